@@ -1,11 +1,12 @@
 # The targets say what the README's commands do; nothing here is needed to use the project.
-.PHONY: test short sandbox build lint fuzz bench
+.PHONY: check test short sandbox build fuzz bench
 
+# What CI runs: formatting, vet, golangci-lint and every test.
+check:   ; .ci/run
 test:    ; go run ./test
 short:   ; go run ./test -short
 sandbox: ; go run ./sandbox
 build:   ; go build -trimpath -o bin/bursar ./cmd/bursar
-lint:    ; gofmt -l . && go vet ./... ./sandbox/... && golangci-lint run
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 20s

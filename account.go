@@ -23,16 +23,16 @@ type Account struct {
 	NotifyPending     bool
 	NotifyWithdrawals bool
 
-	// Webhook is where the account's own events go, such as those of withdrawals; empty: to the newest webhook that was
-	// set for all its wallets.
+	// Webhook receives the account's own events, such as those of withdrawals; empty: they go to the newest webhook
+	// that was set for all its wallets.
 	Webhook string
 }
 
-// FrozenByReversal is the reason an account is frozen with when a credited deposit left its chain.
+// FrozenByReversal is the reason for which an account is frozen when a credited deposit was reorged out.
 const FrozenByReversal = "a credited deposit was reversed by its chain"
 
-// FrozenByReopening is the reason an account is frozen with that has spent a refund whose failed payment left its
-// chain.
+// FrozenByRefundReversal is the reason for which an account is frozen when it has spent a refund and the block with the
+// failed payment was reorged out.
 const FrozenByRefundReversal = "a refund was reversed by its chain"
 
 // Scope is one thing an API key may do.
@@ -45,7 +45,7 @@ const (
 	ScopeWithdraw Scope = "withdraw"
 )
 
-// APIKey is what is kept of an API key: its hash and its rights, never the key.
+// APIKey is the stored part of an API key: its hash and its rights, never the key.
 type APIKey struct {
 	ID         ID
 	AccountID  ID
@@ -53,18 +53,18 @@ type APIKey struct {
 	SecretHash []byte   // SHA-256 of the secret; nil for a key made without one
 	Hint       string   // the key's first characters, for lists
 	Scopes     []Scope
-	Networks   []netip.Prefix // where it may be used from; none: everywhere
+	Networks   []netip.Prefix // networks from which it may be used; none: all
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
 }
 
-// Usable reports whether the key opens anything at that time.
+// Usable reports whether the key is valid at that time: neither expired nor revoked.
 func (k APIKey) Usable(at time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || at.Before(k.ExpiresAt))
 }
 
-// Allows reports whether the key carries the scope.
+// Allows reports whether the key has the scope.
 func (k APIKey) Allows(scope Scope) bool {
 	for _, s := range k.Scopes {
 		if s == scope {
@@ -74,8 +74,8 @@ func (k APIKey) Allows(scope Scope) bool {
 	return false
 }
 
-// MayComeFrom reports whether the key may be used from an address. The zero address, which stands for one that is not
-// known, is on no list.
+// MayComeFrom reports whether the key may be used from an address. The zero address means that the address is not
+// known; it is on no list.
 func (k APIKey) MayComeFrom(address netip.Addr) bool {
 	from := address.Unmap().WithZone("")
 	return len(k.Networks) == 0 || slices.ContainsFunc(k.Networks, func(n netip.Prefix) bool { return n.Contains(from) })

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Address is a place on a chain that can be paid: a base in the chain's canonical form and, on chains that use one, a
-// memo (an XRPL destination tag). No memo and memo 0 are different addresses.
+// Address is a payable address of a chain: a base in the chain's canonical form and, on chains that use one, a memo (an
+// XRPL destination tag). No memo and memo 0 are different addresses.
 type Address struct {
 	Base    string
 	Memo    uint32
 	HasMemo bool
 }
 
-// ErrBadAddress is returned for a text that is not a payable address of the chain, whatever the reason.
+// ErrBadAddress is returned for a text that is not a payable address of the chain, for any reason.
 var ErrBadAddress = errors.New("not a valid address")
 
 // String returns "<base>" or "<base>:<memo>".
@@ -25,8 +25,8 @@ func (a Address) String() string {
 	return a.Base + ":" + strconv.FormatUint(uint64(a.Memo), 10)
 }
 
-// SplitMemo cuts "<base>:<memo>" apart; the memo must be a plain unsigned 32-bit number without leading zeros.
-// The base is not looked at.
+// SplitMemo splits "<base>:<memo>"; the memo must be a plain unsigned 32-bit number without leading zeros. The base is
+// not checked.
 func SplitMemo(s string) (Address, error) {
 	base, memo, found := strings.Cut(s, ":")
 	if !found {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryAlarmIsDocumented holds the table of docs/operations.md to the kinds of alarm that the code raises, and the
-// other way round: anyone who is woken by one finds what to do, and looks for none that cannot come.
+// TestEveryAlarmIsDocumented compares the table of docs/operations.md with the kinds of alarm that the code raises, in
+// both directions: an operator finds what to do about each, and reads of none that cannot occur.
 func TestEveryAlarmIsDocumented(t *testing.T) {
 	documented := documentedAlarms(t)
 	raised := raisedAlarms(t)
@@ -56,8 +56,7 @@ func documentedAlarms(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// raisedAlarms finds the kinds in the code: the member Kind of every Alarm that is written out, as text or by a
-// constant.
+// raisedAlarms finds the kinds in the code: the field Kind of every Alarm literal, as text or by a constant.
 func raisedAlarms(t *testing.T) (kinds []string) {
 	t.Helper()
 	list := sources(t)
@@ -93,7 +92,7 @@ func raisedAlarms(t *testing.T) (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// kindOf returns the value of Kind where the node is an Alarm that is written out.
+// kindOf returns the value of Kind where the node is an Alarm literal.
 func kindOf(n ast.Node) ast.Expr {
 	literal, is := n.(*ast.CompositeLit)
 	if !is || lastName(literal.Type) != "Alarm" {
@@ -107,7 +106,7 @@ func kindOf(n ast.Node) ast.Expr {
 	return nil
 }
 
-// lastName is the name of an identifier, or of what is selected.
+// lastName returns the name of an identifier, or of the selected field or method.
 func lastName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -118,7 +117,7 @@ func lastName(e ast.Expr) string {
 	return ""
 }
 
-// text is what a literal of a string says, or "".
+// text returns the value of a string literal, or "".
 func text(e ast.Expr) string {
 	if literal, is := e.(*ast.BasicLit); is {
 		s, _ := strconv.Unquote(literal.Value)

@@ -44,7 +44,7 @@ func (a Amount) Cmp(b Amount) int {
 // Less reports whether a is less than b.
 func (a Amount) Less(b Amount) bool { return a.Cmp(b) < 0 }
 
-// Min returns the smaller of two amounts.
+// Min returns the smaller of a and b.
 func (a Amount) Min(b Amount) Amount {
 	if b.Less(a) {
 		return b
@@ -99,11 +99,11 @@ func (a Amount) Div(n uint64) (Amount, uint64) {
 	return Amount{hi, lo}, rest
 }
 
-// PPM returns ppm/1,000,000 of the amount, rounded up so that a percentage fee never favours the payer by a unit.
-// It is exact for every amount; ErrAmountOverflow is possible for more than the whole only.
+// PPM returns ppm/1,000,000 of the amount, rounded up so that a percentage fee never favours the payer by a unit. It is
+// exact for every amount; ErrAmountOverflow is possible only where ppm exceeds 1,000,000.
 func (a Amount) PPM(ppm uint32) (Amount, error) {
 	const whole = 1_000_000
-	quotient, rest := a.Div(whole) // taken apart first: the product of a large amount would not fit
+	quotient, rest := a.Div(whole) // divided first: the product of a large amount would not fit
 	share, err := quotient.Mul(uint64(ppm))
 	if err != nil {
 		return Amount{}, err
@@ -204,7 +204,7 @@ func ParseDecimal(s string, decimals int) (Amount, error) {
 
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// Decimal writes the exact amount with at least places decimals, and more where the value has more.
+// Decimal writes the exact amount with at least so many decimals as places says, and more where the value has more.
 func (a Amount) Decimal(decimals, places int) string {
 	whole, fraction := a.split(decimals)
 	for len(fraction) > places && fraction[len(fraction)-1] == '0' {
@@ -213,7 +213,7 @@ func (a Amount) Decimal(decimals, places int) string {
 	return join(whole, fraction, places)
 }
 
-// Rounded writes the amount with exactly places decimals, rounded down.
+// Rounded writes the amount with exactly so many decimals as places says, rounded down.
 func (a Amount) Rounded(decimals, places int) string {
 	whole, fraction := a.split(decimals)
 	return join(whole, fraction[:min(len(fraction), places)], places)
@@ -235,7 +235,7 @@ func join(whole, fraction string, places int) string {
 	return whole + "." + fraction
 }
 
-// Value stores the amount as base-ten text, the one form both databases keep exactly.
+// Value stores the amount as base-ten text, the only form that both databases keep exactly.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
 // Scan reads what Value stored.

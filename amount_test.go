@@ -140,7 +140,7 @@ func FuzzParseDecimal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is accepted means what it says: the same number, written by the package itself.
+		// An accepted text has its plain meaning: the same number, written by the package itself.
 		_, fraction, _ := strings.Cut(text, ".")
 		if got := a.Decimal(decimals, len(fraction)); got != text {
 			t.Fatalf("%q with %d decimals is read as %s", text, decimals, got)

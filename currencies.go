@@ -1,6 +1,6 @@
 package bursar
 
-// Chains of the interface.
+// Chains that the API names.
 const (
 	Bitcoin  ChainID = "bitcoin"
 	Litecoin ChainID = "litecoin"
@@ -12,8 +12,8 @@ const (
 	XRPL     ChainID = "xrpl"
 )
 
-// Standard returns the eleven currencies of the interface with their mainnet contracts and default limits. Contracts
-// are those their issuers publish: Tether (tether.to), Circle (USDC native on Polygon).
+// Standard returns the eleven currencies that the API names, with their mainnet contracts and default limits. The
+// contracts are those that their issuers publish: Tether (tether.to), Circle (USDC native on Polygon).
 func Standard() []Currency {
 	network := Fee{Network: true}
 	d := func(s string, decimals int) Amount {

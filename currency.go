@@ -5,46 +5,46 @@ import (
 	"slices"
 )
 
-// CurrencyCode names a currency of the interface, such as "USDT-MATIC".
+// CurrencyCode names a currency in the API, such as "USDT-MATIC".
 type CurrencyCode string
 
-// ChainID names a chain of the configuration, such as "polygon".
+// ChainID names a chain in the configuration, such as "polygon".
 type ChainID string
 
 // Family names the chains that share keys and addresses: a deposit address made for one is payable on all of them.
 type Family string
 
-// Currency is one line of the registry: what a code means on its chain and what the operator asks for it.
+// Currency is one entry of the registry: an asset of a chain, and the operator's limits and fees for it.
 type Currency struct {
 	Code     CurrencyCode
 	Chain    ChainID
 	Contract string // canonical token contract; empty for the native asset
 	Decimals int    // of the smallest unit
-	Places   int    // decimals in balances and withdrawal amounts
-	Memo     string // what the address's memo is called, empty without one
+	Places   int    // display precision: decimals in balances and withdrawal amounts
+	Memo     string // name of the address's memo; empty: the chain uses none
 
 	Minimum           Amount // smallest deposit that is credited
 	WithdrawalMinimum Amount
-	WithdrawalMaximum Amount // zero: none
+	WithdrawalMaximum Amount // zero: no maximum
 	ApprovalAbove     Amount // larger withdrawals wait for an operator; zero: none do
-	HourlyLimit       Amount // the most that the signer lets leave for customers within an hour; zero: no limit
+	HourlyLimit       Amount // the most that the signer signs for customers within an hour; zero: no limit
 	DepositFee        Fee
 	WithdrawalFee     Fee
-	SweepFrom         Amount // of a token, from what amount an address is swept while no rate tells what that is worth; zero: 20 times Minimum
+	SweepFrom         Amount // of a token: amount from which it is swept while no rate is known; zero: 20 times Minimum
 
-	Confirmations Confirmations // that a deposit needs beyond the chain's own finality
+	Confirmations Confirmations // what a deposit needs beyond the chain's own finality
 	CreditQuorum  CreditQuorum  // when a second endpoint is asked before a deposit is credited
 }
 
-// Fee is what the operator takes: a fixed amount, a share of the amount in millionths, and, where Network is set, the
-// chain's fee as estimated when the order was taken.
+// Fee is the operator's fee: a fixed amount, a share of the amount in millionths (ppm), and, where Network is set, the
+// chain's fee as estimated when the withdrawal was requested.
 type Fee struct {
 	Network    bool
 	Fixed      Amount
 	Millionths uint32
 }
 
-// Of returns the operator's fee on an amount, the network's part left out. It may exceed the amount.
+// Of returns the operator's fee on an amount without the network's part. It may exceed the amount.
 func (f Fee) Of(amount Amount) (Amount, error) {
 	share, err := amount.PPM(f.Millionths)
 	if err != nil {
@@ -53,10 +53,10 @@ func (f Fee) Of(amount Amount) (Amount, error) {
 	return share.Add(f.Fixed)
 }
 
-// IsToken reports whether the currency lives in a contract rather than being the native asset.
+// IsToken reports whether the currency is a token of a contract and not the native asset.
 func (c Currency) IsToken() bool { return c.Contract != "" }
 
-// Parse reads a request's decimal amount, which may have no more decimals than the currency's places.
+// Parse reads a request's decimal amount, which may have no more decimals than the currency's display precision.
 func (c Currency) Parse(s string) (Amount, error) {
 	a, err := ParseDecimal(s, min(c.Places, c.Decimals))
 	if err != nil {
@@ -70,19 +70,20 @@ func (c Currency) Parse(s string) (Amount, error) {
 	return a, nil
 }
 
-// Exact writes an amount with at least the currency's places and as many more as the value has.
+// Exact writes an amount with at least the decimals of the display precision, and more where the value has more.
 func (c Currency) Exact(a Amount) string { return a.Decimal(c.Decimals, c.Places) }
 
-// Balance writes an amount with exactly the currency's places, rounded down.
+// Balance writes an amount with exactly the decimals of the display precision, rounded down.
 func (c Currency) Balance(a Amount) string { return a.Rounded(c.Decimals, c.Places) }
 
-// Registry is the set of currencies a service knows, in the order they are listed. It is not changed after it is made.
+// Registry is the set of currencies that a service knows, in the order of the configuration. It never changes.
 type Registry struct {
 	list   []Currency
 	byCode map[CurrencyCode]int
 }
 
-// NewRegistry checks the currencies and returns their registry. Codes must be unique, and so must a chain's contracts.
+// NewRegistry checks the currencies and returns their registry. Codes must be unique, and so must the contracts of a
+// chain.
 func NewRegistry(currencies []Currency) (*Registry, error) {
 	r := &Registry{list: slices.Clone(currencies), byCode: map[CurrencyCode]int{}}
 	type asset struct {
@@ -95,7 +96,7 @@ func NewRegistry(currencies []Currency) (*Registry, error) {
 			return nil, fmt.Errorf("currency %d: code and chain are required", i)
 		}
 		if c.Decimals < 0 || c.Decimals > maxDecimals || c.Places < 0 || c.Places > c.Decimals {
-			return nil, fmt.Errorf("currency %s: places must lie between 0 and decimals, decimals between 0 and %d", c.Code,
+			return nil, fmt.Errorf("currency %s: places must be between 0 and decimals, decimals between 0 and %d", c.Code,
 				maxDecimals)
 		}
 		if _, double := r.byCode[c.Code]; double {
@@ -129,11 +130,11 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 	return Currency{}, false
 }
 
-// All returns every currency in its order. The slice must not be changed.
+// All returns every currency in the registry's order. The slice must not be changed.
 func (r *Registry) All() []Currency { return r.list }
 
-// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil,
-// gives a reason.
+// Served returns the codes of a chain's currencies in the registry's order, without those that are suspended. suspended
+// returns the reason for a suspended currency and may be nil.
 func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (codes []CurrencyCode) {
 	for _, c := range r.On(chain) {
 		if suspended == nil || suspended(c.Code) == "" {
@@ -143,7 +144,7 @@ func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (c
 	return codes
 }
 
-// On returns the currencies of one chain in their order.
+// On returns the currencies of one chain in the registry's order.
 func (r *Registry) On(chain ChainID) []Currency {
 	return slices.DeleteFunc(slices.Clone(r.list), func(c Currency) bool { return c.Chain != chain })
 }

@@ -2,7 +2,7 @@ package bursar
 
 import "time"
 
-// DepositStatus says how far a deposit has come.
+// DepositStatus is the progress of a deposit.
 type DepositStatus string
 
 // The statuses of a deposit.
@@ -26,27 +26,27 @@ var depositTransitions = transitions[DepositStatus]{
 // back in another block: it is the same deposit, pending again.
 func (s DepositStatus) MayBecome(next DepositStatus) bool { return depositTransitions.allow(s, next) }
 
-// DepositPurpose says whose money an arrival is.
+// DepositPurpose says to whom a transfer belongs.
 type DepositPurpose string
 
-// The purposes of an arrival at an address of ours.
+// The purposes of a transfer to an address of the service.
 const (
 	ForWallet       DepositPurpose = "wallet"       // a customer's deposit
 	ForCharge       DepositPurpose = "charge"       // a customer's deposit to a charge
 	ForAccount      DepositPurpose = "account"      // assigned to a customer without a wallet
-	ForCapital      DepositPurpose = "capital"      // the operator's own money, paid to a hot address
-	ForUnattributed DepositPurpose = "unattributed" // value that fits no wallet: the operator decides
-	ForReturned     DepositPurpose = "returned"     // value that fitted no wallet and is, or was, paid back
+	ForCapital      DepositPurpose = "capital"      // operator funds, paid to a hot wallet
+	ForUnattributed DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
+	ForReturned     DepositPurpose = "returned"     // belonged to no wallet and is, or was, refunded to its sender
 )
 
-// Deposit is value that arrived at an address of ours. Chain, TxID, Output, Address and Contract identify it for ever,
-// in whichever block it stands.
+// Deposit is a transfer to an address of the service. Chain, TxID, Output, Address and Contract identify it
+// permanently, whichever block contains it.
 type Deposit struct {
 	Number    int64
 	ID        ID
 	Purpose   DepositPurpose
-	AccountID ID // zero unless a customer's
-	WalletID  ID // the wallet's or the charge's; zero unless a customer's, and for ForAccount
+	AccountID ID // zero unless it is a customer's
+	WalletID  ID // the wallet's or the charge's; zero unless it is a customer's, and for ForAccount
 	Currency  CurrencyCode
 
 	Chain    ChainID
@@ -56,11 +56,11 @@ type Deposit struct {
 	Contract string
 
 	Amount      Amount // what the chain delivered
-	Fee         Amount // what the operator takes of it
+	Fee         Amount // the operator's fee, deducted from Amount
 	Status      DepositStatus
 	Height      uint64
 	BlockHash   string
-	Reversals   uint32 // how often it was reversed after credit
+	Reversals   uint32 // number of reversals after a credit
 	Required    uint32 // confirmations that its amount needs; 0: the chain's own finality is enough
 	SeenAt      time.Time
 	ConfirmedAt time.Time // zero until credited
@@ -74,8 +74,8 @@ func (d Deposit) IsCustomers() bool {
 	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForAccount
 }
 
-// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer
-// is in no block and needs none.
+// Confirmations returns the number of blocks on top of the deposit, its own included: 0 while it is in no block. An
+// internal transfer is in no block and needs none.
 func (d Deposit) Confirmations(latest uint64) uint64 {
 	if d.Height == 0 || d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
 		return 0

@@ -1,19 +1,19 @@
 package bursar
 
-// Confirmations says how many blocks must hold a deposit before it is credited, itself included. It asks for more than
-// the chain's own finality, never for less: a deposit is credited once its block is final and it has so many.
+// Confirmations is the number of blocks that a deposit needs before it is credited, its own block included. It only
+// adds to the chain's own finality: a deposit is credited once its block is final and it has so many confirmations.
 type Confirmations struct {
-	Default int                  // of every amount; 0: the chain's own finality is enough
+	Default int                  // for every amount; 0: the chain's own finality is enough
 	Above   []ConfirmationsAbove // in ascending order of Amount; Count grows with it
 }
 
-// ConfirmationsAbove is how many confirmations a deposit of more than an amount needs.
+// ConfirmationsAbove is the number of confirmations that a deposit of more than an amount needs.
 type ConfirmationsAbove struct {
 	Amount Amount // in smallest units of the currency
 	Count  int
 }
 
-// For returns how many confirmations an amount needs; 0: the chain's own finality is enough.
+// For returns the number of confirmations that an amount needs; 0: the chain's own finality is enough.
 func (c Confirmations) For(amount Amount) int {
 	needed := c.Default
 	for _, step := range c.Above {
@@ -25,9 +25,9 @@ func (c Confirmations) For(amount Amount) int {
 }
 
 // CreditQuorum says that a deposit of more than Above, in smallest units of the currency, is credited only once so many
-// endpoints of different hosts report its block and its transfer alike. The zero value asks nobody.
+// endpoints of different hosts report the same block and the same transfer. The zero value asks no other endpoint.
 type CreditQuorum struct {
-	Endpoints int // 0 and 1: the one that the follower reads through is believed
+	Endpoints int // 0 and 1: the endpoint that the follower reads from is enough
 	Above     Amount
 }
 

@@ -2,11 +2,11 @@ package bursar
 
 import "time"
 
-// DestinationList says whether an account's withdrawals are held to its destinations. The zero value is a list that was
+// DestinationList says whether an account may withdraw to its destinations only. The zero value is a list that was
 // never switched on.
 type DestinationList struct {
 	On    bool
-	Until time.Time // when it goes off; zero: it stays on
+	Until time.Time // end of the list's effect; zero: it stays on
 }
 
 // Binds reports whether the account may withdraw to its destinations only at that time.
@@ -14,12 +14,12 @@ func (l DestinationList) Binds(at time.Time) bool {
 	return l.On && (l.Until.IsZero() || at.Before(l.Until))
 }
 
-// Destination is an address that an account may withdraw to while its list binds.
+// Destination is an address to which an account may withdraw while its list binds.
 type Destination struct {
 	Number     int64
 	ID         ID
 	AccountID  ID
-	Family     Family       // of the chains on which the address lies
+	Family     Family       // of the chains on which the address is valid
 	Currency   CurrencyCode // the one currency that may go there; empty: every currency of the family's chains
 	Address    Address      // in the canonical form of the family's chains; a memo is part of it
 	Label      string
@@ -32,13 +32,13 @@ func (d Destination) Takes(currency CurrencyCode) bool {
 	return d.Currency == "" || d.Currency == currency
 }
 
-// UsableAt reports whether the hold is over at that time.
+// UsableAt reports whether the waiting period is over at that time.
 func (d Destination) UsableAt(at time.Time) bool { return !at.Before(d.UsableFrom) }
 
 // DestinationView is a destination as clients see it.
 type DestinationView struct {
 	DestinationID ID             `json:"destinationID"`
-	Currencies    []CurrencyCode `json:"currencies"` // which may go there
+	Currencies    []CurrencyCode `json:"currencies"` // those that may go there
 	Address       string         `json:"address"`
 	Label         string         `json:"label"`
 	Usable        bool           `json:"usable"`
@@ -46,7 +46,7 @@ type DestinationView struct {
 	CreatedAt     time.Time      `json:"createdAt"`
 }
 
-// View returns the destination as clients see it at a time; ofFamily are the currencies that addresses of its family
+// View returns the destination as clients see it at a time; ofFamily lists the currencies that addresses of its family
 // take.
 func (d Destination) View(ofFamily []CurrencyCode, at time.Time) DestinationView {
 	v := DestinationView{

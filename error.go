@@ -2,10 +2,10 @@ package bursar
 
 import "fmt"
 
-// ErrorCode is the public name of a refusal; the api turns it into an HTTP status in one place.
+// ErrorCode is the public name of a refusal; the package api maps each to an HTTP status, in one place.
 type ErrorCode string
 
-// The refusals a client can meet. Their meaning is public and never changes.
+// The refusals that a client can receive. Their meaning is public and never changes.
 const (
 	CodeInvalidRequest       ErrorCode = "invalid_request"
 	CodeUnsupportedCurrency  ErrorCode = "unsupported_currency"
@@ -31,7 +31,8 @@ const (
 	CodeUnavailable          ErrorCode = "unavailable"
 )
 
-// Error is a refusal that may be shown to a client: its message never holds SQL, a path, a node's address or a secret.
+// Error is a refusal that may be shown to a client: its message never contains SQL, a path, a node's address or a
+// secret.
 type Error struct {
 	Code    ErrorCode
 	Field   string // the parameter at fault, if one is
@@ -51,5 +52,6 @@ func RefuseField(code ErrorCode, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// ErrNotFound is the one answer for an object that does not exist and for one that is another account's.
+// ErrNotFound is returned for an object that does not exist and for one of another account, so that a client cannot
+// tell one from the other.
 var ErrNotFound = &Error{Code: CodeNotFound, Message: "there is no such object"}

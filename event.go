@@ -2,10 +2,10 @@ package bursar
 
 import "time"
 
-// EventKind names what a webhook reports.
+// EventKind names the kind of an event.
 type EventKind string
 
-// The events a receiver can meet.
+// The events that a receiver can get.
 const (
 	EventDeposit         EventKind = "deposit"          // credited
 	EventDepositPending  EventKind = "deposit_pending"  // seen in a block; opt-in
@@ -15,7 +15,8 @@ const (
 	EventTest            EventKind = "test"
 )
 
-// Event is something a receiver is told, once recorded never changed. Its ID is stable over every delivery of it.
+// Event is what a webhook receiver is notified of. Once recorded it never changes, and its ID is the same in every
+// delivery.
 type Event struct {
 	Number    int64
 	ID        ID
@@ -27,7 +28,7 @@ type Event struct {
 	CreatedAt time.Time
 }
 
-// Noun names what Subject is, in the words of the log: deposit, or withdrawal; "account" where it is neither.
+// Noun names what Subject is in logs: deposit, or withdrawal; "account" where it is neither.
 func (e Event) Noun() string {
 	switch e.Kind {
 	case EventDeposit, EventDepositPending, EventDepositReversed, EventPaid:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FeeKind says what a fee is taken of.
+// FeeKind says which operation a fee is charged for.
 type FeeKind string
 
 // The kinds of fees.
@@ -16,10 +16,10 @@ const (
 	FeeOfWithdrawal FeeKind = "withdrawal"
 )
 
-// Within returns the fee on a deposit. It is taken out of the deposit, so it is never more than that.
+// Within returns the fee on a deposit. It is deducted from the deposit, so it is never more than the amount.
 func (f Fee) Within(amount Amount) Amount {
 	fee, err := f.Of(amount)
-	if err != nil || amount.Less(fee) { // what does not fit 128 bits is more than any amount
+	if err != nil || amount.Less(fee) { // a fee that does not fit 128 bits is more than any amount
 		return amount
 	}
 	return fee
@@ -31,7 +31,7 @@ const (
 )
 
 // ParseFee reads "network", an amount of a currency with so many decimals, a percentage below 100 such as "1%", or
-// several of them with a + between, each kind once. Its errors quote the part at fault and say what is allowed.
+// several of them with a + between, each kind once. Its errors quote the wrong part and say what is allowed.
 func ParseFee(text string, decimals int) (Fee, error) {
 	var fee Fee
 	seen := map[string]bool{}
@@ -48,7 +48,7 @@ func ParseFee(text string, decimals int) (Fee, error) {
 	return fee, nil
 }
 
-// read adds one part of a fee and says of what kind it is.
+// read adds one part of a fee and returns the name of its kind.
 func (f *Fee) read(term string, decimals int) (kind string, err error) {
 	if term == networkFee {
 		f.Network = true
@@ -98,21 +98,21 @@ func (f Fee) Text(c Currency) string {
 	return strings.Join(terms, " + ")
 }
 
-// FeeRule is a fee that the operator set for one account in place of a currency's own. It counts for what is credited
-// and ordered after it was set.
+// FeeRule is a fee that the operator set for one account instead of the currency's own. It applies to deposits credited
+// and withdrawals requested after it was set.
 type FeeRule struct {
 	AccountID ID
 	Currency  CurrencyCode // empty: every currency that has no rule of its own
 	Kind      FeeKind
-	Fee       Fee // without a fixed amount where Currency is empty: it would mean another value in each
+	Fee       Fee // without a fixed amount where Currency is empty: it would be worth something else in each
 	SetAt     time.Time
 }
 
 // FeeRules are the rules of any number of accounts.
 type FeeRules []FeeRule
 
-// Find returns the rule that counts for an account's deposits or withdrawals of a currency: that of the currency, else
-// that of every currency. Without one the currency's own fee counts.
+// Find returns the rule that applies to an account's deposits or withdrawals of a currency: the currency's rule, else
+// the rule for every currency. Where there is neither, the currency's own fee applies.
 func (rules FeeRules) Find(account ID, currency CurrencyCode, kind FeeKind) (rule FeeRule, found bool) {
 	for _, r := range rules {
 		if r.AccountID != account || r.Kind != kind {
@@ -136,7 +136,7 @@ func (rules FeeRules) For(account ID, c Currency) Currency {
 	if rule, found := rules.Find(account, c.Code, FeeOfWithdrawal); found {
 		c.WithdrawalFee = rule.Fee
 	}
-	// The chain's fee is told in its native asset: of a token's withdrawals the operator pays it.
+	// The chain's fee is estimated in its native asset, so a token's withdrawals cannot carry it: the operator pays it.
 	c.WithdrawalFee.Network = c.WithdrawalFee.Network && !c.IsToken()
 	return c
 }

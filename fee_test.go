@@ -67,8 +67,8 @@ func TestWhatIsWrittenOfAFeeIsReadBack(t *testing.T) {
 	})
 }
 
-// Whatever the fee, a deposit is its fee and what is left, to the unit; the fee is the exact share and the fixed part,
-// the share rounded up to the unit, or the whole deposit where that is less.
+// For every fee, a deposit is its fee and the rest, to the unit; the fee is the exact share and the fixed part, the
+// share rounded up to the unit, or the whole deposit where that is less.
 func TestAFeeIsNeverMoreThanTheDeposit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fee, amount := fees(t), amounts(t, "amount")
@@ -122,7 +122,7 @@ func TestTheNearestRuleCounts(t *testing.T) {
 	}
 	u.WithdrawalFee.Network = true
 	if got := (bursar.FeeRules)(nil).For(one, u); got.WithdrawalFee.Network {
-		t.Error("a token's withdrawals cost what its chain's own coin does")
+		t.Error("a token's withdrawals have a fee in its chain's native asset")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ID is a UUID (RFC 9562); those made here are of version 7, so they sort by the time they were made.
+// ID is a UUID (RFC 9562). IDs made by this package are of version 7, so they sort by creation time.
 type ID [16]byte
 
 // ErrBadID is returned for a text that is not a UUID in its 8-4-4-4-12 form.
@@ -32,7 +32,7 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// ParseID reads the 8-4-4-4-12 form in either case and nothing else.
+// ParseID reads the 8-4-4-4-12 form in upper or lower case and nothing else.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -78,7 +78,8 @@ func (id *ID) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// IDs makes version 7 UUIDs that increase within one process even inside a millisecond. It is safe for concurrent use.
+// IDs makes version 7 UUIDs that increase within one process even inside one millisecond. It is safe for concurrent
+// use.
 type IDs struct {
 	now    func() time.Time
 	random io.Reader
@@ -87,8 +88,7 @@ type IDs struct {
 	last uint64 // milliseconds<<12 | counter
 }
 
-// NewIDs returns a source of IDs over a clock and a source of randomness; crypto/rand.Reader is the one for service
-// use.
+// NewIDs returns a source of IDs that uses a clock and a source of randomness; production uses crypto/rand.Reader.
 func NewIDs(now func() time.Time, random io.Reader) *IDs {
 	if random == nil {
 		random = rand.Reader
@@ -96,7 +96,7 @@ func NewIDs(now func() time.Time, random io.Reader) *IDs {
 	return &IDs{now: now, random: random}
 }
 
-// Next returns a new ID. It panics if the source of randomness fails, since no safe ID can be made then.
+// Next returns a new ID. It panics if the source of randomness fails, because no safe ID can be made then.
 func (s *IDs) Next() ID {
 	var id ID
 	if _, err := io.ReadFull(s.random, id[8:]); err != nil {

@@ -17,6 +17,10 @@ var (
 	inPackage = regexp.MustCompile(`\.[A-Z]`) // a test or a function, as in docs/rules.md
 	notAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
 	decision  = regexp.MustCompile(`^(\d{4})-[a-z0-9-]+\.md$`)
+
+	decisionHead = regexp.MustCompile(`^# (\d+)\. .+\n\nDate: \d{4}-\d{2}-\d{2} · ` +
+		`Status: (accepted|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\))\n\n## `)
+	section = regexp.MustCompile(`(?m)^## (.+)\n\n(.)`) // with what its text begins with
 )
 
 // documents are the project's own texts, by path.
@@ -79,8 +83,8 @@ func hasHeading(content, anchor string) bool {
 	return false
 }
 
-// TestNamedFilesExist looks for every file and folder of the project that a document names. A path begins at the top of the
-// project or beside the document.
+// TestNamedFilesExist looks for every file and folder of the project that a document names. A path starts at the top of
+// the project or beside the document.
 func TestNamedFilesExist(t *testing.T) {
 	for path, content := range documents(t) {
 		for _, m := range codeSpan.FindAllStringSubmatch(content, -1) {
@@ -102,7 +106,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestDecisionsHaveNumbersOfTheirOwn keeps two decisions from sharing a number when they were made at the same time.
+// TestDecisionsHaveNumbersOfTheirOwn keeps two decisions made at the same time from having the same number.
 func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 	entries, err := os.ReadDir("docs/decisions")
 	if err != nil {
@@ -120,4 +124,44 @@ func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 		}
 		taken[m[1]] = entry.Name()
 	}
+}
+
+// TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections in
+// the same order, none of them empty. Only the consequences may be left out.
+func TestDecisionsSayWhenWhyAndWhatElse(t *testing.T) {
+	paths, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil || len(paths) < 34 {
+		t.Fatalf("only %d decisions are found (%v)", len(paths), err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := decisionHead.FindStringSubmatch(string(content))
+		if head == nil {
+			t.Errorf("%s does not begin with \"# N. Title\", an empty line and \"Date: YYYY-MM-DD · Status: accepted\" or "+
+				"\"superseded by [N](file)\"", path)
+			continue
+		}
+		if name := filepath.Base(path); strings.TrimLeft(name[:4], "0") != head[1] {
+			t.Errorf("%s has the number %s in its title", path, head[1])
+		}
+		if got := sections(string(content)); got != "Context, Decision, Alternatives" &&
+			got != "Context, Decision, Alternatives, Consequences" {
+			t.Errorf("%s has the sections %s; they are Context, Decision, Alternatives and, where there are any, Consequences",
+				path, got)
+		}
+	}
+}
+
+// sections returns the names of a text's sections of the second level that have a text.
+func sections(content string) string {
+	var names []string
+	for _, m := range section.FindAllStringSubmatch(content, -1) {
+		if m[2] != "#" {
+			names = append(names, m[1])
+		}
+	}
+	return strings.Join(names, ", ")
 }

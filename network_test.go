@@ -47,7 +47,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-func TestAKeyOpensFromItsNetworksOnly(t *testing.T) {
+func TestAKeyIsValidFromItsNetworksOnly(t *testing.T) {
 	t.Parallel()
 	k := bursar.APIKey{}
 	if !k.MayComeFrom(netip.MustParseAddr("192.0.2.1")) || !k.MayComeFrom(netip.Addr{}) {

@@ -73,7 +73,7 @@ func TestAddressesWithMemos(t *testing.T) {
 	}
 }
 
-func TestTheStandardCurrenciesAreThoseOfTheInterface(t *testing.T) {
+func TestTheStandardCurrenciesAreThoseOfTheAPI(t *testing.T) {
 	registry, err := bursar.NewRegistry(bursar.Standard())
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +176,6 @@ func TestEventBodiesHaveTheContractedShape(t *testing.T) {
 		}
 	}
 	if bytes.Contains(e.Body, []byte("https://x")) {
-		t.Error("the body tells the receiver's own URL")
+		t.Error("the body contains the receiver's own URL")
 	}
 }

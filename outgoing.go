@@ -2,43 +2,44 @@ package bursar
 
 import "time"
 
-// OutgoingStatus says how far an outgoing transaction has come.
+// OutgoingStatus is the progress of an outgoing transaction.
 type OutgoingStatus string
 
-// The statuses of an outgoing transaction. Each is recorded before the act that follows it.
+// The statuses of an outgoing transaction. Each is committed before the step that follows it.
 const (
-	OutgoingNew       OutgoingStatus = "new"       // the order is recorded, nothing is used up
-	OutgoingReserved  OutgoingStatus = "claimed"   // drafted; its UTXOs or its nonce are nobody else's
-	OutgoingSigned    OutgoingStatus = "signed"    // the raw bytes and their id are stored
-	OutgoingSent      OutgoingStatus = "sent"      // a node has taken the bytes at least once
+	OutgoingNew       OutgoingStatus = "new"       // the transaction request is recorded, nothing is reserved
+	OutgoingReserved  OutgoingStatus = "claimed"   // built; its UTXOs or its nonce are reserved
+	OutgoingSigned    OutgoingStatus = "signed"    // the raw bytes and their id are stored, nothing is sent
+	OutgoingSent      OutgoingStatus = "sent"      // a node has accepted the bytes at least once
 	OutgoingFinal     OutgoingStatus = "final"     // in a final block, settled
-	OutgoingAbandoned OutgoingStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never will
+	OutgoingAbandoned OutgoingStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never can
 )
 
-// OutgoingShare says out of whose share of a step an outgoing transaction is worked on, so that none holds up the
+// OutgoingShare names the share of a step in which an outgoing transaction is processed, so that no kind holds up the
 // others.
 type OutgoingShare string
 
 // The shares of a step.
 const (
 	ShareWithdrawal OutgoingShare = "withdrawal"
-	ShareRefund     OutgoingShare = "refund" // unattributed deposits that go back to their senders
+	ShareRefund     OutgoingShare = "refund" // refunds of unattributed deposits to their senders
 	ShareTopUp      OutgoingShare = "top_up"
 	ShareSweep      OutgoingShare = "sweep"
 )
 
-// OutgoingWait says why an outgoing transaction that uses up nothing yet cannot go on, where time or money will help.
+// OutgoingWait is the reason why an outgoing transaction that has reserved nothing cannot go on yet, where time or
+// funds will help.
 type OutgoingWait string
 
-// What a new outgoing transaction waits for; "" is nothing, or an error that no rule foresees.
+// The reasons for which a new outgoing transaction waits; "" is none, or an error that no rule covers.
 const (
 	WaitsForFunds  OutgoingWait = "funds"  // the paying address holds too little of a currency
-	WaitsForFee    OutgoingWait = "fee"    // the network asks more than is allowed
+	WaitsForFee    OutgoingWait = "fee"    // the network's fee is above the configured limit
 	WaitsForInputs OutgoingWait = "inputs" // too many UTXOs would be needed
-	WaitsForGas    OutgoingWait = "gas"    // a top-up of the paying address is ordered
+	WaitsForGas    OutgoingWait = "gas"    // a gas top-up of the paying address is requested
 
-	// A signed sweep waits for it whose deposits were rolled back: its nonce stays with it until money arrives there
-	// again.
+	// WaitsForDeposit is the reason of a signed sweep whose deposits were rolled back: the sweep keeps its nonce until
+	// a transfer reaches the address again.
 	WaitsForDeposit OutgoingWait = "deposit"
 )
 
@@ -51,38 +52,38 @@ var outgoingTransitions = transitions[OutgoingStatus]{
 	OutgoingFinal:  {OutgoingSent},
 }
 
-// MayBecome reports whether an outgoing transaction of status s may take the status next. Back from claimed to new is
-// an unsigned transaction that was refused before it was signed; back from final to sent is a reorganisation deeper
-// than finality: the same bytes are sent again.
+// MayBecome reports whether an outgoing transaction of status s may take the status next. From claimed back to new: its
+// unsigned transaction was refused before it was signed. From final back to sent: a reorganisation deeper than
+// finality; the same bytes are sent again.
 func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool {
 	return outgoingTransitions.allow(s, next)
 }
 
-// OutgoingTx is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender
-// wrote.
+// OutgoingTx is one outgoing transaction with its transaction request and, once built, its unsigned transaction, both
+// in the encoding of the package outgoing.
 type OutgoingTx struct {
 	Number    int64
 	ID        ID
 	Chain     ChainID
 	Kind      string
 	Status    OutgoingStatus
-	Currency  CurrencyCode // what it moves
-	Base      string       // who pays, or the address that is swept
+	Currency  CurrencyCode // the currency that it moves
+	Base      string       // the paying address, or the address that is swept
 	Order     []byte
 	Unsigned  []byte
 	TxID      string // of the newest version, or of the one that is in a block
 	Height    uint64 // of the block it is in; 0 while in none
-	Failed    bool   // it is in a block and paid nobody
-	Delivered []byte // what the block proves that it delivered, as the follower wrote it; empty where success alone proves that
-	Fee       Amount // what it cost, known once it is in a block
-	Error     string // why it does not go on, for the operator
-	SentAt    uint64 // height at which its newest version was first sent
+	Failed    bool   // it is in a block, failed there and paid nobody
+	Delivered []byte // what the block proves it delivered, as package follow encodes it; empty: success proves it
+	Fee       Amount // the network fee that it paid, known once it is in a block
+	Error     string // why it cannot go on, for the operator
+	SentAt    uint64 // head of the chain when its newest version was first sent
 	Share     OutgoingShare
-	Once      string // what only one open outgoing transaction of a chain may have; empty: nothing
+	Once      string // a key that only one open outgoing transaction of a chain may have; empty: none
 	WaitsFor  OutgoingWait
 	Lacks     CurrencyCode // the currency that it waits for
-	Missing   Amount       // of Lacks
-	Needed    Amount       // of Lacks altogether
+	Missing   Amount       // how much of Lacks is missing
+	Needed    Amount       // how much of Lacks it needs in total
 	Versions  int64
 	CreatedAt time.Time
 	UpdatedAt time.Time

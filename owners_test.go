@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// owners says which packages write a status, by the store's handle. Each change of a status stands beside its reversal
-// there. recovery puts back what a database has forgotten, whatever it was.
+// owners says which packages write a status, by the store's handle. Each change of a status is beside its reversal
+// there. Package recovery restores whatever a database has lost.
 var owners = map[string][]string{
 	"Deposits":    {"deposit"},
 	"Withdrawals": {"withdrawal", "recovery"},
@@ -15,7 +15,7 @@ var owners = map[string][]string{
 	"Resolutions": {"outgoing", "recovery"},
 }
 
-// Only the owner of a status writes it: tx.Deposits().SetStatus stands in package deposit and nowhere else.
+// Only the owner of a status writes it: only package deposit calls tx.Deposits().SetStatus.
 func TestOnlyTheOwnerWritesAStatus(t *testing.T) {
 	found := map[string]bool{}
 	for _, s := range sources(t) {
@@ -44,7 +44,7 @@ func TestOnlyTheOwnerWritesAStatus(t *testing.T) {
 	}
 	for handle := range owners {
 		if !found[handle] {
-			t.Errorf("nobody writes the status of %s", handle)
+			t.Errorf("no package writes the status of %s", handle)
 		}
 	}
 }

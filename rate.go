@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// USDT is the currency that figures are told in, and the unit of every Rate.
+// USDT is the currency in which values are shown, and the unit of every Rate.
 const USDT CurrencyCode = "USDT"
 
 const (
-	figureDecimals  = 6 // of a figure in USDT, as the token has on the chain it is named after
-	figurePlaces    = 2 // that a figure shows in any case
+	valueDecimals   = 6 // of a value in USDT, as many as the token has on Tron
+	valuePlaces     = 2 // that a value shows at least
 	maxRateDecimals = 18
 )
 
-// Rate is what one whole unit of a currency is worth in USDT: an exact decimal above zero. The zero Rate is unknown.
+// Rate is the value of one whole unit of a currency in USDT: an exact decimal above zero. The zero Rate is unknown.
 type Rate struct {
 	value    Amount
 	decimals int
 }
 
-// ErrBadRate is returned for a text that is no rate.
+// ErrBadRate is returned for a text that is not a rate.
 var ErrBadRate = errors.New("not a rate: a plain decimal number above zero with at most 18 decimals")
 
-// ParseRate reads a plain decimal such as "65000.5", never through a float. Zeros at its end mean nothing.
+// ParseRate reads a plain decimal such as "65000.5", never through a float. Trailing zeros mean nothing.
 func ParseRate(s string) (Rate, error) {
 	whole, fraction, pointed := strings.Cut(s, ".")
 	if pointed && fraction == "" || !digits(fraction) {
@@ -47,7 +47,7 @@ func ParseRate(s string) (Rate, error) {
 // Par returns the rate of USDT itself: 1.
 func Par() Rate { return Rate{value: Units(1)} }
 
-// IsKnown reports whether there is a rate.
+// IsKnown reports whether the rate is known.
 func (r Rate) IsKnown() bool { return !r.value.IsZero() }
 
 // String returns the exact decimal, "" for an unknown rate.
@@ -58,14 +58,14 @@ func (r Rate) String() string {
 	return r.value.Decimal(r.decimals, 0)
 }
 
-// Worth returns what an amount of the rate's currency is worth in USDT: the exact product, cut off after the millionth,
-// with two decimals at least. It is "" for an unknown rate and for a figure that exceeds 128 bits.
+// Worth returns the value of an amount of the rate's currency in USDT: the exact product, rounded down to six decimals,
+// written with at least two. It is "" for an unknown rate and for a value that exceeds 128 bits.
 func (r Rate) Worth(a Amount, c Currency) string {
 	if !r.IsKnown() {
 		return ""
 	}
 	product := new(big.Int).Mul(a.Big(), r.value.Big()) // of 10^-(c.Decimals+r.decimals) USDT
-	shift := c.Decimals + r.decimals - figureDecimals
+	shift := c.Decimals + r.decimals - valueDecimals
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil)
 	if shift < 0 {
 		product.Mul(product, power)
@@ -76,11 +76,11 @@ func (r Rate) Worth(a Amount, c Currency) string {
 	if err != nil {
 		return ""
 	}
-	return figure.Decimal(figureDecimals, figurePlaces)
+	return figure.Decimal(valueDecimals, valuePlaces)
 }
 
-// Covers reports whether an amount of one currency is worth at least an amount of another, and false in known where one
-// of the rates is not known.
+// Covers reports whether an amount of one currency is worth at least an amount of another. known is false where one of
+// the rates is not known.
 func (r Rate) Covers(a Amount, c Currency, other Rate, b Amount, d Currency) (covers, known bool) {
 	if !r.IsKnown() || !other.IsKnown() {
 		return false, false

@@ -66,7 +66,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// A figure is the exact product, less than a millionth of a USDT too small, whatever the amount and the rate.
+// Worth returns the exact product, at most a millionth of a USDT too small, for every amount and rate.
 func TestWorthAgreesWithRationals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.IntRange(0, 18).Draw(t, "places")
@@ -91,13 +91,13 @@ func TestWorthAgreesWithRationals(t *testing.T) {
 		}
 		short := exact.Sub(exact, got)
 		if short.Sign() < 0 || short.Cmp(big.NewRat(1, 1_000_000)) >= 0 {
-			t.Fatalf("%s at %s is told as %s, which is off by %s", amount, text, figure, short)
+			t.Fatalf("%s at %s is worth %s, which is off by %s", amount, text, figure, short)
 		}
 	})
 }
 
-// The figures stand with a credit to a charge and with nothing else, and say by which rate they were made.
-func TestFiguresOfACharge(t *testing.T) {
+// Only an event about a credit to a charge carries values in USDT, with the rate by which they were computed.
+func TestOnlyACreditToAChargeHasValuesInUSDT(t *testing.T) {
 	rate, err := bursar.ParseRate("65000.5")
 	if err != nil {
 		t.Fatal(err)
@@ -124,13 +124,13 @@ func TestFiguresOfACharge(t *testing.T) {
 		got := figures(rate, kind, d)
 		if got["amount"] != "0.20000000" || got["amountUSDT"] != "13000.10" || got["feeUSDT"] != "65.0005" ||
 			got["rateUSDT"] != "65000.5" {
-			t.Errorf("%s tells %v", kind, got)
+			t.Errorf("the body of %s has %v", kind, got)
 		}
 	}
 	free := d
 	free.Fee = bursar.Amount{}
 	if got := figures(rate, bursar.EventPaid, free); got["feeUSDT"] != "0.00" {
-		t.Errorf("no fee is told as %v", got)
+		t.Errorf("a fee of zero is worth %v", got)
 	}
 	for name, got := range map[string]map[string]any{
 		"without a rate": figures(bursar.Rate{}, bursar.EventPaid, d),
@@ -165,8 +165,8 @@ func FuzzParseRate(f *testing.F) {
 	})
 }
 
-// Amounts of two currencies are compared by what they are worth, exactly, whatever their decimals.
-func TestWhatCoversWhat(t *testing.T) {
+// Covers compares amounts of two currencies by their exact value, whatever their decimals.
+func TestCoversComparesValuesExactly(t *testing.T) {
 	token, native := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
 	rate := func(text string) bursar.Rate {
 		r, err := bursar.ParseRate(text)
@@ -177,9 +177,9 @@ func TestWhatCoversWhat(t *testing.T) {
 	}
 	fee := bursar.Units(10_000_000_000_000_000) // 0.01
 	for _, test := range []struct {
-		units         uint64
-		token, coin   bursar.Rate
-		covers, known bool
+		units             uint64
+		token, nativeRate bursar.Rate
+		covers, known     bool
 	}{
 		{25_000_000, bursar.Par(), rate("2500"), true, true},
 		{24_999_999, bursar.Par(), rate("2500"), false, true},
@@ -189,9 +189,9 @@ func TestWhatCoversWhat(t *testing.T) {
 		{25_000_000, bursar.Par(), bursar.Rate{}, false, false},
 		{25_000_000, bursar.Rate{}, rate("1"), false, false},
 	} {
-		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, native)
+		covers, known := test.token.Covers(bursar.Units(test.units), token, test.nativeRate, fee, native)
 		if covers != test.covers || known != test.known {
-			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.coin, covers, known)
+			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.nativeRate, covers, known)
 		}
 	}
 }

@@ -2,25 +2,25 @@ package bursar
 
 import "time"
 
-// ResolutionKind says what an operator made of value that fits no wallet.
+// ResolutionKind is what an operator decided to do with an unattributed deposit.
 type ResolutionKind string
 
-// The decisions there are.
+// The kinds of resolutions.
 const (
 	ResolutionAssign ResolutionKind = "assign" // it is credited to a customer
-	ResolutionRefund ResolutionKind = "return" // it is paid back on its chain
-	ResolutionKeep   ResolutionKind = "keep"   // it is the operator's own
+	ResolutionRefund ResolutionKind = "return" // it is refunded to its sender on its chain
+	ResolutionKeep   ResolutionKind = "keep"   // it becomes operator funds
 )
 
-// ResolutionStatus says how far a decision has come.
+// ResolutionStatus is the progress of a resolution.
 type ResolutionStatus string
 
-// The statuses of a decision. Assigning and keeping are done at once; a return begins queued.
+// The statuses of a resolution. Assigning and keeping are done at once; a refund to the sender starts as queued.
 const (
-	ResolutionQueued ResolutionStatus = "queued" // held, waits to be signed; it can be called back
-	ResolutionSigned ResolutionStatus = "signed" // its transaction is signed and stored: it may be paid at any time
+	ResolutionQueued ResolutionStatus = "queued" // the value is held and waits to be signed; it can be cancelled
+	ResolutionSigned ResolutionStatus = "signed" // its transaction is signed and stored: it may pay at any time
 	ResolutionDone   ResolutionStatus = "done"
-	ResolutionFailed ResolutionStatus = "failed" // a return that paid nobody and never will: another decision may follow
+	ResolutionFailed ResolutionStatus = "failed" // a refund that paid nobody and never can: another resolution may follow
 )
 
 var resolutionTransitions = transitions[ResolutionStatus]{
@@ -30,15 +30,15 @@ var resolutionTransitions = transitions[ResolutionStatus]{
 	ResolutionFailed: {ResolutionDone},
 }
 
-// MayBecome reports whether a decision of status s may take the status next. From signed back to queued is a
-// transaction that expired and can never be valid again; from done back to signed a reorganisation deeper than
-// finality; from failed to done a transaction that failed on a branch which the chain left, and paid on the other.
+// MayBecome reports whether a resolution of status s may take the status next. From signed back to queued: its
+// transaction expired and can never be valid again. From done back to signed: a reorganisation deeper than finality.
+// From failed to done: its transaction failed on a branch that was reorged out, and paid on the new one.
 func (s ResolutionStatus) MayBecome(next ResolutionStatus) bool {
 	return resolutionTransitions.allow(s, next)
 }
 
-// Resolution is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions
-// has not failed.
+// Resolution is what an operator decided about one unattributed deposit. At most one resolution of a deposit has not
+// failed.
 type Resolution struct {
 	Number    int64
 	ID        ID
@@ -47,16 +47,16 @@ type Resolution struct {
 	Currency  CurrencyCode
 	Kind      ResolutionKind
 	Status    ResolutionStatus
-	Note      string // the operator's, for the record
+	Note      string // the operator's note, for the record
 
-	AccountID ID // of an assignment
-	WalletID  ID // of an assignment to a wallet or a charge
+	AccountID ID // of an assignment: who is credited
+	WalletID  ID // of an assignment to a wallet or a charge; else zero
 
-	Address    Address // of a return: who is paid
-	Amount     Amount  // of a return: what is paid
-	Fee        Amount  // of a return: what is kept of the value for the chain's fees
-	OutgoingID ID      // of a return: the outgoing transaction; zero until one is made
-	TxID       string  // of a return; empty until it is signed
+	Address    Address // of a refund: who is paid
+	Amount     Amount  // of a refund: what is paid
+	Fee        Amount  // of a refund: what is deducted from the value for the chain's fees
+	OutgoingID ID      // of a refund: the outgoing transaction; zero until one is made
+	TxID       string  // of a refund; empty until it is signed
 	Error      string  // why it failed
 
 	DecidedAt   time.Time

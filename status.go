@@ -1,6 +1,6 @@
 package bursar
 
-// transitions lists, for every status, the ones that may follow it. What is not listed never happens.
+// transitions lists, for every status, the statuses that may follow it. A change that is not listed is never allowed.
 type transitions[S comparable] map[S][]S
 
 func (t transitions[S]) allow(from, to S) bool {

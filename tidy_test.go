@@ -14,12 +14,12 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain are the packages where business happens. They meet in a database transaction and do not know each other;
-// outgoing is the one road that withdrawals, sweeps and gas top-ups share.
+// domain lists the packages of the business rules. They meet in a database transaction and do not import each other;
+// outgoing is the one path that withdrawals, sweeps and gas top-ups share.
 var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep",
 	"treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
-// mayImport says which packages each package may import, tests left aside. ARCHITECTURE.md draws it.
+// mayImport says which packages each package may import, tests excluded. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{
 	".":                          {},
 	"ledger":                     {"."},
@@ -169,7 +169,7 @@ func TestEveryPackageSaysWhatItOwns(t *testing.T) {
 	}
 }
 
-func TestFunctionsFitTheEye(t *testing.T) {
+func TestFunctionsAndFilesAreShort(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			f, is := n.(*ast.FuncDecl)
@@ -191,7 +191,7 @@ func TestFunctionsFitTheEye(t *testing.T) {
 	}
 }
 
-// A comment over a function or a type begins with its name; one over what is not exported may be a sentence instead.
+// The doc comment of a function or type begins with its name; that of an unexported one may be a sentence instead.
 func TestCommentsBeginWithTheName(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {

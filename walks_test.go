@@ -17,8 +17,8 @@ var (
 	walkSpan = regexp.MustCompile("`([A-Za-z/_]+\\.go|[A-Za-z]+)`")
 )
 
-// walk reads the functions that a part of ARCHITECTURE.md names in its steps, in their order: a file in code marks, and
-// behind it the functions in it that come next.
+// walk reads the functions that a part of ARCHITECTURE.md names in its steps, in order: a file in code marks, followed
+// by functions of that file.
 func walk(t *testing.T, heading string) (stops []stop) {
 	t.Helper()
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -47,8 +47,8 @@ func walk(t *testing.T, heading string) (stops []stop) {
 // declared has the functions of the module by their file's folder and name.
 type declared map[string][]*ast.FuncDecl
 
-// The walks of ARCHITECTURE.md are as the code is: every function that they name stands in the file that they name, and
-// is called by one that they named before, directly or through others of its package.
+// The walks of ARCHITECTURE.md match the code: every function that they name is in the file that they name, and is
+// called by one that they named before, directly or through others of its package.
 func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 	all, inFile := declared{}, map[stop]bool{}
 	for _, s := range sources(t) {
@@ -79,11 +79,11 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 	}
 }
 
-// starts are functions that a worker begins with, or a batch that gathers what others asked for.
+// starts are functions with which a worker starts, or a batch that gathers the requests of others.
 var starts = map[string]bool{"Step": true, "holdAll": true}
 
-// calls notes the names of whatever the functions of a name in a package call, and of what those of the same package
-// call.
+// calls collects the names of what the functions of a name in a package call, directly or through functions of the same
+// package.
 func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
 	if seen[name] {
 		return

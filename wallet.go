@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a client attaches to a wallet, in bytes.
+// Limits of what a client stores with a wallet, in bytes.
 const (
 	MaxMetadata = 4096
 	MaxWebhook  = 2048
 )
 
-// Wallet is a deposit address with its webhook. A charge owns one as well, which is then never listed as a wallet.
+// Wallet is a deposit address with its webhook. A charge has one as well, which is never listed as a wallet.
 type Wallet struct {
-	Number    int64 // the store's own; it grows in the order of commits
+	Number    int64 // assigned by the store; it grows in commit order
 	ID        ID
 	AccountID ID
 	Currency  CurrencyCode
@@ -26,7 +26,7 @@ type Wallet struct {
 	CreatedAt time.Time
 }
 
-// CheckMetadata refuses metadata that is too long or not UTF-8; what passes is kept byte for byte.
+// CheckMetadata refuses metadata that is too long or not UTF-8; valid metadata is kept byte for byte.
 func CheckMetadata(s string) error {
 	if len(s) > MaxMetadata {
 		return RefuseField(CodeInvalidRequest, "metadata", "metadata may have at most %d bytes, this has %d", MaxMetadata,

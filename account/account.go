@@ -1,9 +1,9 @@
-// Package account creates accounts, issues their API keys and says who a request comes from.
+// Package account creates accounts, issues their API keys and authenticates requests.
 //
-// It owns keys and secrets: 256 random bits each, shown once and kept as a SHA-256 hash only. So many random bits
-// cannot be guessed, so a slow hash would cost every request and protect nothing. It never keeps or logs a key or a
-// secret. Its invariants: a key is looked up in the database for each request, so that one which is revoked or has
-// ended opens nothing from that moment on any replica; and why a key was refused is never told.
+// It owns keys and secrets: 256 random bits each, shown once and stored as a SHA-256 hash only. So many random bits
+// cannot be guessed, so a slow hash would cost every request and protect nothing. It never stores or logs a key or a
+// secret. Its invariants: a key is looked up in the database for each request, so that a revoked or expired key is
+// invalid from that moment on in every replica; and the reason why a key was refused is never shown.
 package account
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// MaxName is the most bytes that an account's name may have.
+// MaxName is the maximum length of an account's name in bytes.
 const MaxName = 200
 
 // Service creates accounts and keys, and authenticates. It is safe for concurrent use.
@@ -28,22 +28,22 @@ type Service struct {
 	random io.Reader
 }
 
-// NewService returns a service that draws keys from the system's randomness.
+// NewService returns a service that makes keys from the system's randomness.
 func NewService(db *store.DB, ids *bursar.IDs) *Service {
 	return &Service{db: db, ids: ids, random: rand.Reader}
 }
 
-// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: anyone who
-// knows the source knows the keys.
+// DrawFrom makes the service read another source of randomness than the system's. Only a simulation may do so: anyone
+// who knows the source knows the keys.
 func (s *Service) DrawFrom(random io.Reader) { s.random = random }
 
-// Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The
-// error is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
+// Create makes an account with a first key of all scopes, and with a secret where withSecret is set. The error is
+// invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
 func (s *Service) Create(ctx context.Context, name string, withSecret bool) (Issued, error) {
 	return s.CreateWith(ctx, name, withSecret, Settings{})
 }
 
-// CreateWith is Create for an account that has settings from the start. The error is invalid_webhook too.
+// CreateWith is Create for an account with initial settings. The error may also be invalid_webhook.
 func (s *Service) CreateWith(ctx context.Context, name string, withSecret bool, settings Settings) (Issued, error) {
 	if err := checkName(name); err != nil {
 		return Issued{}, err

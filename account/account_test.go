@@ -82,7 +82,7 @@ func code(t *testing.T, err error) bursar.ErrorCode {
 	return refusal.Code
 }
 
-// opens wants a key with a secret to come to a code on both replicas.
+// opens requires a key with a secret to get a code on both replicas.
 func (s *harness) opens(key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	for _, replica := range []*account.Service{s.Service, s.replica} {
@@ -93,7 +93,7 @@ func (s *harness) opens(key, secret string, want bursar.ErrorCode) {
 	}
 }
 
-func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
+func TestAKeyIsValidForItsAccountOnly(t *testing.T) {
 	each(t, func(s *harness) {
 		mine, other := s.create(true), s.create(false)
 		got, err := s.Authenticate(s.Context(), account.Credentials{Key: mine.APIKey})
@@ -136,7 +136,7 @@ func TestTheSecretIsRequiredWhereTheKeyHasOne(t *testing.T) {
 	})
 }
 
-func TestWhatEndsAKeyCountsAtOnceOnEveryReplica(t *testing.T) {
+func TestARevokedKeyIsInvalidAtOnceOnEveryReplica(t *testing.T) {
 	each(t, func(s *harness) {
 		first := s.create(true)
 		s.opens(first.APIKey, "", "")
@@ -225,7 +225,7 @@ func TestNothingInClearIsKept(t *testing.T) {
 	})
 }
 
-func TestWhatMakesNoKey(t *testing.T) {
+func TestInvalidGrantsAreRefused(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.create(true)
 		read := []bursar.Scope{bursar.ScopeRead}

@@ -11,29 +11,29 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Identity is who a request comes from.
+// Identity is the account and the key of a request.
 type Identity struct {
 	Account bursar.ID
 	Key     bursar.APIKey
 }
 
-// Credentials are what a request shows of itself.
+// Credentials are what a request presents to authenticate.
 type Credentials struct {
-	Key, Secret string     // an empty secret is one that was not sent
-	From        netip.Addr // who asks; the zero address where that is not known
+	Key, Secret string     // Secret is empty where none was sent
+	From        netip.Addr // the client's address; zero where it is not known
 }
 
-// errUnauthorized is the one answer for every key that opens nothing: anyone who tries keys learns nothing from it.
+// errUnauthorized is the only error for every invalid key, so that whoever tries keys learns nothing from it.
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
-// ErrForbidden is the one answer for a key that may not make this request and for one that may not be used from where
-// it comes: anyone who found a key does not learn from it that there is a list of addresses, nor what it lacks.
+// ErrForbidden is the only error for a key that may not make this request and for one that may not be used from this
+// address: a finder of a key does not learn from it that there is a list of addresses, nor which scope the key lacks.
 var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make this request, or not from this address")
 
-// Authenticate returns whose key it is. Errors: unauthorized for a key that is missing, unknown, revoked or ended,
-// always with the same message; ErrForbidden for a key that may not be used from there, with the identity that it has,
-// whatever the secret; invalid_secret for a secret that was sent and is not the key's. The key is read from the
-// database each time, one look-up by its hash: what changed of it counts at once.
+// Authenticate returns the account and the key of a request. Errors: unauthorized for a key that is missing, unknown,
+// revoked or expired, always with the same message; ErrForbidden, together with the identity, for a key that may not be
+// used from this address, whatever the secret; invalid_secret for a secret that was sent and is not the key's. The key
+// is read from the database each time, one look-up by its hash, so that a change of it takes effect at once.
 func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized
@@ -61,8 +61,8 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	return identity, nil
 }
 
-// RequireSecret refuses a request that must carry the key's secret and does not: secret_required without one,
-// invalid_secret with a wrong one. A key that was made without a secret needs none.
+// RequireSecret refuses a request without the key's secret: secret_required where none was sent, invalid_secret where
+// it is wrong. A key that was made without a secret needs none.
 func (s *Service) RequireSecret(identity Identity, secret string) error {
 	if secret == "" && identity.Key.SecretHash == nil {
 		return nil
@@ -76,7 +76,8 @@ func (s *Service) RequireSecret(identity Identity, secret string) error {
 	return nil
 }
 
-// owns compares hashes in constant time. A key without a secret owns none.
+// owns reports whether the secret is the key's; it compares hashes in constant time. It is false for a key without a
+// secret.
 func (i Identity) owns(secret string) bool {
 	of := hash(secret)
 	return subtle.ConstantTimeCompare(of[:], i.Key.SecretHash) == 1

@@ -11,21 +11,21 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// AllScopes returns every scope there is.
+// AllScopes returns every scope.
 func AllScopes() []bursar.Scope {
 	return []bursar.Scope{bursar.ScopeRead, bursar.ScopeWallets, bursar.ScopeWithdraw}
 }
 
-// Grant is what a new key shall open.
+// Grant is the rights of a new key.
 type Grant struct {
 	Account    bursar.ID
 	Scopes     []bursar.Scope // at least one
-	Networks   []netip.Prefix // where it may be used from; none: everywhere
+	Networks   []netip.Prefix // networks from which it may be used; none: all
 	Expires    time.Time      // zero: never
 	WithSecret bool
 }
 
-// Issued is a new key in clear. It is shown once: nobody can read it again, this service included.
+// Issued is a new key in clear text. It is shown once: nobody can read it again, not even this service.
 type Issued struct {
 	AccountID bursar.ID
 	KeyID     bursar.ID
@@ -33,7 +33,7 @@ type Issued struct {
 	APISecret string // empty for a key without one
 }
 
-// draw makes a key in the two forms: what is kept of it, and what its owner is shown.
+// draw makes a key in its two forms: the stored one, and the one that its owner sees.
 func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
 	issued := Issued{AccountID: g.Account, KeyID: s.ids.Next()}
 	var err error
@@ -54,7 +54,7 @@ func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
 }
 
 // NewKey adds a key to an account. Errors: bursar.ErrNotFound for an unknown account, invalid_request for scopes that
-// do not exist, for more than MaxNetworks networks and for an end that has passed.
+// do not exist, for more than MaxNetworks networks and for an expiry in the past.
 func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 	if err := s.check(g); err != nil {
 		return Issued{}, err
@@ -89,9 +89,9 @@ func (s *Service) check(g Grant) error {
 	return nil
 }
 
-// Rotate replaces a key by a new one with the same rights: the old one ends after overlap, at once for zero. A key that
-// ends gets a successor with as long a life. Errors: bursar.ErrNotFound for an unknown key, invalid_request for one
-// that is revoked or has ended, and for an overlap below zero.
+// Rotate replaces a key by a new one with the same rights: the old one expires after overlap, at once for zero. The
+// successor of a key that expires has the same lifetime. Errors: bursar.ErrNotFound for an unknown key, invalid_request
+// for one that is revoked or has expired, and for an overlap below zero.
 func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Duration) (Issued, error) {
 	if overlap < 0 {
 		return Issued{}, bursar.RefuseField(bursar.CodeInvalidRequest, "overlap", "the overlap must not be below zero")
@@ -129,13 +129,14 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 	return g
 }
 
-// Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound
-// for an unknown key.
+// Revoke makes a key invalid at once and permanently; revoking it again changes nothing. The error is
+// bursar.ErrNotFound for an unknown key.
 func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
 	return s.db.Do(ctx, func(tx *store.Tx) error { return store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID)) })
 }
 
-// List returns the keys of an account, or of all accounts for the zero ID, oldest first, those that ended included.
+// List returns the keys of an account, or of all accounts for the zero ID, oldest first, expired and revoked ones
+// included.
 func (s *Service) List(ctx context.Context, account bursar.ID) (keys []bursar.APIKey, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		keys, err = tx.APIKeys().List(ctx, account)

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// MaxNetworks bounds the list of networks that a key may be used from.
+// MaxNetworks is the maximum number of networks of a key.
 const MaxNetworks = 64
 
 func checkScopes(scopes []bursar.Scope) error {
@@ -39,17 +39,17 @@ func checkNetworks(list []netip.Prefix) error {
 	return nil
 }
 
-// NetworkChange is a change of the networks that a key may be used from.
+// NetworkChange is a change of the networks from which a key may be used.
 type NetworkChange struct {
 	Add    []netip.Prefix
 	Remove []netip.Prefix // each must be on the list
-	Clear  bool           // take all off first; with nothing to add, the key may then be used from everywhere
+	Clear  bool           // remove all first; with nothing in Add, the key may then be used from anywhere
 }
 
-// SetNetworks changes where a key may be used from, at once on every replica, and returns its list. Errors:
-// bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has ended, for a network to remove
-// that is not there, for a list that is too long, and for a removal that would leave none: the key would then open from
-// everywhere, which only Clear may do.
+// SetNetworks changes the networks from which a key may be used, at once in every replica, and returns its list.
+// Errors: bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has expired, for a network
+// to remove that is not on the list, for a list that is too long, and for a removal that would leave an empty list: the
+// key could then be used from anywhere, which only Clear may do.
 func (s *Service) SetNetworks(ctx context.Context, keyID bursar.ID, c NetworkChange) (list []netip.Prefix, err error) {
 	err = s.changeKey(ctx, keyID, func(k *bursar.APIKey) error {
 		if k.Networks, err = c.apply(k.Networks); err != nil {
@@ -88,8 +88,8 @@ func (c NetworkChange) apply(list []netip.Prefix) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// SetScopes changes what a key may do, at once on every replica. Errors: bursar.ErrNotFound for an unknown key,
-// invalid_request for scopes that do not exist and for a key that is revoked or has ended.
+// SetScopes changes the scopes of a key, at once in every replica. Errors: bursar.ErrNotFound for an unknown key,
+// invalid_request for scopes that do not exist and for a key that is revoked or has expired.
 func (s *Service) SetScopes(ctx context.Context, keyID bursar.ID, scopes []bursar.Scope) error {
 	if err := checkScopes(scopes); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Service) SetScopes(ctx context.Context, keyID bursar.ID, scopes []bursa
 	return nil
 }
 
-// changeKey changes the rights of a key that is usable.
+// changeKey changes the rights of a key that is valid.
 func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k *bursar.APIKey) error) error {
 	return s.db.Do(ctx, func(tx *store.Tx) error {
 		k, err := tx.APIKeys().Lock(ctx, keyID)

@@ -20,7 +20,7 @@ func networks(texts ...string) []netip.Prefix {
 	return list
 }
 
-// from wants a key, with a secret or without, to come to a code from an address on both replicas; "" is no address.
+// from requires a key, with a secret or without, to get a code from an address on both replicas; "" is no address.
 func (s *harness) from(address, key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	var at netip.Addr
@@ -35,7 +35,7 @@ func (s *harness) from(address, key, secret string, want bursar.ErrorCode) {
 	}
 }
 
-func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
+func TestAKeyIsValidWhereItMayBeUsed(t *testing.T) {
 	each(t, func(s *harness) {
 		first := s.create(true)
 		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(),
@@ -50,7 +50,7 @@ func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
 		}
 		for _, elsewhere := range []string{"192.0.3.1", "2001:db9::1", "::1", ""} {
 			s.from(elsewhere, first.APIKey, "", "")
-			for _, secret := range []string{"", listed.APISecret, "bs_wrong"} { // a right secret is not told from a wrong one
+			for _, secret := range []string{"", listed.APISecret, "bs_wrong"} { // a right and a wrong secret get the same error
 				s.from(elsewhere, listed.APIKey, secret, bursar.CodeForbidden)
 			}
 			s.from(elsewhere, listed.APIKey[:45]+"!", "", bursar.CodeUnauthorized)
@@ -62,7 +62,7 @@ func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
 		if err := s.Revoke(s.Context(), listed.KeyID); err != nil {
 			s.Fatal(err)
 		}
-		s.from("192.0.3.1", listed.APIKey, "", bursar.CodeUnauthorized) // a revoked key is nobody's, wherever it is
+		s.from("192.0.3.1", listed.APIKey, "", bursar.CodeUnauthorized) // a revoked key is unknown, wherever it is used
 	})
 }
 
@@ -96,7 +96,7 @@ func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatMakesNoListOfNetworks(t *testing.T) {
+func TestInvalidListsOfNetworksAreRefused(t *testing.T) {
 	each(t, func(s *harness) {
 		key := s.create(true)
 		one := networks("192.0.2.0/24")

@@ -9,16 +9,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Settings are what an account is told, and where. What is nil stays as it is.
+// Settings are which events an account gets, and where. A nil field leaves its setting unchanged.
 type Settings struct {
 	NotifyPending     *bool   // deposit_pending events, to the webhooks of wallets and charges
 	NotifyWithdrawals *bool   // withdrawal events, to the account's webhook
-	Webhook           *string // the account's own; empty: the newest that was set for all its wallets
+	Webhook           *string // the account's own; empty: use the newest that was set for all its wallets
 
-	AllowNetworks []netip.Prefix // where the webhook may lead besides public addresses
+	AllowNetworks []netip.Prefix // networks that the webhook may reach besides public addresses
 }
 
-// apply writes the settings into an account. The error is invalid_webhook for a URL that cannot be sent to.
+// apply writes the settings into an account. The error is invalid_webhook for a URL to which nothing may be sent.
 func (s Settings) apply(a *bursar.Account) error {
 	if s.Webhook != nil && *s.Webhook != "" {
 		if err := netpolicy.CheckWebhookURL(*s.Webhook, s.AllowNetworks); err != nil {
@@ -37,8 +37,9 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// Set changes an account's settings and returns the account. They count for everything that happens from the commit on.
-// A webhook that is set may have answered 410 Gone before. Errors: bursar.ErrNotFound, invalid_webhook.
+// Set changes an account's settings and returns the account. They apply to everything that happens after the commit. A
+// webhook that is set is used again even if it had answered 410 Gone before. Errors: bursar.ErrNotFound,
+// invalid_webhook.
 func (s *Service) Set(ctx context.Context, id bursar.ID, settings Settings) (a bursar.Account, err error) {
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if a, err = tx.Accounts().Lock(ctx, id); err != nil {

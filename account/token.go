@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The text forms of keys and secrets: a prefix that scanners for leaked credentials can know, and the base64url of the
-// random bytes.
+// The text forms of keys and secrets: a prefix by which scanners for leaked credentials can recognise them, and the
+// base64url of the random bytes.
 const (
 	keyPrefix    = "bk_"
 	secretPrefix = "bs_"
@@ -27,12 +27,12 @@ func drawToken(random io.Reader, prefix string) (string, error) {
 	return prefix + base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// isToken tells texts that may be a key from those that cannot, so that the latter cost no look-up.
+// isToken reports whether a text may be a key, so that any other text costs no look-up.
 func isToken(text, prefix string) bool {
 	return len(text) == tokenLength && strings.HasPrefix(text, prefix)
 }
 
 func hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
-// hint is enough to tell one's keys apart and far too little to guess the rest.
+// hint returns the first characters: enough to distinguish the keys of an account, far too few to guess the rest.
 func hint(token string) string { return token[:hintLength] }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// success renders an answer. Text that clients gave us, metadata above all, is not escaped for HTML: what they decode
-// is byte for byte what they sent.
+// success renders the response of a success. Clients' own text, metadata above all, is not escaped for HTML: what they
+// decode is byte for byte what they sent.
 func success(response any) (store.Answer, error) {
 	body, err := render(struct {
 		Success  bool `json:"success"`
@@ -20,7 +20,7 @@ func success(response any) (store.Answer, error) {
 	return store.Answer{Status: http.StatusOK, Body: body}, err
 }
 
-// failure renders a refusal.
+// failure renders the response of a refusal.
 func failure(refusal *bursar.Error, requestID string) (store.Answer, error) {
 	type shown struct {
 		Code    bursar.ErrorCode `json:"code"`
@@ -40,7 +40,7 @@ func render(v any) ([]byte, error) {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return nil, fmt.Errorf("write the answer: %w", err)
+		return nil, fmt.Errorf("encode the response: %w", err)
 	}
 	return b.Bytes(), nil
 }

@@ -1,12 +1,12 @@
-// Package api serves /api/v1: it reads parameters, asks the nouns, and writes answers.
+// Package api serves /api/v1: it reads parameters, calls the services, and writes responses.
 //
 // It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and
-// paging. It holds no rule about money and no SQL. Its invariants: a request is understood in one way only or refused;
-// an answer is written whole or not at all; what is not a refusal meant for clients is logged and answered as internal
-// or unavailable, never shown; an object of another account is answered exactly as one that does not exist.
+// paging. It has no rules about money and no SQL. Its invariants: a request has exactly one meaning or is refused; a
+// response is written whole or not at all; an error that is not a refusal for clients is logged and answered as
+// internal or unavailable, never shown; an object of another account is answered exactly like one that does not exist.
 //
-// Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again
-// byte for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
+// Idempotency keys: the response of a change is stored in the transaction that makes the change, and is given again
+// byte for byte. A refusal changed nothing and is not stored, so a repeated request is judged again.
 package api
 
 import (
@@ -29,13 +29,13 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// Accounts says who a request comes from; it is the account service.
+// Accounts authenticates requests; the account service implements it.
 type Accounts interface {
 	Authenticate(ctx context.Context, c account.Credentials) (account.Identity, error)
 	RequireSecret(identity account.Identity, secret string) error
 }
 
-// Config is what an API serves from.
+// Config holds the dependencies and settings of an API.
 type Config struct {
 	DB             *store.DB
 	Registry       *bursar.Registry
@@ -48,10 +48,10 @@ type Config struct {
 	IDs            *bursar.IDs
 	Log            *slog.Logger
 
-	Destinations *destination.Service // the lists that withdrawals are held to
+	Destinations *destination.Service // the lists to which withdrawals are restricted
 
-	ClientNetworks []netip.Prefix                  // the only ones that clients may come from; nil: all
-	Proxies        []netip.Prefix                  // of our own: who is behind one is read from ProxyHeader
+	ClientNetworks []netip.Prefix                  // the networks from which clients may connect; nil: all
+	Proxies        []netip.Prefix                  // the operator's own: ProxyHeader names the client behind one
 	ProxyHeader    string                          // XForwardedFor or Forwarded; empty: XForwardedFor
 	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
@@ -66,7 +66,7 @@ type api struct {
 	leases *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
-	described func() (docs.Served, error) // made when it is first asked for
+	described func() (docs.Served, error) // built on first use
 }
 
 // New returns the handler of /api/v1, /healthz, /readyz, /openapi.json and /docs. It is safe for concurrent use.

@@ -19,8 +19,8 @@ type accountView struct {
 	Held      amounts   `json:"held"`    // for withdrawals under way
 }
 
-// getBalance is GET account: what can be spent, of every currency whose chain is configured and of every other that the
-// account has had to do with.
+// getBalance is GET account: the balance in every currency whose chain is configured and in every other that the
+// account has used.
 func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	var available, held map[bursar.CurrencyCode]ledger.Balance
 	var pending map[bursar.CurrencyCode]bursar.Amount
@@ -58,14 +58,14 @@ func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	}{view}, nil
 }
 
-// balanceText writes what a customer's balance holds with the currency's places, rounded down: never more than there
-// is, so one below zero, which only a reversal leaves, is rounded away from zero.
+// balanceText writes a customer's balance with the currency's display precision, rounded down so that it never shows
+// more than there is: a balance below zero, which only a reversal causes, is rounded away from zero.
 func balanceText(c bursar.Currency, b ledger.Balance) (string, error) {
 	amount, negative := b.Net(ledger.Liability)
 	if !negative {
 		return c.Balance(amount), nil
 	}
-	place, err := bursar.ParseDecimal("1", c.Decimals-c.Places) // how many units the last place shown is
+	place, err := bursar.ParseDecimal("1", c.Decimals-c.Places) // units of the last decimal shown
 	if err != nil {
 		return "", fmt.Errorf("round a balance of %s: %w", c.Code, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// clients is how many ask at the same time.
+// clients is the number of concurrent clients.
 const clients = 64
 
 var databases = map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres}

@@ -8,18 +8,19 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest
-// is forgotten first: anyone who is forgotten starts again with a full burst.
+// maxBuckets is how many clients one limit remembers, with about 300 bytes each. The one that was idle for longest is
+// forgotten first: it starts again with a full burst.
 const maxBuckets = 1 << 14
 
-// buckets are token buckets by whatever tells clients apart. It is safe for concurrent use. A nil one limits nothing.
+// buckets are token buckets by a key that identifies a client. They are safe for concurrent use. A nil one limits
+// nothing.
 type buckets[Key comparable] struct {
 	limit rate.Limit
 	burst int
 
 	mu    sync.Mutex
 	byKey map[Key]*list.Element
-	order *list.List // of *bucket[Key], the last used in front
+	order *list.List // of *bucket[Key], most recently used first
 }
 
 type bucket[Key comparable] struct {
@@ -39,7 +40,7 @@ func newBuckets[Key comparable](l Limit) *buckets[Key] {
 	}
 }
 
-// take takes a token and returns 0, or takes none and returns how long it is until there is one.
+// take takes a token and returns 0, or takes none and returns the time until there is one.
 func (b *buckets[Key]) take(at time.Time, key Key) time.Duration {
 	if b == nil {
 		return 0
@@ -54,7 +55,7 @@ func (b *buckets[Key]) take(at time.Time, key Key) time.Duration {
 	return wait
 }
 
-// wait is take without taking, and remembers nobody new.
+// wait returns what take would, without taking a token, and adds no new key.
 func (b *buckets[Key]) wait(at time.Time, key Key) time.Duration {
 	if b == nil {
 		return 0
@@ -75,7 +76,7 @@ func (b *buckets[Key]) has(key Key) bool {
 	return b.byKey[key] != nil
 }
 
-// delay returns how long it is until there is a token, 0 where there is one.
+// delay returns the time until there is a token, 0 where there is one.
 func delay(tokens *rate.Limiter, at time.Time) time.Duration {
 	missing := 1 - tokens.TokensAt(at)
 	if missing <= 0 {
@@ -84,7 +85,7 @@ func delay(tokens *rate.Limiter, at time.Time) time.Duration {
 	return max(1, time.Duration(missing/float64(tokens.Limit())*float64(time.Second)))
 }
 
-// forget remembers the key no longer.
+// forget removes the key.
 func (b *buckets[Key]) forget(key Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +95,7 @@ func (b *buckets[Key]) forget(key Key) {
 	}
 }
 
-// of returns the tokens of a key, which is remembered from now on.
+// of returns the tokens of a key, which it adds where it is new.
 func (b *buckets[Key]) of(key Key) *rate.Limiter {
 	if found := b.byKey[key]; found != nil {
 		b.order.MoveToFront(found)

@@ -35,7 +35,7 @@ func TestBucketsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanTheLimit asks at random times, from many at once, and counts what was let in.
+// TestNoMoreThanTheLimit takes tokens at random times, from many goroutines, and counts the successes.
 func TestNoMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -50,7 +50,7 @@ func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
 	return chargeAnswer{view}, err
 }
 
-// chargeMinimum reads what a charge asks for: a decimal with no more places than the currency's.
+// chargeMinimum reads the minimum of a charge: a decimal with no more decimals than the currency's display precision.
 func (a *api) chargeMinimum(c *call, o *charge.Order) error {
 	text, sent := c.in.decimal("minimum")
 	if c.in.err != nil || !sent {

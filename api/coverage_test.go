@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// coverage is one exchange of a script: the endpoint, and what came of it: a status, or the code of a refusal.
+// coverage is one exchange of a script: the endpoint, and the outcome: a status, or the code of a refusal.
 type coverage struct{ endpoint, outcome string }
 
 var codeInBody = regexp.MustCompile(`"code":"([a-z_]+)"`)
 
-// exchangesOf reads the scripts as TestScripts does, and says what each exchange is about.
+// exchangesOf reads the scripts as TestScripts does, and returns the endpoint and outcome of each exchange.
 func exchangesOf(t *testing.T) map[coverage]int {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -53,8 +53,8 @@ func endpointOf(request string) string {
 	return method + " " + path
 }
 
-// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it
-// is for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
+// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it succeeds, when
+// a refusal of its own is not produced on it, and when a refusal that all have is produced on none.
 func TestEveryEndpointAndCodeHasACase(t *testing.T) {
 	t.Parallel()
 	s, played := theSpec(t), exchangesOf(t)
@@ -101,7 +101,7 @@ func (s *spec) codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were
+// TestTheContractsCodes compares the description and the map from codes to statuses with the list that clients were
 // promised.
 func TestTheContractsCodes(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// currencyView is what a client must know to use a currency.
+// currencyView is what a client needs to know to use a currency.
 type currencyView struct {
 	Chain             bursar.ChainID `json:"chain"`
 	Contract          *string        `json:"contract"` // null for the native asset
@@ -22,7 +22,7 @@ type currencyView struct {
 	DepositFee        string         `json:"depositFee,omitempty"`
 	DepositPercent    string         `json:"depositFeePercent,omitempty"`
 	Confirmations     int            `json:"confirmations"`
-	Memo              *string        `json:"memo"` // what the part of an address after the colon is called; null without one
+	Memo              *string        `json:"memo"` // name of the part of an address after the colon; null: none
 }
 
 type currenciesAnswer struct {
@@ -30,8 +30,8 @@ type currenciesAnswer struct {
 	Details    map[bursar.CurrencyCode]currencyView `json:"details"`
 }
 
-// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that
-// the account pays.
+// listCurrencies is GET wallet/currencies: the currencies whose chain is configured, in the registry's order, with the
+// fees that the account pays.
 func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	answer := currenciesAnswer{Currencies: []bursar.CurrencyCode{}, Details: map[bursar.CurrencyCode]currencyView{}}
 	account := call.identity.Account
@@ -82,7 +82,7 @@ func viewCurrency(c bursar.Currency, confirmations int) currencyView {
 	return view
 }
 
-// percent writes millionths as a percentage: 5000 is "0.5". None is "".
+// percent writes millionths (ppm) as a percentage: 5000 is "0.5", 0 is "".
 func percent(millionths uint32) string {
 	if millionths == 0 {
 		return ""

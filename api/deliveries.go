@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// deliveryView is an event and how far its delivery has come.
+// deliveryView is an event and the state of its delivery.
 type deliveryView struct {
 	EventID       bursar.ID        `json:"eventID"`
 	Event         bursar.EventKind `json:"event"`
@@ -21,7 +21,7 @@ type deliveryView struct {
 	Attempts      []attemptView    `json:"attempts"`
 }
 
-// attemptView is one try. HTTPStatus is 0 where there was no answer.
+// attemptView is one attempt. HTTPStatus is 0 where there was no response.
 type attemptView struct {
 	Attempt    int64     `json:"attempt"`
 	At         time.Time `json:"at"`
@@ -84,17 +84,17 @@ func (a *api) listDeliveries(ctx context.Context, c *call) (any, error) {
 	return answer, err
 }
 
-// redeliverWithin is how far back events can be sent again all at once.
+// redeliverWithin is the longest period whose events can be sent again in one request.
 const redeliverWithin = 30 * 24 * time.Hour
 
 type redeliverAnswer struct {
 	Redelivered int64 `json:"redelivered"`
 }
 
-// redeliverStep is how many events are made due by one statement.
+// redeliverStep is how many events one statement makes due.
 const redeliverStep = 1000
 
-// redeliver is POST account/webhooks/redeliver: one event by eventID, or all that were made since a time.
+// redeliver is POST account/webhooks/redeliver: one event by eventID, or all events since a time.
 func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 	id, one := c.in.optionalID("eventID")
 	since, all := c.in.instant("since")

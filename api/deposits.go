@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// depths is how the chains stood when deposits were read.
+// depths is the height of each chain at the time when deposits were read.
 type depths map[bursar.ChainID]uint64
 
 func readDepths(ctx context.Context, tx *store.Tx) (depths, error) {
@@ -31,7 +31,7 @@ func (a *api) viewDeposit(d bursar.Deposit, latest depths) (wire.Deposit, error)
 		Required: a.Chains[d.Chain].Confirmations}), nil
 }
 
-// readDeposits reads deposits and the chains they stand on as of one moment.
+// readDeposits reads deposits and the height of their chains in one transaction, so that they fit together.
 func (a *api) readDeposits(
 	ctx context.Context, read func(tx *store.Tx) ([]bursar.Deposit, error),
 ) (list []bursar.Deposit, latest depths, err error) {
@@ -92,7 +92,7 @@ func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 	return answer, err
 }
 
-// maxHash bounds a transaction's name; the longest are Solana's signatures with 88 characters.
+// maxHash is the maximum length of a transaction ID; Solana's signatures are the longest with 88 characters.
 const maxHash = 128
 
 // getDepositByHash is GET wallet/deposit/hash. One transaction may hold several deposits of the account.
@@ -124,8 +124,8 @@ func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
 	}{views[0], views}, nil
 }
 
-// spellings returns the forms in which the chains may know a hash that was written in one of them: hexadecimal in lower
-// case (Bitcoin, Tron), in upper case (XRPL), or after 0x (Ethereum). A hash in another alphabet is known as it stands.
+// spellings returns the forms in which the chains may write a hash that the client wrote in one of them: hexadecimal in
+// lower case (Bitcoin, Tron), in upper case (XRPL), or after 0x (Ethereum). A hash in another alphabet has one form.
 func spellings(hash string) []string {
 	bare := strings.ToLower(hash)
 	bare = strings.TrimPrefix(bare, "0x")
@@ -137,7 +137,7 @@ func spellings(hash string) []string {
 	return slices.Compact(list)
 }
 
-// everyChain returns the chains of all currencies, those that are not configured now too: their deposits stay.
+// everyChain returns the chains of all currencies, also of those that are not configured now: their deposits remain.
 func (a *api) everyChain() []bursar.ChainID {
 	var chains []bursar.ChainID
 	for _, c := range a.Registry.All() {

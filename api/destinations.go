@@ -9,13 +9,13 @@ import (
 
 type destinationsAnswer struct {
 	Enabled      bool                     `json:"enabled"`
-	EnabledUntil *time.Time               `json:"enabledUntil"` // null: for good, or not enabled
+	EnabledUntil *time.Time               `json:"enabledUntil"` // null: without an end, or not enabled
 	Destinations []bursar.DestinationView `json:"destinations"`
 	NextCursor   string                   `json:"nextCursor,omitempty"`
 }
 
-// listDestinations is GET account/destinations. There is no endpoint that changes the list: it is there for the day on
-// which key and secret are in wrong hands.
+// listDestinations is GET account/destinations. No endpoint changes the list: it protects against an attacker who has
+// both key and secret.
 func (a *api) listDestinations(ctx context.Context, c *call) (any, error) {
 	page := c.in.page(destinationList)
 	if c.in.err != nil {

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// encodings are the places where parameters may stand.
+// encodings are the ways to send parameters.
 var encodings = []string{"query", "json", "form", "multipart", "query and json"}
 
-// encoded writes parameters in one of the encodings. What is not a text can be itself in JSON only; elsewhere it is its
-// JSON text.
+// encoded writes parameters in one of the encodings. A value that is not a text keeps its type in JSON only; elsewhere
+// it is its JSON text.
 func (s *harness) encoded(method, path, encoding string, values map[string]any) *http.Request {
 	s.Helper()
 	query, texts, object := url.Values{}, map[string]string{}, map[string]any{}

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// costumes are texts that some parser or other takes for a number. literal tells which JSON has as numbers: as such
-// they reach the parameter's own check, and everything else is no JSON at all.
-var costumes = map[string]struct{ literal bool }{
+// notations are texts that some parser takes for a number. literal marks those that are JSON numbers: as such they reach
+// the parameter's own check, and everything else is not JSON at all.
+var notations = map[string]struct{ literal bool }{
 	"1e3": {true}, "1E3": {true}, "1e+3": {true}, "1e-1": {true}, "1.0e1": {true}, "1e400": {true}, "1e999999999": {true},
 	"-1": {true}, "-0": {true}, "-0.0": {true}, "0": {true}, "0.0": {true}, "0e0": {true},
 	"+1": {}, "01": {}, "00": {}, "007.5": {}, "0x10": {}, "0b1": {}, "0o7": {}, ".5": {}, "1.": {}, ".": {}, "1..5": {},
@@ -32,16 +32,16 @@ var costumes = map[string]struct{ literal bool }{
 	"1" + strings.Repeat("0", 18) + ".00000000000000000000001": {true},
 }
 
-// number is a parameter that is one.
+// number is a parameter that is a number.
 type number struct {
 	method, path, name string
 	code               string // of the refusal
 	others             map[string]any
 }
 
-// TestNumbersInAnyCostume sends every costume in every place where a parameter may stand. Each is refused by name, and
-// nothing is written.
-func TestNumbersInAnyCostume(t *testing.T) {
+// TestInvalidNumbersAreRefusedInEveryEncoding sends every such text in every encoding of a parameter. Each is refused
+// by name, and nothing is written.
+func TestInvalidNumbersAreRefusedInEveryEncoding(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, right := furnished(t, url)
 		before := c.written()
@@ -54,8 +54,8 @@ func TestNumbersInAnyCostume(t *testing.T) {
 				map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
 			{http.MethodGet, "/api/v1/account/wallets", "limit", "invalid_request", map[string]any{}},
 		} {
-			for _, text := range slices.Sorted(maps.Keys(costumes)) {
-				c.costume(n, text, costumes[text].literal)
+			for _, text := range slices.Sorted(maps.Keys(notations)) {
+				c.notation(n, text, notations[text].literal)
 			}
 		}
 		if after := c.written(); after != before {
@@ -64,7 +64,7 @@ func TestNumbersInAnyCostume(t *testing.T) {
 	})
 }
 
-func (c *script) costume(n number, text string, literal bool) {
+func (c *script) notation(n number, text string, literal bool) {
 	c.Helper()
 	values := maps.Clone(n.others)
 	values[n.name] = text

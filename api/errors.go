@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// statusOf is the one map from refusals to HTTP statuses. A code it does not know is a mistake of ours.
+// statusOf maps every refusal to its HTTP status; it is the only such map. An unknown code is a bug.
 func statusOf(code bursar.ErrorCode) int {
 	switch code {
 	case bursar.CodeInvalidRequest, bursar.CodeUnsupportedCurrency, bursar.CodeInvalidAmount, bursar.CodeInvalidAddress,
@@ -39,7 +39,7 @@ func statusOf(code bursar.ErrorCode) int {
 	return http.StatusInternalServerError
 }
 
-// The refusals that are made here, for what is not one itself.
+// The refusals for errors that are not refusals themselves.
 var (
 	errInternal = bursar.Refuse(bursar.CodeInternal,
 		"something went wrong on our side; it has been logged under the requestID")
@@ -52,8 +52,8 @@ var (
 	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
 )
 
-// refusalOf turns any error into one that may be shown, and reports whether it must be logged because it says less than
-// the error did.
+// refusalOf turns any error into one that may be shown, and reports whether the error must be logged because the
+// refusal hides it.
 func refusalOf(err error) (refusal *bursar.Error, hidden bool) {
 	switch {
 	case errors.As(err, &refusal):
@@ -61,7 +61,7 @@ func refusalOf(err error) (refusal *bursar.Error, hidden bool) {
 	case errors.Is(err, store.ErrOtherRequest):
 		return errConflict, false
 	case errors.Is(err, context.Canceled):
-		return errUnavailable, false // the client has gone and reads nothing any more
+		return errUnavailable, false // the client has disconnected and reads no response
 	case store.Away(err):
 		return errUnavailable, true
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// HashOf returns the hash under which a request claims its Idempotency-Key.
+// HashOf returns the hash under which a request leases its Idempotency-Key.
 func HashOf(method, path string, parameters map[string]string) []byte {
 	p := params{}
 	for name, v := range parameters {
@@ -38,7 +38,7 @@ func Endpoints(handler http.Handler) []Endpoint {
 	return list
 }
 
-// RemoteOf returns who a request comes from by its connection and its headers.
+// RemoteOf returns the client address of a request by its connection and its headers.
 func RemoteOf(connection string, header http.Header, proxyHeader string, proxies ...netip.Prefix) netip.Addr {
 	a := &api{Config: Config{Proxies: proxies, ProxyHeader: proxyHeader}}
 	return a.remote(&http.Request{RemoteAddr: connection, Header: header})

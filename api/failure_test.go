@@ -19,7 +19,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// journal keeps what was logged.
+// journal keeps the log.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -37,7 +37,7 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// doorman lets nobody in, in one way or another.
+// doorman refuses every request, by the error that it is made with.
 type doorman struct{ authenticate func() error }
 
 func (d doorman) Authenticate(context.Context, account.Credentials) (account.Identity, error) {
@@ -54,8 +54,9 @@ func get(t *testing.T, handler http.Handler, path, key string) *httptest.Respons
 	return w
 }
 
-// TestWhatGoesWrongIsLoggedAndNotShown has the same for a panic, an error of ours and a database that is away.
-func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
+// TestInternalErrorsAreLoggedAndNotShown gets the same response for a panic, an internal error and an unreachable
+// database.
+func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 	s := newHarness(t, storetest.SQLite(t), newClock())
 	secret := "SELECT key FROM /var/lib/secret at http://user:pass@10.0.0.1"
 	for name, c := range map[string]struct {
@@ -89,7 +90,7 @@ func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
 				t.Errorf("answered %d %s", w.Code, w.Body)
 			}
 			if strings.Contains(w.Body.String(), "SELECT") || strings.Contains(w.Body.String(), "10.0.0.1") {
-				t.Errorf("told %s", w.Body)
+				t.Errorf("the body is %s", w.Body)
 			}
 			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) ||
 				c.logged == "" && got != "" {
@@ -99,7 +100,7 @@ func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
+func TestAnUnreachableDatabaseIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		s := newHarness(t, url, newClock())
 		mine := s.account(true)
@@ -136,7 +137,7 @@ func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
 	}
 }
 
-// TestABodyWithoutEndIsCutOff sends more than a body may have, without saying how much.
+// TestABodyWithoutEndIsCutOff sends more than a body may have, without declaring its length.
 func TestABodyWithoutEndIsCutOff(t *testing.T) {
 	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Everybody is shown the fees that they pay, from the moment on that they were set.
+// An account is shown the fees that it pays, from the moment on that they were set.
 func TestTheFeesShownAreTheCallersOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c := newScript(t, url)
@@ -38,7 +38,7 @@ func TestTheFeesShownAreTheCallersOwn(t *testing.T) {
 	})
 }
 
-// shows holds a currency's fees, as an account is shown them, against what they should be.
+// shows compares a currency's fees, as an account is shown them, with the expected ones.
 func (c *script) shows(account, code, withdrawal, fixed, percent, deposit, depositPercent string) {
 	c.Helper()
 	r := c.request([]string{"GET /api/v1/wallet/currencies", "@" + account})

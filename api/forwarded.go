@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The headers in which proxies tell who called them. One of the two is read and the other ignored: a proxy that writes
-// one passes the other on as its client sent it.
+// The headers in which proxies name their client. One of the two is read and the other ignored: a proxy that writes one
+// passes the other on as its client sent it.
 const (
 	XForwardedFor = "X-Forwarded-For"
 	Forwarded     = "Forwarded" // RFC 7239
 )
 
-// lastHop cuts the newest entry off a header and returns the address in it, the zero Addr where it holds none.
+// lastHop removes the newest entry of a header and returns the address in it, the zero Addr where there is none.
 func (a *api) lastHop(header string) (before string, hop netip.Addr) {
 	if a.ProxyHeader == Forwarded {
 		before, element := cutLast(header, ',')
@@ -26,8 +26,8 @@ func (a *api) lastHop(header string) (before string, hop netip.Addr) {
 	return header[:max(at, 0)], plain(hop)
 }
 
-// cutLast cuts behind the last separator that stands in no quoted text. It reads from the end, where our own proxies
-// wrote: a quote that a client opened and never closed changes nothing of what follows it.
+// cutLast splits at the last separator outside quoted text. It reads from the end, where the operator's own proxies
+// wrote: a quote that a client opened and never closed does not affect what follows it.
 func cutLast(s string, separator byte) (before, last string) {
 	quoted := false
 	for i := len(s) - 1; i >= 0; i-- {
@@ -41,14 +41,14 @@ func cutLast(s string, separator byte) (before, last string) {
 	return "", s
 }
 
-// escaped reports whether an odd number of backslashes stands before the byte at i.
+// escaped reports whether an odd number of backslashes precedes the byte at i.
 func escaped(s string, i int) bool {
 	before := s[:i]
 	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }
 
-// forwardedFor returns the address in the one parameter "for" of an element. What else a proxy may write there, a
-// made-up name or "unknown", is no address.
+// forwardedFor returns the address in the single parameter "for" of an element. Anything else that a proxy may write
+// there, an obfuscated name or "unknown", is no address.
 func forwardedFor(element string) netip.Addr {
 	var node string
 	found := 0

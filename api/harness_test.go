@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// keys makes one key for each reference out of nothing.
+// keys derives one key for each reference without a seed.
 type keys struct{}
 
 func (keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
@@ -53,7 +53,7 @@ func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.
 	return made, err
 }
 
-// clock stands still until it is moved.
+// clock shows the same time until a test moves it.
 type clock struct{ at atomic.Int64 }
 
 func newClock() *clock {
@@ -79,7 +79,7 @@ type harness struct {
 	base     string // of the HTTP server
 }
 
-// families are the chains of a stage. Litecoin is left out: it is not configured.
+// families are the chains of a harness. Litecoin is left out: it is not configured.
 var families = map[bursar.ChainID]sim.Config{
 	bursar.Bitcoin:  {Family: "bc", Confirmations: 3},
 	bursar.Ethereum: {Family: "evm", Spending: chain.AccountModel, Confirmations: 12},
@@ -114,7 +114,7 @@ func newHarness(t testing.TB, url string, at *clock, change ...func(*api.Config)
 	return s
 }
 
-// build makes the chains and a registry whose tokens live in contracts that they know.
+// build makes the chains and a registry whose tokens have contracts on them.
 func (s *harness) build() {
 	s.Helper()
 	for id, config := range families {
@@ -156,7 +156,7 @@ func (s *harness) services() api.Config {
 			IDs: s.ids, Log: log})}
 }
 
-// hot returns our own address on a chain.
+// hot returns the hot wallet on a chain.
 func (s *harness) hot(id bursar.ChainID) string {
 	s.Helper()
 	pub, _ := keys{}.Public(chain.Hot(s.chains[id].Capabilities().Family))

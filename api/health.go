@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// healthz says that the process answers.
+// healthz reports that the process answers.
 func (a *api) healthz(context.Context, http.Header) (store.Answer, error) {
 	return store.Answer{Status: http.StatusOK, Body: []byte(`{"status":"ok"}` + "\n")}, nil
 }
 
-// readyTime bounds how long readiness may be looked for.
+// readyTime is the time limit of a readiness check.
 const readyTime = 5 * time.Second
 
-// readyz says whether requests can be served now.
+// readyz reports whether requests can be served now.
 func (a *api) readyz(ctx context.Context, _ http.Header) (store.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()

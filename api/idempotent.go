@@ -15,28 +15,28 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// leaseTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when
-// a process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
-// request that lost its claim cannot commit, and returns the other's answer.
+// leaseTime is how long a request holds the lease on its Idempotency-Key, so that the next may take over when a process
+// dies. It is shorter than the patience of requests that wait for it. It may be shorter than workTime as well: a
+// request that lost its lease cannot commit, and returns the other's response.
 const leaseTime = 15 * time.Second
 
-// Pauses between two looks at a key that another request works under.
+// Pauses between two checks of a key that another request has leased.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = 250 * time.Millisecond
 )
 
-// idempotencyLease is a request's hold on its Idempotency-Key.
+// idempotencyLease is a request's lease on its Idempotency-Key.
 type idempotencyLease struct {
 	account bursar.ID
 	name    string
 	hash    []byte // of what the request asks for
 }
 
-// errLeaseLost undoes a change whose key another request took over, or has answered already.
-var errLeaseLost = errors.New("the idempotency key is another request's now")
+// errLeaseLost rolls back a change whose key another request took over, or has answered already.
+var errLeaseLost = errors.New("the lease on the idempotency key was lost to another request")
 
-// leaseOf returns the claim of a request that carries an Idempotency-Key, nil for one without.
+// leaseOf returns the lease for a request that carries an Idempotency-Key, nil for one without.
 func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -51,8 +51,8 @@ func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) 
 	return &idempotencyLease{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
 }
 
-// requestHash names what is asked for: the endpoint and its parameters, wherever in the request they stood and however
-// they were encoded. Each part carries its length, so that no two requests run together.
+// requestHash identifies a request: the endpoint and its parameters, wherever in the request they were and however they
+// were encoded. Each part carries its length, so that two requests never have the same input.
 func requestHash(r *http.Request, names []string, p params) []byte {
 	h := sha256.New()
 	add := func(s string) {
@@ -70,8 +70,8 @@ func requestHash(r *http.Request, names []string, p params) []byte {
 	return h.Sum(nil)
 }
 
-// change answers a request that changes something. It goes on when the client leaves, so that its outcome is known. ctx
-// carries no deadline.
+// change answers a request that changes something. It continues when the client disconnects, so that the outcome is
+// recorded. ctx has no deadline.
 func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call) (store.Answer, error) {
 	var err error
 	if c.lease, err = leaseOf(r, route, c); err != nil {
@@ -101,7 +101,7 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 	defer cancel()
 	response, err := route.serve(ctx, c)
 	if err != nil {
-		return store.Answer{}, err // c.kept is not looked at: a transaction may still be writing it
+		return store.Answer{}, err // do not read c.kept: a transaction may still be writing it
 	}
 	if c.lease != nil {
 		return c.kept, nil
@@ -109,7 +109,8 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 	return success(response)
 }
 
-// begin claims the key, or waits for the answer of anyone who did and returns it. It waits by reading only.
+// begin leases the key, or waits for the response of the request that has it and returns that. It waits by reading
+// only.
 func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var kept store.Answer
@@ -132,8 +133,7 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 	}
 }
 
-// leaseAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each
-// other.
+// leaseAll leases the keys of one batch, in an order that is the same everywhere, so that no two transactions deadlock.
 func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]store.Result[store.Answer], error) {
 	order := make([]int, len(leases))
 	for i := range order {
@@ -154,8 +154,8 @@ func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]s
 	return results, nil
 }
 
-// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has
-// one. It may run again with the transaction; the last run counts.
+// keep renders the response of a change in the transaction that makes it, and stores it under the request's key if it
+// has one. It may run again with the transaction; the last run counts.
 func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 	if c.lease == nil {
 		return nil
@@ -173,7 +173,7 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 }
 
 // release frees the key of a request that was refused, so that the same request is judged again. After any other error
-// the outcome is not known, and the claim stays until its time is over.
+// the outcome is not known, and the lease stays until it expires.
 func (a *api) release(ctx context.Context, c idempotencyLease, err error) {
 	var refusal *bursar.Error
 	if !errors.As(err, &refusal) {
@@ -183,6 +183,6 @@ func (a *api) release(ctx context.Context, c idempotencyLease, err error) {
 	defer cancel()
 	err = a.DB.Do(ctx, func(tx *store.Tx) error { return tx.IdempotencyKeys().Drop(ctx, c.account, c.name) })
 	if err != nil {
-		a.Log.Warn("idempotency key not freed", "account", c.account, "error", err)
+		a.Log.Warn("idempotency key not released", "account", c.account, "error", err)
 	}
 }

@@ -132,8 +132,8 @@ func TestAKeyAnswersOnce(t *testing.T) {
 			t.Errorf("%d wallets were made", n)
 		}
 		// The key is the account's own.
-		stranger := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
-		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+		otherAccount := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
+		if status, theirs := otherAccount.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
 			bytes.Equal(first, theirs) {
 			t.Errorf("another account's: %d %s", status, theirs)
 		}
@@ -148,8 +148,8 @@ func (r *replicas) conflict(s *harness, method, path, key string, parameters map
 	}
 }
 
-// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more
-// happened.
+// TestEveryChangeTakesAKey sends each change twice under one key: the second response is the first, and nothing more
+// changed.
 func TestEveryChangeTakesAKey(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		status, answer := r.post(r.first, "POST", "wallet", "w", order, false)
@@ -251,7 +251,7 @@ func TestARefusalIsNotKept(t *testing.T) {
 	})
 }
 
-// TestAKeyOutlivesItsProcess has a claim that nobody works under any more, as a crash leaves it.
+// TestAKeyOutlivesItsProcess has a lease whose request is gone, as a crash leaves it.
 func TestAKeyOutlivesItsProcess(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
@@ -275,7 +275,7 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 	})
 }
 
-// slowNode is a chain whose node answers a question only after something else has happened.
+// slowNode is a chain whose node answers only after a function of the test has run.
 type slowNode struct {
 	withdrawal.Chain
 	once sync.Once
@@ -287,8 +287,8 @@ func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amo
 	return n.Chain.Quote(ctx, payment)
 }
 
-// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the
-// key over and answers, and the first one gives that answer and holds no money of its own.
+// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its lease: another replica takes the
+// key over and answers, and the first request returns that answer and holds no money of its own.
 func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()

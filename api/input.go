@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// input hands a request's parameters out in the form that an endpoint wants. It keeps the first refusal in err and
-// returns zero values from then on, so an endpoint reads all it needs and looks at err once.
+// input returns a request's parameters in the form that an endpoint needs. It keeps the first refusal in err and
+// returns zero values from then on, so an endpoint reads all its parameters and checks err once.
 type input struct {
 	params params
 	err    error
@@ -109,10 +109,11 @@ func (in *input) instant(name string) (time.Time, bool) {
 	return at, true
 }
 
-// maxPage bounds how many items one answer lists.
+// maxPage is the largest number of items in one response.
 const maxPage = 1000
 
-// page returns where the list continues, asking for one item more than the answer shall hold: cut takes it off again.
+// page returns the position at which the list continues, with a limit of one item more than the response may have: cut
+// removes it again.
 func (in *input) page(of listName) store.Page {
 	page := store.Page{Limit: maxPage + 1}
 	if limit, sent := in.whole("limit", 1, maxPage); sent {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and
-// have a sign: their sums over all lines are the account's balance and what is held.
+// ledgerLine is the effect of one posting on an account. Amounts are exact. Available and Held are changes and have a
+// sign: their sums over all lines are the account's balance and what is held.
 type ledgerLine struct {
 	Kind         ledger.Kind         `json:"kind"`
 	Ref          ledger.Ref          `json:"ref"` // names the entry among those of its kind
@@ -56,7 +56,7 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	return answer, err
 }
 
-// ledgerQuery reads what a statement shall show.
+// ledgerQuery reads which lines of the statement to list.
 func (a *api) ledgerQuery(owner bursar.ID, in *input) (store.LineQuery, error) {
 	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(owner), ledger.Held(owner)}}
 	if code, sent := in.optional("currency"); sent {
@@ -78,7 +78,7 @@ func (a *api) ledgerQuery(owner bursar.ID, in *input) (store.LineQuery, error) {
 	return q, in.err
 }
 
-// transfersTo returns the withdrawals of other accounts that brought something to this one, and the chain of each.
+// transfersTo returns the withdrawals of other accounts that paid this one, and the chain of each.
 func (a *api) transfersTo(owner bursar.ID, lines []store.Line) map[bursar.ID]bursar.ChainID {
 	chains := map[bursar.ID]bursar.ChainID{}
 	for _, l := range lines {

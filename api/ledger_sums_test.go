@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// books plays random business events of two accounts, as the service posts them.
+// books posts random business events of two accounts, as the service does.
 type books struct {
 	*script
 	random  *rand.Rand
@@ -122,8 +122,8 @@ func add(t testing.TB, sums map[string]*big.Rat, code, text string) {
 	sums[code].Add(sums[code], value)
 }
 
-// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are
-// those lines.
+// The sums of all lines are the balances, exactly, after any history and with any page size; and a filter returns
+// exactly the lines that match it.
 func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(5, 8))}
@@ -157,7 +157,7 @@ func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 	})
 }
 
-// sums compares what a statement adds up to with the balance in the books.
+// sums compares the sum of a statement with the balance in the books.
 func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account, sums map[string]*big.Rat) {
 	b.Helper()
 	var balance ledger.Balance

@@ -11,15 +11,14 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A
-// Burst below 1 is 1.
+// Limit is a rate limit: Burst at once, and PerSecond in the long run. The zero Limit is none. A Burst below 1 is 1.
 type Limit struct {
 	PerSecond float64
 	Burst     int
 }
 
-// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is
-// unlimited.
+// RateLimits limit what one client can request from this process; each replica counts for itself. A limit that is not
+// set is none.
 type RateLimits struct {
 	Read         Limit // of one key: requests that change nothing
 	Change       Limit // of one key: requests that make or change wallets, charges and webhooks
@@ -27,10 +26,10 @@ type RateLimits struct {
 	TestDelivery Limit // of one account: test events, which call a URL that the client names
 
 	Address Limit // of one client address, whatever its keys
-	Failed  Limit // of one client address: keys and secrets that were not right
+	Failed  Limit // of one client address: keys and secrets that were wrong
 }
 
-// DefaultRateLimits are far above what a busy shop needs, and below what would keep others from being served.
+// DefaultRateLimits are far above what a busy shop needs, and low enough that one client does not slow the others down.
 func DefaultRateLimits() RateLimits {
 	return RateLimits{
 		Read:         Limit{PerSecond: 200, Burst: 400},
@@ -48,7 +47,7 @@ type limits struct {
 	testDeliveries *buckets[bursar.ID] // by account
 	addresses      *buckets[netip.Prefix]
 	failed         *buckets[netip.Prefix]
-	known          *buckets[[sha256.Size]byte] // keys that were right not long ago, by their hash
+	known          *buckets[[sha256.Size]byte] // keys that were valid recently, by their hash
 }
 
 func newLimits(r RateLimits) *limits {
@@ -65,9 +64,9 @@ func newLimits(r RateLimits) *limits {
 	}
 }
 
-// allowAddress is asked before anything is done for a request: may this address ask now? After too many failures only
-// keys that were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the
-// address.
+// allowAddress is called before anything is done for a request: may this address send one now? After too many failures
+// only keys that were valid recently are looked up, so that guessing costs no look-up, and locks out nobody who shares
+// the address.
 func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
 	network := household(from)
 	if wait := l.addresses.take(at, network); wait > 0 {
@@ -79,11 +78,10 @@ func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
 	return nil
 }
 
-// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too
-// many.
+// fail counts a wrong key or secret. It returns the error for the client: the refusal, or that there were too many.
 func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.Error) error {
 	if cause.Code == bursar.CodeUnauthorized {
-		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has ended
+		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has expired
 	}
 	if wait := l.failed.take(at, household(from)); wait > 0 {
 		return tooMany(wait)
@@ -91,7 +89,7 @@ func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.E
 	return cause
 }
 
-// enter counts a request of a known key.
+// enter counts a request of a valid key.
 func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scope) error {
 	l.known.take(at, sha256.Sum256([]byte(key)))
 	if wait := l.classes[class].take(at, id); wait > 0 {
@@ -100,8 +98,8 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 	return nil
 }
 
-// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a
-// client may take as many addresses as it likes (RFC 6177).
+// household returns the network of one client: an IPv4 address, or the /64 of an IPv6 address, in which a client may
+// use as many addresses as it likes (RFC 6177).
 func household(from netip.Addr) netip.Prefix {
 	bits := 64
 	if from.Is4() {
@@ -109,12 +107,12 @@ func household(from netip.Addr) netip.Prefix {
 	}
 	network, err := from.Prefix(bits)
 	if err != nil {
-		return netip.Prefix{} // an address that is not known shares its counter with all such
+		return netip.Prefix{} // all unknown addresses share one counter
 	}
 	return network
 }
 
-// limitedError is a refusal that says when to come back.
+// limitedError is a refusal that says when to retry.
 type limitedError struct {
 	refusal *bursar.Error
 	wait    time.Duration
@@ -128,7 +126,7 @@ func tooMany(wait time.Duration) error {
 		wait}
 }
 
-// seconds rounds up: who waits for so long is let in.
+// seconds rounds up: a client that waits for so long is served.
 func seconds(wait time.Duration) int { return max(1, int(math.Ceil(wait.Seconds()))) }
 
 // retryAfter returns the seconds of the header Retry-After.

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// gate is a service behind limits whose requests come from wherever a test wants.
+// gate is a service behind limits whose requests come from any address that a test sets.
 type gate struct {
 	*harness
 	handler http.Handler
@@ -30,7 +30,7 @@ func newGate(t *testing.T, limits api.RateLimits, change ...func(*api.Config)) g
 	return gate{s, api.New(s.config)}
 }
 
-// ask sends a request and wants a status. A 429 must say when to come back; that many seconds are returned.
+// ask sends a request and requires a status. A 429 must say when to retry; it returns that time.
 func (g gate) ask(from, target, key string, want int) time.Duration {
 	g.Helper()
 	method, target, _ := strings.Cut(target, " ")
@@ -62,7 +62,7 @@ const (
 )
 
 // Test events are counted by account, whatever its keys: they make the service call a URL that a client names.
-func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
+func TestTestDeliveriesHaveALimitOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{TestDelivery: api.Limit{PerSecond: 0.5, Burst: 2}})
 	mine, other := g.account(false), g.account(false)
@@ -70,17 +70,17 @@ func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const trial = "POST /api/v1/account/webhooks/test?webhook=https://shop.example"
-	g.ask(here, trial+"&walletID=", mine.APIKey, 400) // what is refused counts for nothing
-	g.ask(here, trial, mine.APIKey, 200)
-	g.ask(there, trial, second.APIKey, 200)
-	if wait := g.ask(here, trial, mine.APIKey, 429); wait != 2*time.Second {
+	const testEvent = "POST /api/v1/account/webhooks/test?webhook=https://shop.example"
+	g.ask(here, testEvent+"&walletID=", mine.APIKey, 400) // a refused request does not count
+	g.ask(here, testEvent, mine.APIKey, 200)
+	g.ask(there, testEvent, second.APIKey, 200)
+	if wait := g.ask(here, testEvent, mine.APIKey, 429); wait != 2*time.Second {
 		t.Errorf("come back in %v", wait)
 	}
 	g.ask(here, change, mine.APIKey, 200)
-	g.ask(here, trial, other.APIKey, 200)
+	g.ask(here, testEvent, other.APIKey, 200)
 	g.clock.advance(2 * time.Second)
-	g.ask(here, trial, mine.APIKey, 200)
+	g.ask(here, testEvent, mine.APIKey, 200)
 }
 
 func TestEachKeyHasItsLimits(t *testing.T) {
@@ -129,9 +129,9 @@ func TestEachAddressHasItsLimit(t *testing.T) {
 	g.ask(here, read, mine.APIKey, 429)
 }
 
-// TestGuessingShutsOutTheGuesserOnly has an address that tries keys. Who shares it with a key that was right lately is
-// served all the same.
-func TestGuessingShutsOutTheGuesserOnly(t *testing.T) {
+// TestGuessingLocksOutTheGuesserOnly has an address that tries keys. A client at the same address with a recently valid
+// key is served all the same.
+func TestGuessingLocksOutTheGuesserOnly(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{Failed: api.Limit{PerSecond: 1, Burst: 3}})
 	busy, quiet, gone := g.account(true), g.account(false), g.account(false)
@@ -171,8 +171,8 @@ func TestAWrongSecretIsAFailure(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsIsLetIn tries rates that no second divides.
-func TestWhoWaitsIsLetIn(t *testing.T) {
+// TestAClientThatWaitsIsServed tries rates that no second divides.
+func TestAClientThatWaitsIsServed(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0.013, 0.3, 0.7, 1, 3, 7.7, 1000} {
 		g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: rate, Burst: 1}})
@@ -184,7 +184,7 @@ func TestWhoWaitsIsLetIn(t *testing.T) {
 	}
 }
 
-// TestBehindAProxy has a proxy of ours, which adds to X-Forwarded-For whom it was called by.
+// TestBehindAProxy has a proxy of the operator, which adds its client's address to X-Forwarded-For.
 func TestBehindAProxy(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// neighbours is a stage on which "mine" has two of everything and "other" one of its own.
+// neighbours is a harness on which "mine" has two of everything and "other" one of its own.
 func neighbours(t *testing.T, url string) (*script, map[string]any) {
 	t.Helper()
 	c, right := furnished(t, url)
@@ -48,7 +48,7 @@ func neighbours(t *testing.T, url string) (*script, map[string]any) {
 	return c, right
 }
 
-// reply is what an answer tells: all of it but what differs between any two.
+// reply is the content of a response without what differs between any two.
 type reply struct {
 	status int
 	header string
@@ -82,7 +82,7 @@ func (e endpoint) names() []string {
 	return list
 }
 
-// requests returns parameters that name an object, alone and beside each other parameter that may stand there.
+// requests returns parameters that name an object, alone and beside each other parameter that is allowed with it.
 func (e endpoint) requests(name string, right map[string]any) []map[string]any {
 	least := e.least(right)
 	least[name] = right[name]
@@ -97,10 +97,10 @@ func (e endpoint) requests(name string, right map[string]any) []map[string]any {
 	return list
 }
 
-// TestAnothersLooksLikeNobodys asks every endpoint that takes an ID or a hash, in every encoding, as a change with and
-// without an Idempotency-Key, for an object of another account and for one that does not exist: status, headers and
-// body are the same to the byte, and the object is as it was.
-func TestAnothersLooksLikeNobodys(t *testing.T) {
+// TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne asks every endpoint that takes an ID or a hash, in every encoding,
+// as a change with and without an Idempotency-Key, for an object of another account and for one that does not exist:
+// status, headers and body are the same to the byte, and the object is as it was.
+func TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, right := neighbours(t, url)
 		before := c.everything("mine")
@@ -144,12 +144,12 @@ func (c *script) sameAsNobodys(e endpoint, name string, values map[string]any) {
 			} else if keyed {
 				keys = [2]string{c.ids.Next().String(), c.ids.Next().String()}
 			}
-			foreign := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
+			others := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
 			none := c.reply(c.encoded(e.method, e.path, encoding, unknown), "other", keys[1])
-			if foreign != none || foreign.status != http.StatusNotFound ||
-				!strings.Contains(foreign.body, `"code":"not_found"`) {
+			if others != none || others.status != http.StatusNotFound ||
+				!strings.Contains(others.body, `"code":"not_found"`) {
 				c.Errorf("%s %s with %v by %s: another's is\n%+v\nnobody's is\n%+v", e.method, e.path, values, encoding,
-					foreign, none)
+					others, none)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func lists(s *spec) []endpoint {
 	return slices.DeleteFunc(s.keyed(), func(e endpoint) bool { return e.method != http.MethodGet || len(e.names()) > 0 })
 }
 
-// everything returns all that an account sees of itself.
+// everything returns all that an account can read about itself.
 func (c *script) everything(who string) string {
 	c.Helper()
 	var all strings.Builder
@@ -174,7 +174,7 @@ func (c *script) everything(who string) string {
 	return all.String()
 }
 
-// TestListsShowOnesOwn walks every list as an account that has nothing, and as one that has something of its own, from
+// TestListsShowOnesOwn reads every list as an account that has nothing, and as one that has something of its own, from
 // the start and from another account's cursor.
 func TestListsShowOnesOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
@@ -204,7 +204,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 					}
 					for _, text := range secret {
 						if strings.Contains(answer.body, text) {
-							t.Errorf("%s %v tells %s of %s: %s", e.path, values, who, text, answer.body)
+							t.Errorf("%s %v shows %s the %s: %s", e.path, values, who, text, answer.body)
 						}
 					}
 				}
@@ -216,7 +216,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 	})
 }
 
-// nextCursor returns where mine goes on after one item, "" of what is no list.
+// nextCursor returns where mine continues after one item, "" for an endpoint that is no list.
 func (c *script) nextCursor(e endpoint) string {
 	c.Helper()
 	if e.form.Properties["cursor"] == nil {
@@ -232,7 +232,7 @@ func (c *script) nextCursor(e endpoint) string {
 	return page.Response.NextCursor
 }
 
-// TestAnIdempotencyKeyIsTheAccountsOwn has an account use a name under which another has an answer: it gets its own.
+// TestAnIdempotencyKeyIsTheAccountsOwn has an account use a key under which another has a response: it gets its own.
 func TestAnIdempotencyKeyIsTheAccountsOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, _ := neighbours(t, url)

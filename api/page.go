@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// listName tells the lists apart, so that a cursor of one is not taken for a place in another.
+// listName identifies a list, so that a cursor of one list is never used in another.
 type listName byte
 
 const (
@@ -22,8 +22,8 @@ const (
 	destinationList listName = 't'
 )
 
-// cursorBytes are the list's name and the number of the last item shown. A cursor is a place, not a right: whose items
-// are listed is up to the key alone.
+// cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,
+// not a permission: the key alone decides whose items are listed.
 const cursorBytes = 9
 
 func (l listName) cursor(number int64) string {
@@ -39,7 +39,7 @@ func (l listName) parseCursor(s string) (int64, bool) {
 	return number, number > 0 && l.cursor(number) == s
 }
 
-// cut takes off the one item that was read beyond the page, and returns the cursor of what follows, "" at the list's
+// cut removes the one item that was read beyond the page, and returns the cursor of the next page, "" at the list's
 // end.
 func cut[T any](items []T, page store.Page, of listName, number func(T) int64) ([]T, string) {
 	if len(items) < page.Limit {
@@ -49,8 +49,8 @@ func cut[T any](items []T, page store.Page, of listName, number func(T) int64) (
 	return items, of.cursor(number(items[len(items)-1]))
 }
 
-// each maps a list, and gives an empty one for nil: an answer has [] and not null. What is of a currency that is no
-// longer configured is left out.
+// each maps a list, and returns an empty one for nil: a response has [] and not null. Items of a currency that is no
+// longer configured are left out.
 func each[T, View any](items []T, view func(T) (View, error)) ([]View, error) {
 	views := make([]View, 0, len(items))
 	for _, item := range items {

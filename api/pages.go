@@ -13,7 +13,7 @@ func (a *api) openapi(_ context.Context, header http.Header) (store.Answer, erro
 	if err != nil {
 		return store.Answer{}, err
 	}
-	header.Set("Access-Control-Allow-Origin", "*") // it is public, and viewers on other sites read it
+	header.Set("Access-Control-Allow-Origin", "*") // it is public, and viewers on other sites may read it
 	return store.Answer{Status: http.StatusOK, Body: served.JSON}, nil
 }
 

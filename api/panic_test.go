@@ -28,7 +28,7 @@ func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return k.keys.Public(ref)
 }
 
-// frighten serves the stage again with keys that panic on the chains like Ethereum.
+// frighten serves the harness again with keys that panic on the chains of the EVM family.
 func (s *harness) frighten(log io.Writer) {
 	s.Helper()
 	chains := map[bursar.ChainID]wallet.Chain{}
@@ -42,7 +42,7 @@ func (s *harness) frighten(log io.Writer) {
 	})
 }
 
-// order asks for a wallet or a charge.
+// order requests a wallet or a charge.
 func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost,
@@ -54,10 +54,10 @@ func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	return s.send(r)
 }
 
-// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine
-// and in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all
-// others are served, and what the panic had begun is undone.
-func TestAPanicIsOneRequests(t *testing.T) {
+// TestAPanicFailsOneRequestOnly makes wallets, some of which panic in the middle of a transaction, in the writer's
+// goroutine and in the one that derives ahead. Each such request is answered 500 with an ID that is in the log with the
+// cause; all others are served, and the work of the panicked requests is rolled back.
+func TestAPanicFailsOneRequestOnly(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		log := &journal{}
 		s := newHarness(t, url, newClock())
@@ -85,7 +85,7 @@ func TestAPanicIsOneRequests(t *testing.T) {
 	})
 }
 
-// panics orders what panics and returns the ID of the request.
+// panics sends a request that panics and returns the ID of the request.
 func (s *harness) panics(key, path string) string {
 	s.Helper()
 	response, body := s.order(key, path, "ETH")
@@ -104,7 +104,7 @@ func (s *harness) panics(key, path string) string {
 	return id
 }
 
-// logged wants one line about a request that says what happened and where.
+// logged requires one log line about a request that names the cause and the place.
 func (s *harness) logged(log, id string) {
 	s.Helper()
 	n := 0
@@ -119,6 +119,6 @@ func (s *harness) logged(log, id string) {
 		}
 	}
 	if n != 1 {
-		s.Errorf("%d lines tell of request %s in\n%.2000s", n, id, log)
+		s.Errorf("%d lines name request %s in\n%.2000s", n, id, log)
 	}
 }

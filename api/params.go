@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// kind is what a parameter was written as.
+// kind is the form in which a parameter was written.
 type kind int
 
 const (
@@ -21,18 +21,17 @@ const (
 	other       // null, true, false, an array or an object of JSON
 )
 
-// value is one parameter. Of other kinds, text is the JSON.
+// value is one parameter. For the kind other, text is the JSON.
 type value struct {
 	text string
 	kind kind
 }
 
-// params are a request's parameters from wherever they stood, by their case-sensitive names.
+// params are a request's parameters from its query and its body, by their case-sensitive names.
 type params map[string]value
 
-// parse reads the parameters of a query and a body and merges them. contentType is the body's; it is not looked at for
-// an empty body. Errors: invalid_request for whatever can be understood in two ways or not at all,
-// unsupported_media_type.
+// parse reads the parameters of a query and a body and merges them. contentType is the body's; it is ignored for an
+// empty body. Errors: invalid_request for a request that has two possible meanings or none, unsupported_media_type.
 func parse(query string, contentType []string, body []byte) (params, error) {
 	p := params{}
 	if err := p.addForm("query", query); err != nil {
@@ -63,8 +62,8 @@ var errMediaType = bursar.Refuse(bursar.CodeUnsupportedMediaType,
 	"the Content-Type of a body must be application/json, application/x-www-form-urlencoded or multipart/form-data, in "+
 		"UTF-8")
 
-// mediaType returns one of the three types that bodies may have. A body without a Content-Type is taken for JSON where
-// it begins like an object: several clients send it so, and it can be nothing else.
+// mediaType returns one of the three types that bodies may have. A body without a Content-Type is read as JSON where it
+// starts like an object: several clients send it so, and it can be nothing else.
 func mediaType(contentType []string, body []byte) (string, map[string]string, error) {
 	if len(contentType) == 0 && strings.HasPrefix(strings.TrimLeft(string(body), " \t\r\n"), "{") {
 		return "application/json", nil, nil
@@ -87,7 +86,7 @@ func mediaType(contentType []string, body []byte) (string, map[string]string, er
 	return "", nil, errMediaType
 }
 
-// put adds a parameter. One that is there already must be the same; a number of JSON and the same text elsewhere are.
+// put adds a parameter. A parameter that is present already must be the same; a JSON number and its text elsewhere are.
 func (p params) put(name string, v value) error {
 	if !utf8.ValidString(name) || !utf8.ValidString(v.text) {
 		return malformed("the parameters are not valid UTF-8")
@@ -101,7 +100,7 @@ func (p params) put(name string, v value) error {
 	return nil
 }
 
-// brief bounds how much of a client's own text is sent back as a field's name.
+// brief shortens a client's own text that is sent back as a field's name.
 func brief(name string) string {
 	const most = 64
 	if len(name) <= most {
@@ -114,7 +113,7 @@ func malformed(format string, args ...any) error {
 	return bursar.Refuse(bursar.CodeInvalidRequest, format, args...)
 }
 
-// addForm reads the encoding of queries and of form bodies; where says which for the message.
+// addForm reads the encoding of queries and of form bodies; where names which one in the message.
 func (p params) addForm(where, encoded string) error {
 	values, err := url.ParseQuery(encoded)
 	if err != nil {
@@ -137,7 +136,7 @@ func (p params) addMultipart(body []byte, boundary string) error {
 	}
 	reader := multipart.NewReader(strings.NewReader(string(body)), boundary)
 	for {
-		part, err := reader.NextRawPart() // NextPart would decode what is quoted-printable
+		part, err := reader.NextRawPart() // NextPart would decode quoted-printable
 		if isEnd(err) {
 			return nil
 		}

@@ -27,7 +27,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, bursar.Refuse(bursar.CodeUnsupportedMediaType, "a body must not be compressed")
 	}
-	if r.ContentLength > maxBody { // a client that waits for 100 Continue is not asked to go on
+	if r.ContentLength > maxBody { // a client that waits for 100 Continue gets the refusal instead
 		return nil, errTooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -50,16 +50,17 @@ var (
 )
 
 // isEnd reports whether the last boundary was read. A body that ends without it gives an error that wraps io.EOF.
-func isEnd(err error) bool { return err == io.EOF }
+func isEnd(err error) bool { return err == io.EOF } //nolint:errorlint // what wraps io.EOF is no end
 
-// addPart reads one field of a multipart form (RFC 7578). What some readers would decode, and others not, is refused.
+// addPart reads one field of a multipart form (RFC 7578). It refuses encodings that some parsers decode and others do
+// not.
 func (p params) addPart(part *multipart.Part) error {
 	disposition, options, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	_, file := options["filename"]
 	if err != nil || disposition != "form-data" || options["name"] == "" || file || !plainTransfer(part.Header) {
 		return errPart
 	}
-	content, err := io.ReadAll(part) // no longer than the body
+	content, err := io.ReadAll(part) // never longer than the body
 	if err != nil {
 		return errMultipart
 	}
@@ -69,14 +70,14 @@ func (p params) addPart(part *multipart.Part) error {
 	return p.put(options["name"], value{text: string(content)})
 }
 
-// plainTransfer reports whether a part's bytes are its content. RFC 7578 gives up the encodings of mail.
+// plainTransfer reports whether a part's bytes are its content. RFC 7578 deprecates the transfer encodings of mail.
 func plainTransfer(header textproto.MIMEHeader) bool {
 	encoding := strings.ToLower(strings.Join(header["Content-Transfer-Encoding"], ", "))
 	return encoding == "" || encoding == "7bit" || encoding == "8bit" || encoding == "binary"
 }
 
-// plainText reports whether a part says nothing of its content, or that it is text in UTF-8. Some clients always write
-// ISO-8859-1, which is the same for ASCII.
+// plainText reports whether a part declares no type, or text in UTF-8. Some clients always declare ISO-8859-1, which is
+// the same for ASCII.
 func plainText(contentType []string, content []byte) bool {
 	if len(contentType) == 0 {
 		return true
@@ -94,8 +95,8 @@ func plainText(contentType []string, content []byte) bool {
 	return false
 }
 
-// addJSON reads one object. The decoder refuses a name twice at any depth, invalid UTF-8, and all that is not JSON by
-// RFC 8259; numbers stay the text that they were written as.
+// addJSON reads one object. The decoder refuses duplicate names at any depth, invalid UTF-8, and everything that is not
+// JSON by RFC 8259; numbers keep the text in which they were written.
 func (p params) addJSON(body []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
 	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
@@ -148,7 +149,7 @@ func readValue(dec *jsontext.Decoder, body []byte) (value, error) {
 	return value{text: string(raw), kind: other}, nil
 }
 
-// jsonError keeps the reader's own words to itself: they may quote the body at length.
+// jsonError hides the decoder's own message, which may quote the body at length.
 func jsonError(err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return malformed("a name stands twice in the JSON object")

@@ -68,8 +68,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the parser to this: it never panics, refuses with a code of its own, passes on valid UTF-8 only, and
-// whatever it understood means the same in every other encoding.
+// FuzzParse checks that the parser never panics, refuses with a code of its own, passes on valid UTF-8 only, and that
+// what it accepts has the same meaning in every other encoding.
 func FuzzParse(f *testing.F) {
 	f.Add("a=1", "application/json", []byte(`{"a":1,"b":"x","c":[null,{"d":true}]}`))
 	f.Add("a=1&a=2", "application/x-www-form-urlencoded", []byte("b=%20&c"))
@@ -99,7 +99,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// again writes the text parameters in each encoding, and wants them back.
+// again writes the text parameters in each encoding, and requires the same result.
 func again(t *testing.T, p params) {
 	texts, values, form := map[string]string{}, url.Values{}, &bytes.Buffer{}
 	writer := multipart.NewWriter(form)

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// newPooledHarness is a replica whose SOL addresses are real ones, made of keys in the pool.
+// newPooledHarness is a replica whose SOL addresses are real ones, made from keys in the pool.
 func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 	t.Helper()
 	sol, err := solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}}) // never asked
@@ -38,8 +38,8 @@ func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 		Log: slog.New(slog.DiscardHandler)}
 }
 
-// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works
-// as soon as there are addresses again.
+// While the pool is empty SOL is unavailable and nothing else is; the Idempotency-Key of a refused request works as
+// soon as there are addresses again.
 func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		s, pool := newPooledHarness(t, url)

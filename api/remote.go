@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// remote returns the address that a request comes from: the connection's, or what a proxy of ours says where the
-// connection is a proxy's. Their header is read from its end, where our own proxies write; the first address that is no
-// proxy's counts, so a client cannot make one up. It is the zero Addr where nothing can be known: a proxy that does not
-// tell its client does not stand in for it.
+// remote returns the address from which a request comes: the connection's, or, where the connection is from one of the
+// operator's proxies, the one that the proxy's header names. The header is read from its end, where those proxies
+// write; the first address that is no proxy's counts, so a client cannot forge one. It is the zero Addr where the
+// address is not known: the address of a proxy that does not name its client is never used in its place.
 func (a *api) remote(r *http.Request) netip.Addr {
 	connection, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -25,8 +25,8 @@ func (a *api) remote(r *http.Request) netip.Addr {
 	return from
 }
 
-// plain returns an address in the one form that networks are compared with: an IPv4-mapped one is the IPv4 address, and
-// a zone, which names an interface of one machine, is no part of it.
+// plain returns an address in the form in which networks are compared: an IPv4-mapped one as the IPv4 address, without
+// the zone, which names an interface of one machine.
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
 func (a *api) mayConnect(from netip.Addr) bool {

@@ -37,8 +37,8 @@ func TestAZoneDoesNotMoveAnAddress(t *testing.T) {
 	}
 }
 
-// TestAProxyDoesNotStandInForItsClient has a proxy that lies in the clients' network and does not know who called it.
-func TestAProxyDoesNotStandInForItsClient(t *testing.T) {
+// TestAProxysAddressIsNotUsedForItsClient has a proxy inside the clients' network that does not know its client.
+func TestAProxysAddressIsNotUsedForItsClient(t *testing.T) {
 	t.Parallel()
 	inside := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) { c.Proxies, c.ClientNetworks = inside, inside })
@@ -51,8 +51,7 @@ func TestAProxyDoesNotStandInForItsClient(t *testing.T) {
 	}
 }
 
-// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked
-// at.
+// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is ignored.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
@@ -82,7 +81,7 @@ func TestForwarded(t *testing.T) {
 		`by=198.51.100.7`:                                              403,
 		`for=unknown`:                                                  403,
 		`for=_hidden, for=10.1.1.1`:                                    403,
-		`for=2001:db8:2::1`:                                            403, // an IPv6 address stands in brackets
+		`for=2001:db8:2::1`:                                            403, // an IPv6 address must be in brackets
 		`for="[198.51.100.7]"`:                                         403,
 		`for="[2001:db8:2::1"`:                                         403,
 		`for="[2001:db8:2::1]x"`:                                       403,
@@ -98,8 +97,8 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no
-// log.
+// TestAKeyUsedElsewhereIsLogged checks that the log names the key that is used from elsewhere, and never the key
+// itself. A guesser fills no log.
 func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
@@ -140,8 +139,8 @@ func (g gate) status(key, from, name, value string) int {
 	return w.Code
 }
 
-// FuzzNobodyWritesWhatAProxyWrites has a client that sends any header before the entry that our proxy adds.
-func FuzzNobodyWritesWhatAProxyWrites(f *testing.F) {
+// FuzzNoClientForgesAProxysEntry has a client that sends any header before the entry that the operator's proxy adds.
+func FuzzNoClientForgesAProxysEntry(f *testing.F) {
 	f.Add(`for="`, true)
 	f.Add(`for=198.51.100.7, for="\", x=\`, true)
 	f.Add(`198.51.100.7,,`, false)

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/api"
 )
 
-// A currency was removed from the configuration: what is there of it answers that, and nothing else suffers.
+// A currency was removed from the configuration: requests for its objects say so, and nothing else is affected.
 func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()

@@ -19,7 +19,7 @@ type route struct {
 	scope  bursar.Scope
 	secret bool     // X-API-SECRET is required of keys that have one
 	change bool     // takes an Idempotency-Key
-	params []string // of a change: those that tell one request from another
+	params []string // of a change: those that identify a request
 	serve  func(ctx context.Context, c *call) (response any, err error)
 
 	open func(ctx context.Context, header http.Header) (store.Answer, error) // in place of serve: needs no key
@@ -66,7 +66,7 @@ func (a *api) table() map[string]methods {
 }
 
 // route finds the endpoint of a request. HEAD is GET without a body; nil without an error is OPTIONS of a path that
-// exists. A path that is spelt in another way, such as %2F for a slash, is none: a proxy before us may have read it
+// exists. A path in another spelling, such as %2F for a slash, does not exist: a proxy in front may have read it
 // otherwise.
 func (a *api) route(w http.ResponseWriter, r *http.Request) (*route, error) {
 	offered, known := a.routes[r.URL.Path]

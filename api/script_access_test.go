@@ -10,38 +10,38 @@ import (
 )
 
 // rule changes what keys and accounts may do; see play.
-func (c *script) rule(words []string) {
+func (c *script) rule(args []string) {
 	c.Helper()
 	var err error
-	switch words[0] {
+	switch args[0] {
 	case "allow":
 		change := account.NetworkChange{Clear: true}
-		for _, text := range words[2:] {
+		for _, text := range args[2:] {
 			change.Add = append(change.Add, netip.MustParsePrefix(text))
 		}
-		_, err = c.accounts.SetNetworks(c.Context(), c.id(words[1]+".keyID"), change)
+		_, err = c.accounts.SetNetworks(c.Context(), c.id(args[1]+".keyID"), change)
 	case "scopes":
 		var scopes []bursar.Scope
-		for _, text := range words[2:] {
+		for _, text := range args[2:] {
 			scopes = append(scopes, bursar.Scope(text))
 		}
-		err = c.accounts.SetScopes(c.Context(), c.id(words[1]+".keyID"), scopes)
+		err = c.accounts.SetScopes(c.Context(), c.id(args[1]+".keyID"), scopes)
 	case "list":
-		n := destination.New{Account: c.id(words[1]), Address: words[3], Label: "treasury"}
-		if n.Currency = bursar.CurrencyCode(words[2]); strings.ToLower(words[2]) == words[2] {
-			n.Currency, n.Family = "", bursar.Family(words[2])
+		n := destination.New{Account: c.id(args[1]), Address: args[3], Label: "treasury"}
+		if n.Currency = bursar.CurrencyCode(args[2]); strings.ToLower(args[2]) == args[2] {
+			n.Currency, n.Family = "", bursar.Family(args[2])
 		}
 		var d bursar.Destination
 		d, _, err = c.config.Destinations.Add(c.Context(), n)
-		c.names["listed."+words[3]] = d.ID.String()
+		c.names["listed."+args[3]] = d.ID.String()
 	case "unlist":
-		err = c.config.Destinations.Remove(c.Context(), c.id(words[1]), c.id("listed."+words[2]))
+		err = c.config.Destinations.Remove(c.Context(), c.id(args[1]), c.id("listed."+args[2]))
 	case "enable":
-		err = c.config.Destinations.Enable(c.Context(), c.id(words[1]))
+		err = c.config.Destinations.Enable(c.Context(), c.id(args[1]))
 	case "disable":
-		_, err = c.config.Destinations.Disable(c.Context(), c.id(words[1]))
+		_, err = c.config.Destinations.Disable(c.Context(), c.id(args[1]))
 	default:
-		c.fatalf("nobody can %q", words[0])
+		c.fatalf("there is no command %q", args[0])
 	}
 	if err != nil {
 		c.fatalf("%v", err)

@@ -20,14 +20,14 @@ import (
 	"github.com/bursar/bursar/api"
 )
 
-// TestScripts plays the exchanges of testdata/*.txt against a service of its own on either database.
+// TestScripts runs the exchanges of testdata/*.txt against a service of its own on either database.
 //
-// Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line
-// and the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the
-// status, and for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is
-// known by that name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}}
-// are spelled out, in the latter ~ is a line's end and %3A a colon. After every request that only reads or is refused,
-// the database is the one from before, to the last row.
+// Lines: "#" is a comment, "!" changes the harness (see play), ">" is a request: method and target, headers, an empty
+// line and the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the response: the
+// status, and for a refusal code and field, or headers and the body byte for byte. In both {{name}} is replaced by the
+// value known by that name; in a response {{name:uuid}} matches any UUID and remembers it; {{bytes:ff00}} and
+// {{repeat:a:100}} are expanded, in the latter ~ is a line's end and %3A a colon. After every request that only reads
+// or is refused, the database is unchanged, to the last row.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// script is a stage with names for what happened on it.
+// script is a harness with names for what was made on it.
 type script struct {
 	*harness
 	names map[string]string
@@ -127,7 +127,7 @@ func (c *script) run(text string) {
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
 
-// fill puts in what is known.
+// fill replaces the placeholders whose values are known.
 func (c *script) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(s string) string {
 		parts := strings.Split(s[2:len(s)-2], ":")
@@ -183,7 +183,7 @@ func (c *script) exchange(lines, want []string) {
 	}
 }
 
-// written is all that the database holds.
+// written returns all that the database holds.
 func (c *script) written() string {
 	c.Helper()
 	all, err := c.books.read()
@@ -239,7 +239,7 @@ func (c *script) request(lines []string) *http.Request {
 
 var leak = regexp.MustCompile(`(?i)select |sql|goroutine|panic|\.go:|/tmp|postgres`)
 
-// always checks what every answer keeps.
+// always checks what holds for every response.
 func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	c.Helper()
 	id := response.Header.Get("X-Request-ID")
@@ -255,7 +255,7 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 		c.fatalf("Content-Type is %q", got)
 	}
 	if leak.Match(body) {
-		c.fatalf("the answer tells too much: %s", body)
+		c.fatalf("the response shows too much: %s", body)
 	}
 	if r.Method == http.MethodHead || response.StatusCode == http.StatusNoContent {
 		if len(body) > 0 {
@@ -299,7 +299,7 @@ var shapes = map[string]string{
 	"text": `[^"]+`,
 }
 
-// match compares byte for byte and remembers what the placeholders met.
+// match compares byte for byte and remembers the values of the placeholders.
 func (c *script) match(want, got string) {
 	c.Helper()
 	var pattern strings.Builder

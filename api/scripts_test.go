@@ -14,68 +14,68 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// play does what the service's workers or its operator would do:
+// play runs a command that does what the service's workers or its operator would do:
 //
 //	advance 1h                            the clock
 //	head bitcoin 105 100                  the chain's newest and final height
-//	deposit WALLETID hash output amount height   value seen in a block, as {{d:uuid}} under the name of the hash
+//	deposit WALLETID hash output amount height   transfer seen in a block, as {{d:uuid}} under the name of the hash
 //	credit hash [fee]                     that deposit becomes final; the operator takes a fee of it
 //	fee NAME USDT withdrawal 1% + 0.5     what an account pays from now on
-//	reverse hash                          and is reorged out
-//	stray currency hash amount height     final value that fits no wallet
-//	assign hash wallet WALLETID           is credited by the operator, or "account NAME"
-//	attempt hash 500 oops                 its event was sent in vain
-//	freeze NAME | revoke NAME             an account's withdrawals, a key
-//	down bitcoin                          the chain's node does not answer once
-//	allow NAME CIDR… | scopes NAME read…  where a key may be used from, no CIDR being everywhere; and what it may do
+//	reverse hash                          that deposit is reorged out
+//	stray currency hash amount height     final value that belongs to no wallet
+//	assign hash wallet WALLETID           the operator assigns it, also to "account NAME"
+//	attempt hash 500 oops                 a failed attempt to send its event
+//	freeze NAME | revoke NAME             freezes an account's withdrawals, revokes a key
+//	down bitcoin                          the chain's node does not answer the next call
+//	allow NAME CIDR… | scopes NAME read…  networks of a key, none: all; and its scopes
 //	list NAME CURRENCY|FAMILY ADDRESS     a destination, named "listed.ADDRESS"; unlist NAME ADDRESS takes it off
 //	enable NAME | disable NAME            an account's list of destinations
-//	limited                               from now on one request of a kind, and another every 10 s
-//	panicking                             from now on there is a fault of ours in every request
-//	away                                  the database, for good
+//	limited                               from now on one request of each kind, and another every 10 s
+//	panicking                             from now on every request panics
+//	away                                  makes the database unreachable
 //	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
-func (c *script) play(words []string) {
+func (c *script) play(args []string) {
 	c.Helper()
-	switch words[0] {
+	switch args[0] {
 	case "advance":
-		d, err := time.ParseDuration(words[1])
+		d, err := time.ParseDuration(args[1])
 		if err != nil {
 			c.fatalf("%v", err)
 		}
 		c.clock.advance(d)
 	case "head":
 		c.do(func(tx *store.Tx) error {
-			if err := tx.Chains().Ensure(c.Context(), bursar.ChainID(words[1])); err != nil {
+			if err := tx.Chains().Ensure(c.Context(), bursar.ChainID(args[1])); err != nil {
 				return err
 			}
-			return tx.Chains().SetHead(c.Context(), bursar.ChainID(words[1]), c.number(words[2]), c.number(words[3]))
+			return tx.Chains().SetHead(c.Context(), bursar.ChainID(args[1]), c.number(args[2]), c.number(args[3]))
 		})
 	case "deposit":
-		c.deposit(words[1], words[2], c.number(words[3]), words[4], c.number(words[5]))
+		c.deposit(args[1], args[2], c.number(args[3]), args[4], c.number(args[5]))
 	case "credit":
-		c.credit(words[1], words[2:]...)
+		c.credit(args[1], args[2:]...)
 	case "fee":
-		c.fee(words[1], bursar.CurrencyCode(words[2]), bursar.FeeKind(words[3]), strings.Join(words[4:], " "))
+		c.fee(args[1], bursar.CurrencyCode(args[2]), bursar.FeeKind(args[3]), strings.Join(args[4:], " "))
 	case "reverse":
-		c.reverse(words[1])
+		c.reverse(args[1])
 	case "stray":
-		c.stray(words[1], words[2], words[3], c.number(words[4]))
+		c.stray(args[1], args[2], args[3], c.number(args[4]))
 	case "assign":
-		c.assign(words[1], words[2], words[3])
+		c.assign(args[1], args[2], args[3])
 	case "attempt":
-		c.attempt(words[1], c.number(words[2]), words[3])
+		c.attempt(args[1], c.number(args[2]), args[3])
 	case "freeze":
 		c.do(func(tx *store.Tx) error {
-			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator,
+			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(args[1])), Kind: store.HaltByOperator,
 				Reason: "for a test"})
 		})
 	case "revoke":
-		id, _ := bursar.ParseID(c.names[words[1]+".keyID"])
+		id, _ := bursar.ParseID(c.names[args[1]+".keyID"])
 		if err := c.accounts.Revoke(c.Context(), id); err != nil {
 			c.fatalf("%v", err)
 		}
 	case "down":
-		c.chains[bursar.ChainID(words[1])].Fail(sim.Quote, 1, errDown)
+		c.chains[bursar.ChainID(args[1])].Fail(sim.Quote, 1, errDown)
 	case "limited":
 		one := api.Limit{PerSecond: 0.1, Burst: 1}
 		c.serve(func(config *api.Config) { config.RateLimits = api.RateLimits{Read: one, Change: one, Withdraw: one} })
@@ -86,17 +86,17 @@ func (c *script) play(words []string) {
 		c.db.Close()
 	case "webhook":
 		c.do(func(tx *store.Tx) error {
-			_, err := tx.Accounts().SetNotifications(c.Context(), bursar.Account{ID: c.id(words[1]), Webhook: words[2]})
+			_, err := tx.Accounts().SetNotifications(c.Context(), bursar.Account{ID: c.id(args[1]), Webhook: args[2]})
 			return err
 		})
 	case "gone":
-		c.do(func(tx *store.Tx) error { return tx.WebhookURLs().Disable(c.Context(), c.id(words[1]), words[2]) })
+		c.do(func(tx *store.Tx) error { return tx.WebhookURLs().Disable(c.Context(), c.id(args[1]), args[2]) })
 	default:
-		c.rule(words)
+		c.rule(args)
 	}
 }
 
-// serve puts another server in the place of the stage's.
+// serve replaces the harness's server.
 func (s *harness) serve(change func(*api.Config)) {
 	s.Helper()
 	config := s.config
@@ -119,7 +119,7 @@ func (c *script) number(s string) uint64 {
 	return n
 }
 
-// id returns what a name stands for.
+// id returns the ID of a name.
 func (c *script) id(name string) bursar.ID {
 	c.Helper()
 	id, err := bursar.ParseID(c.names[name])

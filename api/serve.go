@@ -13,16 +13,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// workTime bounds how long one request works, the waiting for another with the same Idempotency-Key left out.
+// workTime is the time limit of one request, without its wait for another with the same Idempotency-Key.
 const workTime = 30 * time.Second
 
-// call is one request of a known account.
+// call is one request of an authenticated account.
 type call struct {
 	identity account.Identity
 	in       input
 	now      time.Time
 	lease    *idempotencyLease // of a change that carries an Idempotency-Key
-	kept     store.Answer      // what was kept under it
+	kept     store.Answer      // the response stored under it
 }
 
 // ServeHTTP answers one request.
@@ -39,11 +39,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(answer.Status)
 	if len(answer.Body) > 0 {
-		_, _ = w.Write(answer.Body) // a client that has gone is no error of ours
+		_, _ = w.Write(answer.Body) // a client that has disconnected is not an error
 	}
 }
 
-// guarded turns a panic into an internal error: one request must not end the process, nor be answered with half a body.
+// guarded turns a panic into an internal error: one request must not end the process, nor get half a response.
 func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -75,8 +75,8 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 	return answer
 }
 
-// answer takes a request through its gates, each of which knows no more than it must: path and method, where it comes
-// from, whose key it is, what the key may do, and only then what it asks for.
+// answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
+// the key, the key's scopes, and only then the parameters.
 func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
 	route, err := a.route(w, r)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	return success(response)
 }
 
-// admit says whose request it is, and refuses it where the key does not open the route.
+// admit returns the identity of a request, and refuses it where the key lacks the route's scope.
 func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, error) {
 	from, now := a.remote(r), a.DB.Now()
 	if !a.mayConnect(from) {
@@ -144,7 +144,7 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 	return &call{identity: identity, now: now}, nil
 }
 
-// only returns a header's value. Of several, none is the right one: joined, they are nobody's key.
+// only returns a header's value. Several values are joined, so that none of them is accepted as a key.
 func only(values []string) string { return strings.Join(values, ", ") }
 
 func (a *api) read(w http.ResponseWriter, r *http.Request) (params, error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of one connection. A change may take workTime after it waited for another with its key, and still be written.
+// Limits of one connection. A change may take workTime after it waited for another with its key, and then be written.
 const (
 	maxHeaderBytes = 16 << 10
 	headerTime     = 5 * time.Second
@@ -15,8 +15,8 @@ const (
 	idleTime       = 2 * time.Minute
 )
 
-// Server returns a server with time limits for slow and idle clients, and a bound on what headers may take. The caller
-// names the address to listen on.
+// Server returns a server with time limits for slow and idle clients, and a maximum size of headers. The caller chooses
+// the address to listen on.
 func Server(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

@@ -17,8 +17,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address
-// of every client whose connection the server has given up.
+// hurried serves a harness's API once more, on a listener whose time limits are a fraction of a second. gone gets the
+// address of every client whose connection the server has closed.
 func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-chan string) {
 	s.Helper()
 	closed := make(chan string, 1000)
@@ -39,8 +39,8 @@ func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-c
 
 const soon = 150 * time.Millisecond
 
-// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it
-// answered before that is returned.
+// dribble writes one byte after the other, slower than any client, until the server ends the connection; it returns
+// what the server responded before that.
 func (w *rawConnection) dribble(text string) string {
 	w.Helper()
 	var said strings.Builder
@@ -59,7 +59,7 @@ func (w *rawConnection) dribble(text string) string {
 }
 
 // TestSlowClientsAreCutOff has clients that hold a connection without using it. Each loses it, no matter how often it
-// sends another byte, and nothing that it sent has been done.
+// sends another byte, and no request of it was carried out.
 func TestSlowClientsAreCutOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
@@ -121,7 +121,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server
+// TestAClientThatNeverReads sends requests and reads no response, until the kernel's buffers are full and the server
 // cannot write any more.
 func TestAClientThatNeverReads(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestAClientThatNeverReads(t *testing.T) {
 	}
 }
 
-// TestSlowClientsHoldNobodyUp has many connections in the middle of something, and an ordinary client beside them.
+// TestSlowClientsHoldNobodyUp has many connections in the middle of a request, and an ordinary client at the same time.
 func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	s := newHarness(t, storetest.SQLite(t), newClock())
@@ -165,7 +165,7 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	}
 }
 
-// TestTheServerHasEveryBound looks at what the other tests set to less.
+// TestTheServerHasEveryBound checks the time limits that the other tests replace by shorter ones.
 func TestTheServerHasEveryBound(t *testing.T) {
 	t.Parallel()
 	s := api.Server(http.NotFoundHandler(), newHarness(t, storetest.SQLite(t), newClock()).config.Log)

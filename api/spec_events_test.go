@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// TestEventsAreAsDescribed holds the body of every kind of event to the webhooks of the spec.
+// TestEventsAreAsDescribed compares the body of every kind of event with the webhooks of the spec.
 func TestEventsAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -60,7 +60,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	s := theSpec(t)
 	for name, hook := range s.Webhooks {
 		if len(made[name]) == 0 {
-			t.Errorf("nobody makes %s", name)
+			t.Errorf("no code makes %s", name)
 		}
 		for _, e := range made[name] {
 			var body any

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// furnished is a stage with one of everything, and for each parameter a value that is right on it.
+// furnished is a harness with one of everything, and for each parameter a valid value.
 func furnished(t *testing.T, url string) (*script, map[string]any) {
 	t.Helper()
 	c := newScript(t, url)
@@ -65,7 +65,7 @@ func (s *spec) keyed() []endpoint {
 	return list
 }
 
-// least returns what the endpoint asks for, with right values.
+// least returns the required parameters, with right values.
 func (e endpoint) least(right map[string]any) map[string]any {
 	values := map[string]any{}
 	for _, name := range e.form.Required {
@@ -77,8 +77,8 @@ func (e endpoint) least(right map[string]any) map[string]any {
 	return values
 }
 
-// TestEveryParameterIsTakenAsDescribed sends what is required and no more in every encoding, which must do; then leaves
-// out one parameter after the other, and sends one after the other as a list: the refusal must name it.
+// TestEveryParameterIsTakenAsDescribed sends only the required parameters in every encoding, which must succeed; then
+// it leaves out one parameter after the other, and sends one after the other as a list: the refusal must name it.
 func TestEveryParameterIsTakenAsDescribed(t *testing.T) {
 	t.Parallel()
 	c, right := furnished(t, storetest.SQLite(t))

@@ -21,8 +21,8 @@ type generator struct {
 	right map[string]any
 }
 
-// TestNoRequestIsTooMuch sends what the generator thinks of: whatever comes, the answer is not an error of ours, and is
-// one that the spec describes.
+// TestNoRequestIsTooMuch sends the generator's requests: no response is an internal error, and each is one that the
+// spec describes.
 func TestNoRequestIsTooMuch(t *testing.T) {
 	onEach(t, noRequestIsTooMuch)
 }
@@ -39,7 +39,7 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	}
 	carried, refused := map[string]int{}, map[string]int{}
 	send := func(i int, e endpoint, encoding string) {
-		r, told := g.request(e, encoding)
+		r, description := g.request(e, encoding)
 		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return // what no HTTP client sends, such as a header with a line feed
@@ -50,10 +50,10 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 			t.Fatal(err)
 		}
 		if response.StatusCode >= http.StatusInternalServerError || leak.Match(body) {
-			t.Errorf("request %d, %s: %d %s", i, told, response.StatusCode, body)
+			t.Errorf("request %d, %s: %d %s", i, description, response.StatusCode, body)
 		}
 		if err := s.agrees(t.Context(), r, answered{response.StatusCode, response.Header, body}); err != nil {
-			t.Errorf("request %d, %s: %v\n%s", i, told, err, body)
+			t.Errorf("request %d, %s: %v\n%s", i, description, err, body)
 		}
 		outcome := refused
 		if response.StatusCode == http.StatusOK {
@@ -88,7 +88,7 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 // one is true once in n times.
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
 
-// request returns a request with its parameters in an encoding, and says for a failure what it was.
+// request returns a request with its parameters in an encoding, and a description for failure messages.
 func (g *generator) request(e endpoint, encoding string) (*http.Request, string) {
 	values := e.least(g.right)
 	for _, name := range slices.Sorted(maps.Keys(e.form.Properties)) {
@@ -199,7 +199,7 @@ func (g *generator) value(s *openapi3.Schema) any {
 	return g.near(s)
 }
 
-// near changes a right text a little.
+// near changes a valid text slightly.
 func (g *generator) near(s *openapi3.Schema) string {
 	text := g.text(30)
 	if len(s.Examples) > 0 {
@@ -212,7 +212,7 @@ func (g *generator) near(s *openapi3.Schema) string {
 	return strings.ToValidUTF8(text[:at]+g.text(3)+text[at:], "")
 }
 
-// alphabet has what parsers stumble over.
+// alphabet has characters on which parsers fail.
 var alphabet = []rune("aZ09 .-+_:/%&=;,'\"\\{}[]<>\x00\x01\n\r\t\u007f\u0085\u2028\ufeff\ufffdé世😀٣")
 
 func (g *generator) text(most int) string {

@@ -22,8 +22,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer
-// has no property that is not described.
+// spec is docs/openapi.yaml, with which every response must agree. It is made stricter than it is for clients: a
+// response has no property that is not described.
 type spec struct {
 	*openapi3.T
 	common []string // codes that every endpoint with a key has
@@ -92,15 +92,15 @@ func theSpec(t testing.TB) *spec {
 	return s
 }
 
-// answered is what came back for a request.
+// answered is the response to a request.
 type answered struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and
-// a refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
+// agrees compares a response with the spec: its status and headers are described for the endpoint, its body has the
+// form, and a refusal has one of the endpoint's codes. The spec also says what unknown paths and methods get.
 func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
 	item := s.Paths.Value(r.URL.Path)
 	if item == nil || r.URL.RawPath != "" {
@@ -172,7 +172,7 @@ func (s *spec) hasCode(op *openapi3.Operation, a answered) error {
 	return nil
 }
 
-// allows holds a request that was carried out to the spec: what the service takes, the spec describes.
+// allows compares a successful request with the spec: the spec describes what the service accepts.
 func (s *spec) allows(r *http.Request, body []byte) error {
 	item := s.Paths.Value(r.URL.Path)
 	if item == nil || item.GetOperation(r.Method) == nil {
@@ -196,7 +196,7 @@ func (s *spec) allows(r *http.Request, body []byte) error {
 	return op.RequestBody.Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 }
 
-// agrees holds the exchange to docs/openapi.yaml.
+// agrees compares the exchange with docs/openapi.yaml.
 func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
 	c.Helper()
 	s := theSpec(c)
@@ -216,7 +216,7 @@ func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
 }
 
 // TestTheSpecHasEveryEndpoint compares the spec with the table of routes: paths, methods, scopes, secrets, and the
-// parameters that tell one change from another.
+// parameters that identify a change.
 func TestTheSpecHasEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	s := theSpec(t)
@@ -260,7 +260,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 			for media, content := range op.RequestBody.Value.Content {
 				for name := range content.Schema.Value.Properties {
 					if op.Parameters.GetByInAndName("query", name) == nil {
-						t.Errorf("%s %s: %s stands in %s only", method, path, name, media)
+						t.Errorf("%s %s: %s is in %s only", method, path, name, media)
 					}
 				}
 			}
@@ -271,7 +271,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 	}
 }
 
-// TestTheDescriptionIsServed asks for both forms without a key.
+// TestTheDescriptionIsServed requests both forms without a key.
 func TestTheDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)

@@ -13,8 +13,8 @@ type testDeliveryAnswer struct {
 }
 
 // testWebhook is POST account/webhooks/test: a test event to a wallet's webhook, to a URL, or to the account's own
-// webhook. What is sent and empty is refused here, because no URL means another one. Since it makes this service call
-// whatever a client names, it has a limit of its own.
+// webhook. A parameter that is sent empty is refused, because no URL means another target. It has a rate limit of its
+// own, because it makes this service call whatever URL a client names.
 func (a *api) testWebhook(ctx context.Context, c *call) (any, error) {
 	test := webhook.TestDelivery{Account: c.identity.Account}
 	wallet, toWallet := c.in.optionalID("walletID")
@@ -24,7 +24,7 @@ func (a *api) testWebhook(ctx context.Context, c *call) (any, error) {
 	case c.in.err != nil:
 		return nil, c.in.err
 	case toWallet && wallet.IsZero():
-		return nil, bursar.ErrNotFound // the nil UUID is nobody's wallet
+		return nil, bursar.ErrNotFound // the nil UUID is no wallet's
 	case toURL && url == "":
 		c.in.refuse("webhook", "webhook must not be empty")
 		return nil, c.in.err

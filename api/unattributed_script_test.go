@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// stray has value come that fits no wallet, and books it as final.
+// stray makes a transfer that belongs to no wallet, and books it as final.
 func (c *script) stray(code, hash, amount string, height uint64) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
@@ -38,7 +38,7 @@ func (c *script) stray(code, hash, amount string, height uint64) {
 	})
 }
 
-// assign has the operator credit that value to a wallet, or to an account.
+// assign makes the operator credit that value to a wallet, or to an account.
 func (c *script) assign(hash, kind, whose string) {
 	c.Helper()
 	chains := map[bursar.ChainID]unattributed.ChainDesk{}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// ledgers reads a whole database, so that a test can tell whether anything was written.
+// ledgers reads a whole database, so that a test can check that nothing was written.
 type ledgers struct {
 	db     *sql.DB
 	tables []string

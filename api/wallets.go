@@ -16,8 +16,7 @@ type walletAnswer struct {
 	Wallet wire.Wallet `json:"wallet"`
 }
 
-// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's
-// fault.
+// currency returns the currency of a stored object. Where it is not configured, that is not the client's fault.
 func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
@@ -27,8 +26,8 @@ func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	return c, nil
 }
 
-// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out:
-// its amounts cannot be written, and everything else must be seen.
+// errRemoved is returned for objects of a currency that was removed from the configuration. Lists leave them out: their
+// amounts cannot be written, and everything else must be listed.
 var errRemoved = errors.New("removed from the configuration")
 
 func (a *api) viewWallet(w bursar.Wallet) (wire.Wallet, error) {
@@ -47,7 +46,7 @@ func (a *api) answerWallet(w bursar.Wallet, err error) (any, error) {
 	return walletAnswer{view}, err
 }
 
-// keepWallet returns what a change of a wallet does in its transaction.
+// keepWallet returns the function that a change of a wallet runs in its transaction.
 func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet) error {
 	return func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
 		response, err := a.answerWallet(w, nil)
@@ -104,14 +103,15 @@ func (a *api) answerWebhook(u wallet.Updated, err error) (any, error) {
 	return webhookAnswer{u.Wallets, &view}, err
 }
 
-// setWebhook is PUT wallet/webhook. What is sent and empty is refused here, because an empty scope means all wallets.
+// setWebhook is PUT wallet/webhook. A parameter that is sent empty is refused, because an empty scope means all
+// wallets.
 func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 	scope := wallet.Scope{Account: c.identity.Account}
 	scope.Wallet, _ = c.in.optionalID("walletID")
 	scope.Currency = a.optionalCurrency(c)
 	webhook := c.in.required("webhook")
 	if _, sent := c.in.params["walletID"]; sent && scope.Wallet.IsZero() {
-		c.in.err = cmp.Or[error](c.in.err, bursar.ErrNotFound) // the nil UUID is nobody's wallet
+		c.in.err = cmp.Or[error](c.in.err, bursar.ErrNotFound) // the nil UUID is no wallet's
 	}
 	if c.in.err != nil {
 		return nil, c.in.err
@@ -126,8 +126,8 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 		}))
 }
 
-// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one
-// too.
+// optionalCurrency returns a currency that was sent, "" for none. It refuses a currency that does not exist, the empty
+// one too.
 func (a *api) optionalCurrency(c *call) bursar.CurrencyCode {
 	code, sent := c.in.optional("currency")
 	if !sent {

@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// rawConnection is a connection on which nothing is written but what a test says.
+// rawConnection is a connection on which only a test writes.
 type rawConnection struct {
 	*harness
 	conn   *net.TCPConn
@@ -37,7 +37,7 @@ func (s *harness) dial() *rawConnection {
 	return &rawConnection{s, conn.(*net.TCPConn), bufio.NewReader(conn)}
 }
 
-// say writes lines, each of which ends as HTTP's do; the last one ends with the text.
+// say writes lines, each of which ends as in HTTP; the last one ends with the text.
 func (w *rawConnection) say(text string) {
 	w.Helper()
 	if _, err := io.WriteString(w.conn, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
@@ -45,7 +45,7 @@ func (w *rawConnection) say(text string) {
 	}
 }
 
-// hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It
+// hear reads one response: status and code, "bare" in place of the code where the HTTP layer itself has responded. It
 // is "end" where the connection ends.
 func (w *rawConnection) hear(method string) string {
 	w.Helper()
@@ -89,7 +89,7 @@ func (w *rawConnection) all() (answers []string) {
 	return answers
 }
 
-// talks are what is written at once, and all that comes back until the connection ends. KEY is a key; END asks for the
+// talks are texts written at once, and all responses until the connection ends. KEY is a key; END asks for the
 // connection to be closed.
 var talks = map[string]struct {
 	text string
@@ -147,7 +147,7 @@ var talks = map[string]struct {
 		"chunked\nTrailer: X-API-KEY\nEND\n\n0\nX-API-KEY: KEY\n\n", []string{"401 unauthorized", "end"}},
 	"a chunk of no size": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
 		"application/json\nTransfer-Encoding: chunked\n\nzz\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
-	"chunks that lie": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
+	"chunks of a wrong length": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
 		"application/json\nTransfer-Encoding: chunked\n\n1\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
 	"chunks without end": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
 		"application/json\nTransfer-Encoding: chunked\nEND\n\n" +
@@ -156,7 +156,7 @@ var talks = map[string]struct {
 		"5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n",
 		[]string{"405 method_not_allowed", "200", "end"}},
 
-	"an expectation that nobody knows": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n", []string{"417 bare", "end"}},
+	"an unknown expectation": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n", []string{"417 bare", "end"}},
 
 	"pipelining": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\nGET /nothing HTTP/1.1\nHost: a\n\nPOST " +
 		"/api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nContent-Length: 2\n\n{}GET " +
@@ -177,7 +177,7 @@ var talks = map[string]struct {
 		"\nEND\n\n", []string{"401 unauthorized", "end"}},
 }
 
-// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Whatever comes is answered as said or cut
+// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Every request is answered as listed or cut
 // off, and nothing is written into the database.
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
@@ -201,8 +201,8 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It is asked to go on where its body will be
-// read, and gets its refusal at once where it will not.
+// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It gets that where its body will be read, and
+// the refusal at once where it will not.
 func TestAClientThatAsksFirst(t *testing.T) {
 	t.Parallel()
 	s := newHarness(t, storetest.SQLite(t), newClock())
@@ -232,8 +232,8 @@ func TestAClientThatAsksFirst(t *testing.T) {
 	}
 }
 
-// TestABodyThatBreaksOff ends the sending side in the middle of a body, with and without a length. It is not taken for
-// shorter than it was to be, even where what came is whole JSON.
+// TestABodyThatBreaksOff ends the sending side in the middle of a body, with and without a length. The body is not
+// taken as complete, even where the received part is whole JSON.
 func TestABodyThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)

@@ -29,7 +29,7 @@ func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
 	return withdrawalAnswer{view}, err
 }
 
-// withdraw is POST account/withdraw. The amount is passed on as the text that was sent.
+// withdraw is POST account/withdraw. The amount is passed on in the text form that was sent.
 func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 	o := withdrawal.Order{
 		Account:  c.identity.Account,

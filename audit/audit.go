@@ -1,10 +1,10 @@
-// Package audit checks the books against themselves, all the time: that no entry, posting, balance or order was
-// changed, added or taken away by anybody but this service, and that every balance is the sum of its postings.
+// Package audit checks the consistency of the books continuously: that no entry, posting, balance or withdrawal was
+// changed, added or removed by anybody but this service, and that every balance is the sum of its postings.
 //
-// It owns how far the check has come, the faults that it found, and the halt that they mean. It never changes an entry,
-// a balance or an order. Its invariants: a step costs a bounded number of rows; what a step judges, it reads from one
-// consistent state; an order is not owed before its hold has been audited; a halt of the books ends by itself, once the
-// same check finds nothing.
+// It owns the progress of the check, the faults that it found, and the halt that they cause. It never changes an entry,
+// a balance or a withdrawal. Its invariants: a step costs a bounded number of rows; a step reads everything that it
+// compares from one consistent state; a withdrawal is not owed before its hold has been audited; a halt of the books
+// ends by itself once the same check finds nothing.
 package audit
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Bounds of one step.
 const (
-	linksAtOnce    = 500 // and as many as have 5,000 entries together
+	linksAtOnce    = 500 // limited further to links with 5,000 entries together
 	againAtOnce    = 50  // links of the rolling pass
 	balancesAtOnce = 500
 	entriesAtOnce  = 5000
@@ -29,11 +29,11 @@ const (
 	faultsAtOnce   = 100
 )
 
-// pagesAtOnce bounds what CatchUp reads: 100,000 links, at which a service that books 1,000 times a second is a minute
-// and a half behind.
+// pagesAtOnce bounds what CatchUp reads: 100,000 links, which a service that books 1,000 times per second writes in a
+// minute and a half.
 const pagesAtOnce = 200
 
-// Pace is how long the auditor rests where everything is read.
+// Pace is how long the auditor pauses once everything is read.
 const Pace = 2 * time.Second
 
 // Auditor audits the books of one service. Any number may run, in as many processes: they take turns.
@@ -46,23 +46,23 @@ type Auditor struct {
 
 	turn      store.Turn // one step at a time
 	started   bool       // a link was read
-	arrivals  int64      // where the look through pending deposits goes on
-	orders    int64      // where the look through open orders goes on
-	faults    int64      // and that through known faults
-	unchecked ledger.Key // and that through unchecked balances
+	arrivals  int64      // position of the check of pending deposits
+	orders    int64      // position of the check of open withdrawals
+	faults    int64      // and of known faults
+	unchecked ledger.Key // and of unchecked balances
 }
 
-// Mark names a link that was there once.
+// Mark identifies a link that existed once.
 type Mark struct {
 	Link int64
 	Hash []byte
 }
 
-// Anchor remembers the newest link outside the database, so that a database which is older, or another one, is found.
+// Anchor keeps the newest link outside the database, so that an older database, or another one, is detected.
 type Anchor interface {
-	// LinkMark returns what was noted last; the zero Mark where nothing was.
+	// LinkMark returns the link recorded last; the zero Mark if there is none.
 	LinkMark() (Mark, error)
-	// NoteLink notes a newer link.
+	// NoteLink records a newer link.
 	NoteLink(Mark) error
 }
 
@@ -80,14 +80,14 @@ func (a *Auditor) Run(ctx context.Context) error {
 		return more, err
 	}
 	return store.Work{Pace: pace, Step: step, Failed: func(failures int, err error) {
-		a.Log.Warn("the books cannot be audited now", "failures", failures, "error", err)
+		a.Log.Warn("audit failed", "failures", failures, "error", err)
 	}}.Run(ctx)
 }
 
-// CatchUp audits what was booked since, up to the newest link that is there now, and every balance that it moved: what
-// has to be known before a payment that the books owe. It reads nothing else. It goes on page by page, each of which
-// is noted, so that a later call goes on where this one ended: the error is ErrBehind where it is still behind after
-// many.
+// CatchUp audits what was booked since the last step, up to the current newest link, and every balance that it moved:
+// what has to be known before a payment that the books owe. It reads nothing else. It works page by page and records
+// each page, so that a later call continues where this one ended. The error is ErrBehind if it is still behind after
+// pagesAtOnce pages.
 func (a *Auditor) CatchUp(ctx context.Context) error {
 	var at ledger.Key
 	for range pagesAtOnce {
@@ -101,22 +101,22 @@ func (a *Auditor) CatchUp(ctx context.Context) error {
 // ErrBehind is returned while there are more links to read than CatchUp reads at once.
 var ErrBehind = errors.New("the audit of the books has not caught up yet")
 
-// Step takes one bounded step: it reads what is new, and a part of everything again. more says that there is more to
-// be read that is new.
+// Step takes one bounded step: it reads what is new, and a part of everything again. more reports whether there is more
+// new data to read.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 	return a.step(ctx, a.readLinks, a.readHead, a.moved(&a.unchecked), a.readNew,
-		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readArrivals, a.readFaults)
+		a.readBalances, a.readEntries, a.readAgain, a.readWithdrawals, a.readDeposits, a.readFaults)
 }
 
-// hasRead reports whether a link of these books is known to have been read. After a recovery the anchor knows what the
-// database has.
+// hasRead reports whether a link of these books is known to have been read. After a recovery the anchor has the
+// database's link.
 func (a *Auditor) hasRead() (bool, error) {
 	if a.started || a.Anchor == nil {
 		return a.started, nil
 	}
 	mark, err := a.Anchor.LinkMark()
 	if err != nil {
-		return false, fmt.Errorf("ask which link of the books is known outside the database: %w", err)
+		return false, fmt.Errorf("read which link of the books is recorded outside the database: %w", err)
 	}
 	return mark.Link > 0, nil
 }
@@ -142,15 +142,15 @@ func (a *Auditor) step(ctx context.Context, looks ...look) (more bool, err error
 		return false, fmt.Errorf("audit the books: %w", err)
 	}
 	if err := a.write(ctx, f); err != nil {
-		return false, fmt.Errorf("note what the audit found: %w", err)
+		return false, fmt.Errorf("record the findings of the audit: %w", err)
 	}
 	return f.more, a.anchor(f)
 }
 
-// begin seals what was there before there were links, once, and no matter what is booked meanwhile: it ends with the
-// first link that the audit has read. It locks the audit, so that no sum is written back that another auditor has
-// carried on. Where this process or the anchor knows of a link that was read, the audit has not begun again by itself,
-// whatever the database says: nothing is sealed.
+// begin seals what is older than the first link, once, and whatever is booked concurrently: it ends with the first link
+// that the audit has read. It locks the audit, so that no sum is written back that another auditor has continued. If
+// this process or the anchor knows of a link that was read, the audit has not started over by itself, whatever the
+// database says: nothing is sealed.
 func (a *Auditor) begin(ctx context.Context) error {
 	read, err := a.hasRead()
 	if err != nil {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// books are a database with something in it, an auditor, and an intruder's own way into the database.
+// books is a database with entries, an auditor, and an intruder's direct access to the database.
 type books struct {
 	*testing.T
 	db      *store.DB
@@ -31,7 +31,7 @@ type books struct {
 	order   bursar.Withdrawal
 }
 
-// each runs a test on books with a deposit of 5 BTC and an order of 1 BTC, on both databases.
+// each runs a test on books with a deposit of 5 BTC and a withdrawal of 1 BTC, on both databases.
 func each(t *testing.T, test func(b *books)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		db.SealWith([]byte("a key outside the database"))
@@ -98,7 +98,7 @@ func (b *books) withdraw(units uint64) (w bursar.Withdrawal) {
 	return w
 }
 
-// attack runs what somebody with access to the database alone may run, as it is spelt for either.
+// attack runs a statement of an attacker with access to the database only, in the syntax of either database.
 func (b *books) attack(query string, args ...any) {
 	b.Helper()
 	if _, err := b.raw.Exec(query, args...); err != nil {
@@ -106,7 +106,7 @@ func (b *books) attack(query string, args ...any) {
 	}
 }
 
-// found audits, and returns what the books contradict themselves in.
+// found audits, and returns the faults.
 func (b *books) found() []store.BookFault {
 	b.Helper()
 	for range 4 {
@@ -134,11 +134,11 @@ func (b *books) halts() (list []store.Halt) {
 	return list
 }
 
-// well checks that nothing is wrong and nothing is halted.
+// well checks that there is no fault and no halt.
 func (b *books) well() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books contradict themselves: %v", faults)
+		b.Fatalf("the books are inconsistent: %v", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
 		b.Fatalf("the whole verification finds %v, %v", all, err)
@@ -148,7 +148,7 @@ func (b *books) well() {
 	}
 }
 
-// caught checks that an attack is noticed as a fault of a kind, with an alarm, and that payments are halted.
+// caught checks that an attack is detected as a fault of a kind, with an alarm, and that payments are halted.
 func (b *books) caught(kind string, scope store.HaltScope) {
 	b.Helper()
 	faults := b.found()
@@ -181,7 +181,8 @@ func (b *books) caught(kind string, scope store.HaltScope) {
 
 func available(id bursar.ID) string { return string(ledger.Available(id)) }
 
-// Whatever somebody with the database alone changes in the books is found, and stops payments until it is undone.
+// Every change of the books by an attacker with access to the database only is detected, and stops payments until it is
+// undone.
 func TestAttacksOnTheBooksAreFound(t *testing.T) {
 	for name, attack := range map[string]struct {
 		does, undoes string
@@ -197,10 +198,10 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 		"a posting is raised": {does: `UPDATE postings SET amount = '700000000' WHERE credit = $1 AND amount = '500000000'`,
 			undoes: `UPDATE postings SET amount = '500000000' WHERE credit = $1 AND amount = '700000000'`,
 			args:   func(b *books) []any { return []any{available(b.account)} }, kind: "link", scope: store.HaltAll},
-		"an order's amount is raised": {does: `UPDATE withdrawals SET amount = '200000000' WHERE id = $1`,
+		"a withdrawal's amount is raised": {does: `UPDATE withdrawals SET amount = '200000000' WHERE id = $1`,
 			undoes: `UPDATE withdrawals SET amount = '100000000' WHERE id = $1`,
 			args:   func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
-		"an order's destination is swapped": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`,
+		"a withdrawal's destination is replaced": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`,
 			undoes: `UPDATE withdrawals SET base = 'bc1customer' WHERE id = $1`,
 			args:   func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
 		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`,
@@ -219,7 +220,7 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 			args: func(b *books) []any {
 				return []any{bursar.ID{0: 7, 15: 1}.String() + "/0"}
 			}, kind: "link", scope: store.HaltAll},
-		"the newest link is taken away": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`,
+		"the newest link is removed": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`,
 			undoes: `UPDATE link_head SET number = number + 1 WHERE name = $1`,
 			args:   func(*books) []any { return []any{"books"} }, kind: "head", scope: store.HaltAll},
 	} {
@@ -234,8 +235,8 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 	}
 }
 
-// An entry that is taken away with its postings and its seal is missing from its link.
-func TestATakenEntryIsFound(t *testing.T) {
+// An entry that is removed with its postings and its seal is missing from its link.
+func TestARemovedEntryIsFound(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`DELETE FROM postings WHERE entry = 1`)
 		b.attack(`DELETE FROM seals WHERE entry = 1`)
@@ -244,7 +245,7 @@ func TestATakenEntryIsFound(t *testing.T) {
 	})
 }
 
-// An entry that somebody else writes, with postings and balances that go with it, is under no link.
+// An entry that somebody else writes, with matching postings and balances, has no link.
 func TestAForgedEntryIsFound(t *testing.T) {
 	each(t, func(b *books) {
 		forge(b)
@@ -255,7 +256,7 @@ func TestAForgedEntryIsFound(t *testing.T) {
 	})
 }
 
-// A forged entry that is given a link of its own, without the key, is found by that link.
+// A forged entry with its own link, made without the key, is detected by that link.
 func TestAForgedLinkIsFound(t *testing.T) {
 	each(t, func(b *books) {
 		forge(b)
@@ -274,15 +275,15 @@ func forge(b *books) {
 	b.attack(`UPDATE balances SET debits = '700000000' WHERE account = 'custody'`)
 }
 
-// Somebody who makes every hash again without the key is found at the first link.
-func TestLinksWithoutTheKeyDoNotHold(t *testing.T) {
+// An attacker who recomputes every hash without the key is detected at the first link.
+func TestLinksWithoutTheKeyAreInvalid(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE links SET key_id = '' WHERE number = 2`)
 		b.caught("link", store.HaltAll)
 	})
 }
 
-// A process that lacks the key books nothing.
+// A process without the key books nothing.
 func TestWithoutTheKeyNothingIsBooked(t *testing.T) {
 	each(t, func(b *books) {
 		other := storetest.Open(b.T, storetest.URL(b.db))
@@ -301,7 +302,7 @@ type memory struct{ mark audit.Mark }
 func (m *memory) LinkMark() (audit.Mark, error)  { return m.mark, nil }
 func (m *memory) NoteLink(mark audit.Mark) error { m.mark = mark; return nil }
 
-// A database that is older than what was seen outside of it, or has another history, is noticed by a new process.
+// A new process detects a database that is older than the link recorded outside it, or that has another history.
 func TestAnOlderDatabaseIsNoticed(t *testing.T) {
 	each(t, func(b *books) {
 		anchor := &memory{}
@@ -323,7 +324,7 @@ func TestAnOlderDatabaseIsNoticed(t *testing.T) {
 	})
 }
 
-// The trial balance finds what every single comparison would have to miss, and lifts itself.
+// The trial balance finds what single comparisons cannot, and its halt ends by itself.
 func TestTheTrialBalance(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE audits SET trial_at = 0`)
@@ -335,7 +336,7 @@ func TestTheTrialBalance(t *testing.T) {
 	})
 }
 
-// A customer whom a reversal brought below zero is no fault; one whom nothing brought there is.
+// A customer below zero because of a reversal is not a fault; one below zero without a reason is.
 func TestBelowZero(t *testing.T) {
 	each(t, func(b *books) {
 		d := bursar.Deposit{ID: bursar.ID{0: 7, 15: 1}, AccountID: b.account, Currency: "BTC",
@@ -350,7 +351,7 @@ func TestBelowZero(t *testing.T) {
 	})
 }
 
-// The audit follows a long history in bounded steps, and what two auditors do at the same time is done once.
+// The audit follows a long history in bounded steps, and what two auditors do concurrently is done once.
 func TestTheAuditFollows(t *testing.T) {
 	each(t, func(b *books) {
 		for range 120 {

@@ -20,9 +20,9 @@ func keyOf(ref string) ledger.Key {
 	return ledger.Key{Account: ledger.Account(account), Asset: bursar.CurrencyCode(asset)}
 }
 
-// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those
-// that were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on:
-// what stays different stays listed, and hides nothing behind it.
+// moved returns a look that compares balances with the sums of their postings: those that the new links moved, and
+// those that were moved before and not yet found equal. It is only valid if every link is read. at is where it
+// continues: a balance that stays different stays listed, and hides nothing after it.
 func (a *Auditor) moved(at *ledger.Key) look {
 	return func(ctx context.Context, tx *store.Tx, f *findings) error {
 		if f.to.Link != f.head.Number {
@@ -41,7 +41,7 @@ func (a *Auditor) moved(at *ledger.Key) look {
 	}
 }
 
-// readBalances holds the next of all balances against the sums of their postings.
+// readBalances compares the next of all balances with the sums of their postings.
 func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) error {
 	if f.to.Link != f.head.Number {
 		return nil
@@ -59,8 +59,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	return a.compare(ctx, tx, f, next)
 }
 
-// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays
-// unchecked, under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
+// compare records the balances that differ from their sums, and marks the others as checked. A wrong balance stays
+// unchecked, under the sum's seal: nothing is paid from such a balance, whatever happens to the fault and to the halt.
 func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys []ledger.Key) error {
 	keys = distinct(keys)
 	sums, err := tx.Ledger().PostedOf(ctx, keys)
@@ -85,7 +85,7 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 		}
 		if sum.Altered {
 			f.faultPosted(k)
-			continue // it is not ours to seal
+			continue // it was not written by the audit, so it is not sealed
 		}
 		if sum.Overdrawn {
 			f.faultOverdrawn(k)
@@ -107,7 +107,7 @@ func compareKeys(a, b ledger.Key) int {
 	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
-// differs says how far a balance is from its postings.
+// differs describes the difference between a balance and its postings.
 func (a *Auditor) differs(k ledger.Key, balance, sum ledger.Balance) string {
 	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)",
 		k.Account, a.net(k, balance), a.net(k, sum),

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// BenchmarkCatchUp audits links of one entry each, which is the most that the audit can have to do for an entry.
+// BenchmarkCatchUp audits links of one entry each, the most work that an entry can cause the audit.
 func BenchmarkCatchUp(b *testing.B) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		b.Run(name, func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// owed says why an order is not owed, "" where it is.
+// owed returns why a withdrawal is not owed, "" if it is.
 func (b *books) owed(w bursar.Withdrawal) (why string) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
@@ -22,8 +22,8 @@ func (b *books) owed(w bursar.Withdrawal) (why string) {
 	return why
 }
 
-// Links that come quicker than the audit's steps hold no payment up: it catches up page by page, and what it then knows
-// is all that was booked and every balance that was moved.
+// Links that are written faster than the audit's steps block no payment: it catches up page by page, and then knows
+// everything that was booked and every balance that was moved.
 func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 	each(t, func(b *books) {
 		var accounts []bursar.ID
@@ -39,13 +39,13 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 		}
 		order := b.withdraw(1000)
 		if why := b.owed(order); why == "" {
-			t.Error("an order is owed before its hold was audited")
+			t.Error("a withdrawal is owed before its hold was audited")
 		}
 		if err := b.auditor.CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if why := b.owed(order); why != "" {
-			t.Errorf("the order is not owed: %s", why)
+			t.Errorf("the withdrawal is not owed: %s", why)
 		}
 		b.do(func(tx *store.Tx) error {
 			left, err := tx.Ledger().UncheckedPosted(ctx, ledger.Key{}, 1000)
@@ -61,8 +61,8 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 	})
 }
 
-// A balance whose postings are read, and which was not yet compared with them, pays nothing.
-func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
+// A balance whose postings were read, but which was not yet compared with them, pays nothing.
+func TestAnUncheckedBalancePaysNothing(t *testing.T) {
 	each(t, func(b *books) {
 		k := ledger.Key{Account: ledger.Available(b.account), Asset: "BTC"}
 		b.do(func(tx *store.Tx) error {
@@ -84,8 +84,8 @@ func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
 	})
 }
 
-// What a payment waits for reads neither the trial balance nor anything else that grows with the books; anyone who
-// audits beside it does.
+// The part of the audit that a payment waits for reads neither the trial balance nor anything else that grows with the
+// books; a concurrent full audit does.
 func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE audits SET trial_at = 0`)
@@ -98,7 +98,7 @@ func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 			faults, err := tx.BookFaults().List(ctx, 10)
 			at, _ := tx.Audits().Get(ctx)
 			if len(faults) > 0 || at.TrialAt.Unix() > 0 {
-				t.Errorf("it was drawn up before a payment: %v, %s", faults, at.TrialAt)
+				t.Errorf("it was computed before a payment: %v, %s", faults, at.TrialAt)
 			}
 			return err
 		})
@@ -106,8 +106,8 @@ func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 	})
 }
 
-// A trial balance that was drawn up by a clock that was ahead is drawn up again by the right one.
-func TestAClockThatWasAheadSkipsNoTrialBalance(t *testing.T) {
+// A trial balance that was computed by a clock that was ahead is computed again by the correct one.
+func TestAClockAheadSkipsNoTrialBalance(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE audits SET trial_at = $1`, time.Now().Add(24*time.Hour).UnixMicro())
 		b.attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ('fees:deposit', 'ETH', '0', '5')`)
@@ -118,7 +118,7 @@ func TestAClockThatWasAheadSkipsNoTrialBalance(t *testing.T) {
 	})
 }
 
-// A customer whom an undone short payout brought below zero is no fault: the reorganisation was.
+// A customer below zero because of an undone short payout is not a fault: the reorg is the reason.
 func TestAnUndoneShortPayoutIsNoFault(t *testing.T) {
 	each(t, func(b *books) {
 		w := bursar.Withdrawal{ID: b.order.ID, AccountID: b.account, Currency: "BTC"}
@@ -130,8 +130,8 @@ func TestAnUndoneShortPayoutIsNoFault(t *testing.T) {
 	})
 }
 
-// A replica of a version before the links books nothing into a database of this one: what it would write in one
-// transaction fails, and the books stay well.
+// A replica of a version before the links books nothing into a database of this version: what it would write in one
+// transaction fails, and the books stay consistent.
 func TestAReplicaOfAnOlderVersionBooksNothing(t *testing.T) {
 	each(t, func(b *books) {
 		raw, err := b.raw.Begin()

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// readFaults looks again at what was wrong, and finds what no longer is: some of it in a step, rolling over all.
+// readFaults checks known faults again, and finds those that are gone: some of them in each step, rolling over all.
 func (a *Auditor) readFaults(ctx context.Context, tx *store.Tx, f *findings) error {
 	known, err := tx.BookFaults().After(ctx, a.faults, faultsAtOnce)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *Auditor) readFaults(ctx context.Context, tx *store.Tx, f *findings) err
 	return nil
 }
 
-// still reports whether a fault that this step did not meet is there all the same.
+// still reports whether a fault that this step did not come across still exists.
 func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault store.BookFault) (bool, error) {
 	number, _ := strconv.ParseInt(fault.Ref, 10, 64)
 	switch fault.Kind {
@@ -70,7 +70,7 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 		err := a.compare(ctx, tx, &again, []ledger.Key{keyOf(fault.Ref)})
 		return len(again.faults) > 0, err
 	}
-	return false, nil // the head is judged at every step
+	return false, nil // the head is checked at every step
 }
 
 func (a *Auditor) linkBroken(ctx context.Context, tx *store.Tx, number int64) (bool, error) {
@@ -89,7 +89,8 @@ func (a *Auditor) linkBroken(ctx context.Context, tx *store.Tx, number int64) (b
 	return !holds, err
 }
 
-// write notes how far the step came, unless another auditor was quicker, and halts or resumes what the faults concern.
+// write records the progress of the step, unless another auditor was faster, and halts or resumes what the faults
+// concern.
 func (a *Auditor) write(ctx context.Context, f findings) error {
 	return a.DB.Do(ctx, func(tx *store.Tx) error {
 		now, err := tx.Audits().Lock(ctx)
@@ -97,7 +98,7 @@ func (a *Auditor) write(ctx context.Context, f findings) error {
 			return err
 		}
 		if now.Link != f.from.Link || now.CheckedAt != f.from.CheckedAt || now.PassLink != f.from.PassLink {
-			return nil // another auditor has been here meanwhile
+			return nil // another auditor was here in the meantime
 		}
 		if err := tx.Ledger().PutPosted(ctx, f.sums); err != nil {
 			return err
@@ -114,7 +115,7 @@ func (a *Auditor) write(ctx context.Context, f findings) error {
 
 const alarmKind = "books_contradict"
 
-// judge records the faults that are new, forgets those that are gone, and halts what the rest concerns.
+// judge records new faults, removes those that are gone, and halts what the rest concerns.
 func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 	for _, fault := range f.gone {
 		if err := tx.BookFaults().Drop(ctx, fault.Kind, fault.Ref); err != nil {
@@ -123,7 +124,7 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 		if err := tx.Alarms().Resolve(ctx, alarmKind, fault.Kind+":"+fault.Ref); err != nil {
 			return err
 		}
-		tx.After(func() { a.Log.Info("the books agree again", "fault", fault.Kind, "ref", fault.Ref) })
+		tx.After(func() { a.Log.Info("the books are consistent again", "fault", fault.Kind, "ref", fault.Ref) })
 	}
 	for _, fault := range a.foremost(f.faults) {
 		if err := tx.BookFaults().Put(ctx, fault); err != nil {
@@ -131,20 +132,20 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 		}
 		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref,
 			Message: fault.Message +
-				". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
+				". Nothing is paid until the books are consistent again; docs/operations/solvency.md says what to do"})
 		if err != nil {
 			return err
 		}
 		tx.After(func() {
-			a.Log.Error("the books contradict themselves", "fault", fault.Kind, "ref", fault.Ref, "message", fault.Message)
+			a.Log.Error("the books are inconsistent", "fault", fault.Kind, "ref", fault.Ref, "message", fault.Message)
 		})
 	}
 	return a.halt(ctx, tx)
 }
 
-// foremost returns as many faults as one step records: in front the first that concerns all and the first of each
-// currency that is served, so that none of those is hidden by others, however many. Who can write to the database can
-// make any number of faults of assets that are nobody's.
+// foremost returns as many faults as one step records: first the first fault that concerns everything and the first of
+// each served currency, so that others cannot hide them, however many. An attacker who can write to the database can
+// create any number of faults in unknown assets.
 func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	var front, rest []store.BookFault
 	seen := map[bursar.CurrencyCode]bool{}
@@ -160,8 +161,8 @@ func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	return append(front, rest[:min(len(rest), max(0, faultsAtOnce-len(front)))]...)
 }
 
-// halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong,
-// all where somebody wrote into the books.
+// halt stops what the faults concern and lets everything else continue: one currency if only its balances are wrong,
+// everything if somebody wrote into the books.
 func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 	faults, err := tx.BookFaults().Assets(ctx)
 	if err != nil {
@@ -190,15 +191,15 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 	}
 	for _, scope := range slices.Sorted(maps.Keys(wanted)) {
 		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks,
-			Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
+			Reason: "the books are inconsistent: " + wanted[scope]}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mark is the newest link that was noted outside the database. Without an anchor there is none: that a database is
-// older than it was, as after a failover, is then for the recovery of the chains to notice, which goes on by itself.
+// mark returns the newest link that was recorded outside the database. Without an anchor there is none: that a database
+// is older than it was, as after a failover, is then detected by the recovery of the chains, which ends by itself.
 func (a *Auditor) mark() (Mark, error) {
 	if a.Anchor == nil {
 		return Mark{}, nil
@@ -210,7 +211,7 @@ func (a *Auditor) mark() (Mark, error) {
 	return noted, nil
 }
 
-// anchor notes the newest link that was audited outside the database.
+// anchor records the newest audited link outside the database.
 func (a *Auditor) anchor(f findings) error {
 	mark, err := a.mark()
 	if err != nil || a.Anchor == nil || f.to.Link <= mark.Link || len(f.faults) > 0 {

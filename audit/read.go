@@ -13,13 +13,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// findings are what one step read from one state of the database.
+// findings are the results of one step over one state of the database.
 type findings struct {
-	from   store.Audit // as the step found it
+	from   store.Audit // the state that the step found
 	to     store.Audit
-	sums   map[ledger.Key]store.Posted // to be written
+	sums   map[ledger.Key]store.Posted // the state to write
 	faults []store.BookFault
-	gone   []store.BookFault // that are no more
+	gone   []store.BookFault // faults that are gone
 	more   bool
 	head   store.Link
 }
@@ -30,17 +30,17 @@ func (f *findings) fault(kind, ref, format string, args ...any) {
 
 // Kinds of faults.
 const (
-	faultLink    = "link"    // an entry or an order under it was changed, added or taken away
-	faultHead    = "head"    // links are missing, or others than those that were there
+	faultLink    = "link"    // an entry or a withdrawal under it was changed, added or removed
+	faultHead    = "head"    // links are missing, or differ from those that were there
 	faultEntry   = "entry"   // an entry that this service did not write
-	faultOrder   = "order"   // an order that was changed
+	faultOrder   = "order"   // a withdrawal that was changed
 	faultPosted  = "posted"  // the audit's own sums were changed
 	faultBalance = "balance" // a balance that is not the sum of its postings
 	faultTrial   = "trial"   // debits and credits differ
-	faultBelow   = "below"   // a customer below zero whom no reversal brought there
+	faultBelow   = "below"   // a customer below zero without a reversal that explains it
 
-	faultArrival   = "deposit"   // a deposit that this service did not record so
-	faultOverdrawn = "overdrawn" // a customer below zero whom an entry brought there that may not
+	faultArrival   = "deposit"   // a deposit that was not recorded like this by this service
+	faultOverdrawn = "overdrawn" // a customer below zero because of an entry that may not do so
 )
 
 func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findings, err error) {
@@ -59,7 +59,7 @@ func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findi
 	return f, nil
 }
 
-// readLinks follows the links that are new and adds their postings up. It stops before a link that does not hold.
+// readLinks follows the new links and sums their postings. It stops before an invalid link.
 func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) error {
 	links, err := tx.Links().After(ctx, f.from.Link, linksAtOnce)
 	if err != nil {
@@ -101,8 +101,7 @@ func (f *findings) faultLink(before, l store.Link) {
 		names += fmt.Sprintf(" %d (%s %s)", e.Number, e.Kind, e.Ref)
 	}
 	f.fault(faultLink, fmt.Sprint(l.Number),
-		"link %d of the books does not hold: one of its %d entries, or an order under them, was changed, added or taken "+
-			"away:%s",
+		"link %d of the books is invalid: one of its %d entries, or a withdrawal in them, was changed, added or removed:%s",
 		l.Number, len(l.Entries), names)
 }
 
@@ -138,7 +137,7 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 
 func (f *findings) faultPosted(k ledger.Key) {
 	f.faults = append(f.faults, store.BookFault{Kind: faultPosted, Ref: refOf(k), Asset: k.Asset,
-		Message: fmt.Sprintf("the sum of the postings of %s in %s was written by somebody else than the audit", k.Account,
+		Message: fmt.Sprintf("the sum of the postings of %s in %s was not written by the audit", k.Account,
 			k.Asset)})
 }
 
@@ -149,10 +148,10 @@ func (f *findings) faultOverdrawn(k ledger.Key) {
 			k.Account, k.Asset)})
 }
 
-// readHead holds the newest link against what was last read and against what was seen outside the database.
+// readHead compares the newest link with what was read last and with the link recorded outside the database.
 func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error {
 	if f.from.Link > f.head.Number || f.to.Link == f.head.Number && string(f.to.Hash) != string(f.head.Hash) {
-		f.fault(faultHead, "", "the books end with link %d, the audit has read up to %d", f.head.Number, f.to.Link)
+		f.fault(faultHead, "", "the books end with link %d, but the audit has read up to %d", f.head.Number, f.to.Link)
 	}
 	mark, err := a.mark()
 	if err != nil || mark.Link == 0 {
@@ -161,40 +160,40 @@ func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error
 	l, err := tx.Links().At(ctx, mark.Link)
 	if missing(err) {
 		f.fault(faultHead, "",
-			"the books had a link %d and end with %d now: the database is older than it was, or links were taken away",
+			"the books had link %d and now end with %d: the database is older than it was, or links were removed",
 			mark.Link, f.head.Number)
 		return nil
 	}
 	if err == nil && string(l.Hash) != string(mark.Hash) {
-		f.fault(faultHead, "", "link %d of the books is another one than it was: this is another history", mark.Link)
+		f.fault(faultHead, "", "link %d of the books differs from the recorded one: this is another history", mark.Link)
 	}
 	return err
 }
 
-// readNew looks for entries that are under no link, among the new ones.
+// readNew looks among the new entries for entries without a link.
 func (a *Auditor) readNew(ctx context.Context, tx *store.Tx, f *findings) error {
 	last, err := a.unlinked(ctx, tx, f, f.to.Entry)
 	f.to.Entry = max(last, f.to.Entry)
 	return err
 }
 
-// readEntries looks for them rolling over all.
+// readEntries looks for entries without a link, rolling over all.
 func (a *Auditor) readEntries(ctx context.Context, tx *store.Tx, f *findings) (err error) {
 	f.to.PassEntry, err = a.unlinked(ctx, tx, f, f.to.PassEntry)
 	return err
 }
 
-// unlinked notes entries of one page that are under no link, and returns the last that it looked at: 0 behind the
+// unlinked records the entries of one page without a link, and returns the last entry that it checked: 0 after the
 // newest.
 func (a *Auditor) unlinked(ctx context.Context, tx *store.Tx, f *findings, after int64) (last int64, err error) {
 	found, last, err := tx.Links().Missing(ctx, after, entriesAtOnce)
 	for _, n := range found {
-		f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
+		f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books has no link: this service did not write it", n)
 	}
 	return last, err
 }
 
-// readAgain verifies a part of the links that were read before, again and again from the first to the last.
+// readAgain verifies a part of the links that were read before, repeatedly from the first to the last.
 func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) error {
 	links, err := tx.Links().After(ctx, f.to.PassLink, againAtOnce)
 	if err != nil {
@@ -224,8 +223,8 @@ func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) erro
 	return nil
 }
 
-// readOrders looks through the orders that are under way.
-func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) error {
+// readWithdrawals checks the pending withdrawals.
+func (a *Auditor) readWithdrawals(ctx context.Context, tx *store.Tx, f *findings) error {
 	altered, next, err := tx.Withdrawals().ListAltered(ctx, a.orders, ordersAtOnce)
 	if err != nil {
 		return err
@@ -234,14 +233,15 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 	ids := slices.SortedFunc(maps.Keys(altered), func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
 	for _, id := range ids {
 		f.fault(faultOrder, id.String(),
-			"order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the "+
+			"withdrawal %s was changed: its account, currency, amount, fee, destination or time was altered in the "+
 				"database", id)
 	}
 	return nil
 }
 
-// readArrivals looks through the deposits that wait to be credited. What this service did not record is not credited.
-func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) error {
+// readDeposits checks the deposits that wait to be credited. A deposit that this service did not record is not
+// credited.
+func (a *Auditor) readDeposits(ctx context.Context, tx *store.Tx, f *findings) error {
 	altered, next, err := tx.Deposits().ListAltered(ctx, a.arrivals, ordersAtOnce)
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) e
 	a.arrivals = next
 	for _, d := range altered {
 		f.fault(faultArrival, d.ID.String(),
-			"deposit %s of %s in transaction %s is not what a block brought: it was written or changed in the database", d.ID,
+			"deposit %s of %s in transaction %s was not recorded from a block: it was written or changed in the database", d.ID,
 			d.Currency, d.TxID)
 	}
 	return nil

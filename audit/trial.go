@@ -10,14 +10,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// How often the trial balance of everything is drawn up: more often while it finds something.
+// How often the trial balance of all accounts is computed: more often while it finds a fault.
 const (
 	trialEvery = time.Hour
 	trialAgain = time.Minute
 )
 
-// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the
-// database, and holds up neither payments nor the rest of the audit meanwhile.
+// Trial computes the trial balance if it is due: it reads every balance, page by page, from one state of the database,
+// and blocks neither payments nor the rest of the audit.
 func (a *Auditor) Trial(ctx context.Context) error {
 	var f findings
 	due := false
@@ -43,9 +43,9 @@ func (a *Auditor) Trial(ctx context.Context) error {
 		return nil
 	})
 	if err != nil || !due {
-		return wrapped(err, "draw up the trial balance")
+		return wrapped(err, "compute the trial balance")
 	}
-	return wrapped(a.writeTrial(ctx, f), "note what the trial balance shows")
+	return wrapped(a.writeTrial(ctx, f), "record the trial balance")
 }
 
 func wrapped(err error, what string) error {
@@ -55,7 +55,7 @@ func wrapped(err error, what string) error {
 	return err
 }
 
-// trialDue reports whether it is time, by a clock that may have been ahead when it was last drawn up.
+// trialDue reports whether it is time, by a clock that may have been ahead at the last trial balance.
 func trialDue(last, now time.Time, faulty bool) bool {
 	every := trialEvery
 	if faulty {
@@ -69,7 +69,7 @@ func trialFaults(ctx context.Context, tx *store.Tx) ([]store.BookFault, error) {
 	return slices.DeleteFunc(known, func(f store.BookFault) bool { return !ofTrial(f) }), err
 }
 
-// ofTrial reports whether the trial balance alone finds a fault.
+// ofTrial reports whether only the trial balance finds a fault.
 func ofTrial(f store.BookFault) bool { return f.Kind == faultTrial || f.Kind == faultBelow }
 
 func contains(list []store.BookFault, fault store.BookFault) bool {
@@ -78,7 +78,7 @@ func contains(list []store.BookFault, fault store.BookFault) bool {
 	})
 }
 
-// writeTrial notes a trial balance, unless another auditor was quicker.
+// writeTrial records a trial balance, unless another auditor was faster.
 func (a *Auditor) writeTrial(ctx context.Context, f findings) error {
 	return a.DB.Do(ctx, func(tx *store.Tx) error {
 		now, err := tx.Audits().Lock(ctx)
@@ -109,7 +109,7 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 	below, err := tx.Ledger().BelowZero(ctx)
 	for _, k := range below {
 		f.faults = append(f.faults, store.BookFault{Kind: faultBelow, Ref: refOf(k), Asset: k.Asset,
-			Message: fmt.Sprintf("%s is below zero in %s, and nothing that a chain took back brought it there", k.Account,
+			Message: fmt.Sprintf("%s is below zero in %s, but no reversal after a reorg explains that", k.Account,
 				k.Asset)})
 	}
 	return err

@@ -15,9 +15,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// upgraded runs a test on a database that commit 781f36c made, which knew neither halts nor links nor recoveries, after
-// this version has opened it. It holds a customer's deposit, a paid charge, a deposit that was reversed, unattributed
-// deposits that were returned, assigned and left, and withdrawals that were paid, cancelled, sent and queued.
+// upgraded runs a test on a database that commit 781f36c created, which had neither halts nor links nor recoveries,
+// after this version has opened it. It contains a customer's deposit, a paid charge, a reversed deposit, unattributed
+// deposits that were refunded, assigned and left unresolved, and withdrawals that were paid, cancelled, sent and
+// queued.
 func upgraded(t *testing.T, test func(b *books, was map[ledger.Key]ledger.Balance)) {
 	for name, empty := range map[string]func(testing.TB) string{
 		"sqlite": storetest.EmptySQLite, "postgres": storetest.EmptyPostgres,
@@ -97,16 +98,16 @@ func load(t *testing.T, url, text string) map[ledger.Key]ledger.Balance {
 func (b *books) faultless() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books contradict themselves: %v", faults)
+		b.Fatalf("the books are inconsistent: %v", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
 		b.Fatalf("the whole verification finds %v, %v", all, err)
 	}
 }
 
-// A database of a version before halts and links goes on in this one: its books are sound and stay so, its frozen
-// account has a halt, and what it owes is owed.
-func TestADatabaseOfAnOlderVersionGoesOn(t *testing.T) {
+// A database of a version before halts and links continues in this one: its books are consistent and stay so, its
+// frozen account has a halt, and what it owes is owed.
+func TestADatabaseOfAnOlderVersionContinues(t *testing.T) {
 	upgraded(t, func(b *books, was map[ledger.Key]ledger.Balance) {
 		b.faultless()
 		now := map[ledger.Key]ledger.Balance{}
@@ -149,8 +150,8 @@ func TestADatabaseOfAnOlderVersionGoesOn(t *testing.T) {
 	})
 }
 
-// What an older version still booked while a newer one migrated is as old as all that is older than the links.
-func TestWhatIsBookedDuringAnUpgradeIsOld(t *testing.T) {
+// Entries that an older version booked while a newer one migrated count as older than the links.
+func TestEntriesBookedDuringAnUpgradeAreOld(t *testing.T) {
 	upgraded(t, func(b *books, _ map[ledger.Key]ledger.Balance) {
 		b.attack(`DELETE FROM seals WHERE entry = (SELECT MAX(number) FROM entries)`)
 		b.attack(`UPDATE posted SET credits = '1' WHERE account = 'custody'`)
@@ -161,7 +162,7 @@ func TestWhatIsBookedDuringAnUpgradeIsOld(t *testing.T) {
 	})
 }
 
-// repeated are the statements of the migration that take in what was booked meanwhile.
+// repeated returns the statements of the migration that include what was booked in the meantime.
 func repeated(t *testing.T) (statements []string) {
 	t.Helper()
 	text, err := os.ReadFile("../store/migrations/0017_old_replicas.sql")

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// VerifyAll reads the whole books once, from the first link to the newest of now, and returns how many links there are
-// and what is wrong. It notes nothing in the database; it keeps the sums of all accounts in memory.
+// VerifyAll reads all of the books once, from the first link to the current newest one, and returns the number of links
+// and the faults. It writes nothing to the database; it keeps the sums of all accounts in memory.
 func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		f := findings{sums: map[ledger.Key]store.Posted{}}
@@ -28,7 +28,7 @@ func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.Bo
 				return err
 			}
 			for _, n := range unlinked {
-				f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
+				f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books has no link: this service did not write it", n)
 			}
 			if after = last; last == 0 {
 				break
@@ -44,7 +44,7 @@ func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.Bo
 	return links, faults, err
 }
 
-// verifyLinks follows every link and adds every posting up.
+// verifyLinks follows every link and sums every posting.
 func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) error {
 	var before store.Link
 	for {
@@ -70,14 +70,14 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 		}
 	}
 	if before.Number != f.head.Number || !bytes.Equal(before.Hash, f.head.Hash) {
-		f.fault(faultHead, "", "the books end with link %d, their head names %d", before.Number, f.head.Number)
+		f.fault(faultHead, "", "the books end with link %d, but their head says %d", before.Number, f.head.Number)
 	}
 	return nil
 }
 
-// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Anyone who books
-// keeps the balances locked until its link is written, so links stand in the order in which each balance was moved. A
-// customer whom an entry took below zero that may not is overdrawn until it is no longer below.
+// addUp adds the postings of a link to sums, entry by entry, by the same rule as booking. Every booking transaction
+// keeps the balances locked until its link is written, so the order of links is the order in which each balance moved.
+// A customer whom an entry took below zero against the rules is overdrawn until the balance is no longer below zero.
 func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
 	for _, e := range l.Entries {
 		keys, books := e.Keys(), ledger.Books{}
@@ -97,8 +97,8 @@ func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
 	return nil
 }
 
-// verifyBalances holds every balance against the sum of its postings. What was booked before there were links has no
-// postings under any: those accounts are left to the rolling audit, which began with their balances.
+// verifyBalances compares every balance with the sum of its postings. Bookings older than the links have no linked
+// postings: those accounts are left to the rolling audit, which started with their balances.
 func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings) error {
 	old, err := tx.Ledger().BookedBeforeLinks(ctx)
 	if err != nil || old {

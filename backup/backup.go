@@ -1,10 +1,10 @@
-// Package backup copies the service's database while the service runs, checks a copy, and puts one in the database's
-// place.
+// Package backup copies the service's database while the service runs, checks a copy, and replaces the database with a
+// copy.
 //
-// It owns the files: what they are called, who may read them, in which order they are written, synced and renamed. What
-// a database holds and whether it is whole, store says. Its invariants: a file that exists is never overwritten; a
-// backup has its name only once it is whole, checked and on the disk; a restore reads all of the copy before it touches
-// anything, takes no database that a process has open, and keeps what was there.
+// It owns the files: their names, their permissions, and the order in which they are written, synced and renamed.
+// Package store checks what a database contains and whether it is intact. Its invariants: an existing file is never
+// overwritten; a backup gets its name only once it is complete, checked and on the disk; a restore reads all of the
+// copy before it changes anything, refuses a database that a process has open, and keeps the previous database.
 package backup
 
 import (
@@ -22,36 +22,37 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Copy is a backup that was looked at.
+// Copy is a backup that was checked.
 type Copy struct {
 	File     string
 	Size     int64  // bytes
 	SHA256   string // hexadecimal
-	Summed   bool   // whether a file beside it held the same sum
+	Summed   bool   // whether a file beside it had the same sum
 	Contents store.Contents
-	Checked  bool // whether the contents were read: a dump of PostgreSQL's only where that was asked for
+	Checked  bool // whether the contents were read: those of a PostgreSQL dump only if that was requested
 }
 
-// Errors of this package, beside those of store.DB.Examine.
+// Errors of this package, besides those of store.DB.Examine.
 var (
-	ErrExists = errors.New("the file exists, and a backup overwrites nothing")
-	ErrSum    = errors.New("the file is not the one that its .sha256 was written for")
-	// ErrInUse is returned where a process has the database open.
-	ErrInUse = errors.New("a process has the database open: stop `bursar serve`, and what else reads the file, such as " +
+	ErrExists = errors.New("the file exists, and a backup never overwrites a file")
+	ErrSum    = errors.New("the file does not match its .sha256")
+	// ErrInUse is returned if a process has the database open.
+	ErrInUse = errors.New("a process has the database open: stop `bursar serve` and everything else that reads the " +
+		"file, such as " +
 		"litestream")
 	// ErrOtherKeys is returned for a copy of a database that belongs to another seed or network.
-	ErrOtherKeys = errors.New("the copy belongs to another seed or network than the database in its place")
-	// ErrNotEmpty is returned where a dump would meet what is there.
+	ErrOtherKeys = errors.New("the copy belongs to another seed or network than the existing database")
+	// ErrNotEmpty is returned if the database for a dump is not empty.
 	ErrNotEmpty = errors.New("the PostgreSQL database is not empty: restore into a new one and name that in the " +
 		"configuration")
 )
 
-// sumOf is the file beside a backup that holds its sum, as sha256sum writes and reads it.
+// sumOf returns the name of the file beside a backup with its sum, in the format of sha256sum.
 func sumOf(file string) string { return file + ".sha256" }
 
-// Save copies the database to a new file that only its owner may read, and a file with its SHA-256 beside it. Of a
-// SQLite database the copy is checked whole; of PostgreSQL it is a dump in the custom format, whose contents are
-// checked in a scratch database on the same server where verify asks for it.
+// Save copies the database to a new file that only its owner may read, with a file with its SHA-256 beside it. All of a
+// SQLite copy is checked; a PostgreSQL copy is a dump in the custom format, whose contents are checked in a scratch
+// database on the same server if verify is set.
 func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	for _, name := range []string{file, sumOf(file)} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,7 @@ func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, err
 	if err != nil {
 		return Copy{}, fmt.Errorf("make the backup: %w", err)
 	}
-	defer os.Remove(work.Name()) // it has another name once all went well
+	defer os.Remove(work.Name()) // no effect after success: the file has another name then
 	if err := work.Close(); err != nil {
 		return Copy{}, fmt.Errorf("make the backup: %w", err)
 	}
@@ -84,19 +85,19 @@ func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, err
 
 func saveSQLite(ctx context.Context, path, to string) error {
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("look at the database: %w", err)
+		return fmt.Errorf("open the database: %w", err)
 	}
 	return store.CopySQLite(ctx, path, to)
 }
 
-// publish syncs a file and gives it its name, unless that is taken meanwhile; then its sum.
+// publish syncs a file and gives it its name, unless that was taken in the meantime; then it writes its sum.
 func publish(work string, c Copy) error {
 	if err := syncFile(work); err != nil {
 		return err
 	}
-	err := os.Link(work, c.File) // which overwrites nothing, as a rename does
+	err := os.Link(work, c.File) // does not overwrite, unlike a rename
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(work, c.File) // where the disk knows no links
+		err = os.Rename(work, c.File) // the file system does not support links
 	}
 	if err != nil {
 		return fmt.Errorf("name the backup: %w", err)
@@ -131,9 +132,9 @@ func syncFile(name string) error {
 	return nil
 }
 
-// Check reads a whole backup: its sum where that lies beside it, and what it holds. A dump is read as far as that needs
-// no server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked
-// whole.
+// Check reads a whole backup: its sum if that is beside it, and its contents. A dump is read as far as possible without
+// a server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked
+// completely.
 func Check(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	c, err := look(ctx, file, databaseURL, verify)
 	if err != nil {
@@ -153,7 +154,7 @@ func Check(ctx context.Context, databaseURL, file string, verify bool) (Copy, er
 	return c, nil
 }
 
-// look sums a file up and examines what it holds.
+// look computes the sum of a file and checks its contents.
 func look(ctx context.Context, file, databaseURL string, verify bool) (c Copy, err error) {
 	c.File = file
 	if c.Size, c.SHA256, err = sum(file); err != nil {
@@ -193,7 +194,7 @@ func sum(name string) (size int64, hexSum string, err error) {
 	return size, hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// kind is what a backup is a file of.
+// kind is the database system of a backup.
 type kind string
 
 const (

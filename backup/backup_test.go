@@ -19,7 +19,7 @@ import (
 
 var ctx = context.Background()
 
-// credit posts n deposits of one satoshi.
+// credit books n deposits of one satoshi.
 func credit(t *testing.T, db *store.DB, worker byte, n int) {
 	t.Helper()
 	for i := range n {
@@ -33,7 +33,7 @@ func credit(t *testing.T, db *store.DB, worker byte, n int) {
 	}
 }
 
-// pin says which seed and network a database belongs to.
+// pin binds a database to a seed and a network.
 func pin(t *testing.T, db *store.DB, seed string) {
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) error {
@@ -44,7 +44,7 @@ func pin(t *testing.T, db *store.DB, seed string) {
 	}
 }
 
-// file is where a database of SQLite lies.
+// file returns the file of a SQLite database.
 func file(url string) string { return strings.TrimPrefix(url, "sqlite:") }
 
 // execute changes a closed SQLite file as no service does.
@@ -69,8 +69,8 @@ func save(t *testing.T, url string) backup.Copy {
 	return c
 }
 
-// What is committed before a backup begins is in it, and nothing is torn while others write on.
-func TestABackupIsOneMomentOfADatabaseThatIsWrittenTo(t *testing.T) {
+// What is committed before a backup starts is in it, and the backup is consistent while others keep writing.
+func TestABackupOfABusyDatabaseIsConsistent(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	db := storetest.Open(t, url)
@@ -98,7 +98,7 @@ func TestABackupIsOneMomentOfADatabaseThatIsWrittenTo(t *testing.T) {
 	}
 	group.Wait()
 	if entries[0] < 50 || entries[3] > 450 || entries[3] < entries[0] {
-		t.Errorf("the backups hold %v entries", entries)
+		t.Errorf("the backups contain %v entries", entries)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 8 {
@@ -106,7 +106,7 @@ func TestABackupIsOneMomentOfADatabaseThatIsWrittenTo(t *testing.T) {
 	}
 	if last := save(t, url); last.Contents.Entries != 450 || last.Contents.Seed != "s" ||
 		last.Contents.Network != "regtest" {
-		t.Errorf("the last holds %+v", last.Contents)
+		t.Errorf("the last contains %+v", last.Contents)
 	}
 }
 
@@ -129,8 +129,8 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	}
 }
 
-// A mistyped path must not make a database, and then a backup of nothing.
-func TestWhatIsNotThereIsNotBackedUp(t *testing.T) {
+// A mistyped path must not create a database, and then back up nothing.
+func TestAMissingDatabaseIsNotBackedUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "mistyped.db")
 	_, err := backup.Save(ctx, "sqlite:"+path, filepath.Join(t.TempDir(), "copy.db"), false)
@@ -176,7 +176,7 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-func TestABitThatFlippedIsFound(t *testing.T) {
+func TestAFlippedBitIsFound(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	credit(t, storetest.Open(t, url), 1, 20)

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// grow posts n entries in few transactions.
+// grow books n entries in few transactions.
 func grow(b *testing.B, db *store.DB, n int) {
 	b.Helper()
 	for at := 0; at < n; at += 2000 {
@@ -35,7 +35,7 @@ func grow(b *testing.B, db *store.DB, n int) {
 	}
 }
 
-// BenchmarkWritesBesideBackups says how long a write takes alone, and while one backup follows another.
+// BenchmarkWritesBesideBackups measures how long a write takes alone, and during continuous backups.
 func BenchmarkWritesBesideBackups(b *testing.B) {
 	for _, backups := range []bool{false, true} {
 		b.Run(map[bool]string{false: "alone", true: "beside"}[backups], func(b *testing.B) {

@@ -15,14 +15,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// tool runs a program of PostgreSQL's. The password goes by the environment: a command line is everybody's to read.
+// tool runs a PostgreSQL program. The password is passed in the environment, because any user can read a command line.
 func tool(ctx context.Context, databaseURL, program string, args ...string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return fmt.Errorf("%s is needed, of the server's version or later (Debian: postgresql-client): %w", program, err)
+		return fmt.Errorf("%s is required, of the server's version or later (Debian: postgresql-client): %w", program, err)
 	}
 	command := exec.CommandContext(ctx, path, args...)
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // so that it takes back what it began
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // so that it rolls back
 	command.WaitDelay = 10 * time.Second
 	command.Env = os.Environ()
 	if databaseURL != "" {
@@ -43,12 +43,12 @@ func tool(ctx context.Context, databaseURL, program string, args ...string) erro
 	return nil
 }
 
-// split takes the password out of a database URL.
+// split separates the password from a database URL.
 func split(databaseURL string) (bare, password string, err error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return "", "", fmt.Errorf("%w (it could not be parsed)",
-			store.ErrBadURL) // the cause repeats the URL with its password
+			store.ErrBadURL) // the cause contains the URL with its password
 	}
 	if u.User != nil {
 		password, _ = u.User.Password()
@@ -68,23 +68,23 @@ func dump(ctx context.Context, databaseURL, file string) error {
 		"--file="+file)
 }
 
-// listDump reads a dump's list of contents.
+// listDump reads a dump's table of contents.
 func listDump(ctx context.Context, file string) error {
 	return tool(ctx, "", "pg_restore", "--list", "--file=/dev/null", file)
 }
 
-// load writes a dump into an empty database, all of it or nothing.
+// load loads a dump into an empty database, completely or not at all.
 func load(ctx context.Context, databaseURL, file string) error {
 	return tool(ctx, databaseURL, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner",
 		"--no-privileges", file)
 }
 
-// loadAndCheck loads a dump into a database of its own on the server, looks at it and drops it.
+// loadAndCheck loads a dump into a temporary database on the server, checks it and drops it.
 func loadAndCheck(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return c,
-			errors.New("a dump can be checked whole only on a PostgreSQL server: the configuration must name a database on one")
+			errors.New("a dump can be checked completely only on a PostgreSQL server: configure a database on one")
 	}
 	scratch, err := store.CreateScratch(ctx, databaseURL, "bursar_check_"+strings.ToLower(rand.Text()[:10]))
 	if err != nil {

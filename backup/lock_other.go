@@ -9,7 +9,8 @@ import (
 	"os"
 )
 
-// lockFile cannot tell here whether a process has the database open; the rename fails where the system forbids it.
+// lockFile does nothing: on this system it cannot determine whether a process has the database open. The rename fails
+// if the system forbids it.
 func lockFile(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// lockFile takes the locks of a SQLite file that every connection to one in WAL mode holds a share of as long as it is
-// open (SQLite, os.h: PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE; wal.html, 2.2), so that no process opens it until
-// the lock is closed. It returns nil where there is no file, and ErrInUse. A damaged file can be locked as well.
+// lockFile takes the locks of a SQLite file that every connection in WAL mode shares while it is open (SQLite, os.h:
+// PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE; wal.html, 2.2), so that no process opens it until the lock is closed. It
+// returns nil if there is no file; the error is ErrInUse if a process has it open. A damaged file can be locked too.
 func lockFile(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,8 +39,8 @@ func lockFile(path string) (io.Closer, error) {
 	return nil, errors.Join(fmt.Errorf("lock the database %s: %w", path, err), file.Close())
 }
 
-// sameOwner has root give a file to whom the database belongs, or the folder where there is none: the service runs as
-// that.
+// sameOwner lets root give a file to the owner of the database, or of its folder if there is none: the service runs as
+// that user.
 func sameOwner(name, path string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Restored is what a restore has done.
+// Restored is the result of a restore.
 type Restored struct {
 	Copy
-	Database string // the file that holds it now; empty on PostgreSQL
-	Aside    string // where the file is that was there before; empty where none was
+	Database string // the database file; empty on PostgreSQL
+	Aside    string // the name of the previous database file; empty if there was none
 }
 
-// Restore puts a backup in the place of the database. The copy is checked whole first, and marked as restored, so that
-// the service recovers what the chains know and the copy does not before it signs anything. A SQLite database that was
-// there is kept beside it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty, ErrSum,
+// Restore replaces the database with a backup. All of the copy is checked first, and it is marked as restored, so that
+// the service recovers what is on the chains and missing from the copy before it signs anything. An existing SQLite
+// database is kept beside it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty, ErrSum,
 // and those of Check.
 func Restore(ctx context.Context, databaseURL, file string, now time.Time) (Restored, error) {
 	path, sqlite := store.SQLiteFile(databaseURL)
@@ -31,7 +31,7 @@ func Restore(ctx context.Context, databaseURL, file string, now time.Time) (Rest
 	case err != nil:
 		return Restored{}, err
 	case sqlite != (kind == sqliteFile):
-		return Restored{}, fmt.Errorf("%s is a copy of the other kind of database than the configuration names", file)
+		return Restored{}, fmt.Errorf("%s is a backup of another database system than the configured one", file)
 	case sqlite:
 		return restoreSQLite(ctx, path, file, now)
 	}
@@ -40,7 +40,7 @@ func Restore(ctx context.Context, databaseURL, file string, now time.Time) (Rest
 
 func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Restored, err error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved // the file itself is replaced, and not the link to it
+		path = resolved // replaces the file itself, and not the link to it
 	}
 	if err := another(file, path); err != nil {
 		return r, err
@@ -51,7 +51,7 @@ func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Res
 	if err := sameKeys(ctx, path, r.Contents); err != nil {
 		return r, err
 	}
-	lock, err := lockFile(path) // from here on nothing opens that file here: closing it would give the lock away (POSIX, fcntl)
+	lock, err := lockFile(path) // do not open that file from here on: closing it would release the lock (POSIX, fcntl)
 	if err != nil {
 		return r, err
 	}
@@ -62,7 +62,7 @@ func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Res
 	if err != nil {
 		return r, err
 	}
-	defer os.Remove(work) // it has another name once all went well
+	defer os.Remove(work) // no effect after success: the file has another name then
 	if err := store.MarkRestored(ctx, work, now.UTC().Format(time.RFC3339)); err != nil {
 		return r, err
 	}
@@ -71,7 +71,7 @@ func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Res
 	return r, err
 }
 
-// another refuses the database itself as its own backup, and a file whose newest part lies in a log beside it.
+// another refuses the database itself as its own backup, and a file whose newest part is in a log beside it.
 func another(file, path string) error {
 	from, err := os.Stat(file)
 	if err != nil {
@@ -81,13 +81,13 @@ func another(file, path string) error {
 		return fmt.Errorf("%s is the database itself", file)
 	}
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
-		return fmt.Errorf("%s has a log beside it, %s-wal: it is no backup, but a database that was not closed", file, file)
+		return fmt.Errorf("%s has a log beside it, %s-wal: it is not a backup, but a database that was not closed",
+			file, file)
 	}
 	return nil
 }
 
-// sameKeys refuses a copy of another seed's or network's database. A database that cannot be read any more tells
-// nothing.
+// sameKeys refuses a copy of another seed's or network's database. An unreadable database cannot be compared.
 func sameKeys(ctx context.Context, path string, copied store.Contents) error {
 	there, err := store.ReadPins(ctx, path)
 	if err != nil || there.Seed == "" {
@@ -99,7 +99,7 @@ func sameKeys(ctx context.Context, path string, copied store.Contents) error {
 	return nil
 }
 
-// take copies a backup beside the database, and sees that what was written is what was checked.
+// take copies a backup beside the database, and checks that the written file is the checked one.
 func take(ctx context.Context, file, path, sha string) (work string, err error) {
 	from, err := os.Open(file)
 	if err != nil {
@@ -127,8 +127,9 @@ func take(ctx context.Context, file, path, sha string) (work string, err error) 
 	return to.Name(), nil
 }
 
-// replace gives work the name of the database, and what has that name another. There is a database at every moment:
-// without one, the service would make an empty one. A log of the old one must never meet the new one, so it goes first.
+// replace renames work to the database's name, and the existing database to another one. There is a database at every
+// moment: without one, the service would create an empty one. The old database's log must never be used with the new
+// one, so it is moved first.
 func replace(work, path string, now time.Time) (aside string, err error) {
 	if err := syncFile(work); err != nil {
 		return "", err
@@ -144,16 +145,16 @@ func replace(work, path string, now time.Time) (aside string, err error) {
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if err := os.Rename(path+suffix, name+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return aside, fmt.Errorf("set the old database's log aside: %w", err)
+			return aside, fmt.Errorf("move the old database's log away: %w", err)
 		}
 	}
 	if err := os.Rename(work, path); err != nil {
-		return aside, fmt.Errorf("put the copy in place: %w", err)
+		return aside, fmt.Errorf("move the copy into place: %w", err)
 	}
 	return aside, syncFile(filepath.Dir(path))
 }
 
-// keep gives a file a second name, or moves it where the disk knows no links.
+// keep gives a file a second name, or moves it if the file system does not support links.
 func keep(path, name string) error {
 	err := os.Link(path, name)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -185,7 +186,7 @@ func restoreDump(ctx context.Context, databaseURL, file string, now time.Time) (
 		return r, err
 	}
 	if r.Contents, err = db.CheckHealth(ctx); err != nil {
-		return r, fmt.Errorf("the dump was loaded and is not whole; drop the database: %w", err)
+		return r, fmt.Errorf("the dump was loaded but is damaged; drop the database: %w", err)
 	}
 	r.Checked = true
 	return r, db.Do(ctx, func(tx *store.Tx) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// holding has this program open a database and be nothing but a process that has it open.
+// holding makes this program open a database and do nothing else.
 const holding = "BURSAR_TEST_HOLDS"
 
 func TestMain(m *testing.M) {
@@ -31,10 +31,10 @@ func TestMain(m *testing.M) {
 	}
 	fmt.Println("open")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0) // as a killed process: nothing is closed
+	os.Exit(0) // like a killed process: nothing is closed
 }
 
-// hold opens a database in another process, and returns what kills that.
+// hold opens a database in another process, and returns the function that kills it.
 func hold(t *testing.T, url string) (kill func()) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -60,7 +60,7 @@ func hold(t *testing.T, url string) (kill func()) {
 
 var moment = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// read opens a database and returns how many entries and which mark it has.
+// read opens a database and returns the number of its entries and its restore mark.
 func read(t *testing.T, url string) (entries int64, restored string) {
 	t.Helper()
 	db, err := store.Open(ctx, store.Config{URL: url})
@@ -75,7 +75,7 @@ func read(t *testing.T, url string) (entries int64, restored string) {
 	return c.Entries, c.Restored
 }
 
-func TestARestoreTakesNoDatabaseThatIsOpen(t *testing.T) {
+func TestARestoreRefusesAnOpenDatabase(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	db, err := store.Open(ctx, store.Config{URL: url})
@@ -108,7 +108,7 @@ func TestARestoreTakesNoDatabaseThatIsOpen(t *testing.T) {
 	}
 }
 
-// The log of a database that was killed must never be taken for the log of the one that takes its place.
+// The log of a killed process's database must never be used as the log of the database that replaces it.
 func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
@@ -117,7 +117,7 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 	c := save(t, url)
 	credit(t, db, 2, 5)
 	dead := filepath.Join(t.TempDir(),
-		"bursar.db") // as it lies on the disk while it is open: the newest part is in the log
+		"bursar.db") // the state on the disk while it is open: the newest part is in the log
 	for _, suffix := range []string{"", "-wal"} {
 		text, err := os.ReadFile(file(url) + suffix)
 		if err != nil {
@@ -167,7 +167,7 @@ func TestADamagedDatabaseIsReplacedAndKept(t *testing.T) {
 	}
 }
 
-func TestARestoreWithNothingInItsPlace(t *testing.T) {
+func TestARestoreWithoutAPreviousDatabase(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	credit(t, storetest.Open(t, url), 1, 5)
@@ -182,8 +182,8 @@ func TestARestoreWithNothingInItsPlace(t *testing.T) {
 	}
 }
 
-// Nothing is touched unless the backup is whole and belongs here.
-func TestWhatIsNoBackupOfThisDatabaseIsRefused(t *testing.T) {
+// Nothing is changed unless the backup is complete and belongs to this seed and network.
+func TestABackupOfAnotherDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	url, stranger := storetest.SQLite(t), storetest.SQLite(t)
 	for url, seed := range map[string]string{url: "mine", stranger: "another's"} {
@@ -248,10 +248,10 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	if entries, restored := read(t, other); entries != 5 || restored != "2026-01-31T12:00:00Z" {
 		t.Errorf("restored are %d entries, marked %q", entries, restored)
 	}
-	credit(t, storetest.Open(t, other), 2, 5) // the sequences go on behind what was restored
+	credit(t, storetest.Open(t, other), 2, 5) // the sequences continue after the restored values
 }
 
-// A dump whose books do not add up can be read by pg_restore as well as any.
+// pg_restore can read a dump whose books are inconsistent like any other.
 func TestADumpOfDamagedBooksIsRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")

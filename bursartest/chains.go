@@ -9,24 +9,24 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// Kind names a kind of chain that a world can have.
+// Kind names a kind of chain that a harness can have.
 type Kind string
 
-// The kinds, each with what sets it apart.
+// The kinds, each with its differences.
 const (
-	UTXOs  Kind = "coins"  // spends UTXOs, pays several at once
-	Nonce  Kind = "nonce"  // numbers transactions, has two tokens
-	Expiry Kind = "expiry" // numbers nothing, transactions expire, has a token: as Tron
-	Memo   Kind = "memo"   // wallets share an address and differ by a tag: as the XRP Ledger
+	UTXOs  Kind = "coins"  // UTXO model, pays several receivers at once
+	Nonce  Kind = "nonce"  // account model with nonces, has two tokens
+	Expiry Kind = "expiry" // no nonces, transactions expire, has a token: like Tron
+	Memo   Kind = "memo"   // wallets share an address and differ by a tag: like the XRP Ledger
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{UTXOs, Nonce, Expiry, Memo} }
 
-// Unit is a whole unit of any currency here.
+// Unit is one whole unit of any currency here.
 const Unit = 100_000_000
 
-// maxFee is the most that a transaction may cost here.
+// maxFee is the highest fee of a transaction here.
 const maxFee = 1 << 30
 
 func (k Kind) config(seed uint64, now func() time.Time) sim.Config {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Clock is the time of a world. It stands still until it is moved.
+// Clock is the time of a harness. It stands still until it is moved.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock that stands at a time after every block of a new chain of package sim.
+// NewClock returns a clock whose time is after every block of a new chain of package sim.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)} }
 
 // Now returns the time.

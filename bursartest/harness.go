@@ -16,28 +16,28 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Config says what a world is made of.
+// Config describes a harness.
 type Config struct {
 	Seed     uint64
 	Kinds    []Kind
 	Template *Template
 	DB       *store.DB    // filled by NewTemplate; nil: one in memory, with the template's image
-	Records  slog.Handler // takes what the service logs; nil: nobody
+	Records  slog.Handler // receives what the service logs; nil: discarded
 	Log      func(format string, args ...any)
-	Asked    func(format string, args ...any) // takes what processes ask of nodes and of the signer; nil: nobody
+	Asked    func(format string, args ...any) // receives the calls of processes to nodes and the signer; nil: discarded
 }
 
-// Harness is everything there is. It is used by one goroutine.
+// Harness is the whole Bursar with its surroundings. It is used by one goroutine.
 type Harness struct {
 	Config
 	Clock      *Clock
 	Scheduler  *Scheduler
-	DB         *store.DB // for who looks at it from outside, at no point and with the right time
+	DB         *store.DB // for readers from outside: it has no points and the right time
 	Chains     []*sim.Chain
 	Registry   *bursar.Registry
 	Receivers  *Receivers
 	Processes  []*Process
-	Marks      map[string]*marks.Memory // by machine: what restores and failovers of the database do not touch
+	Marks      map[string]*marks.Memory // by machine: restores and failovers of the database do not affect them
 	SignerAway bool                     // the signer does not answer
 	Signed     []Signed                 // by any process, in order
 
@@ -45,13 +45,13 @@ type Harness struct {
 	keys         *cachedKeys
 	hot          map[bursar.ChainID]chain.Source
 	started      int
-	remoteSigner *remote.Client // the signer that serves all processes, where one does
+	remoteSigner *remote.Client // the signer that serves all processes, if one does
 
-	unlimited bool      // no signer that is started has hourly limits any more
+	unlimited bool      // signers that start from now on have no hourly limits
 	first     *store.DB // of the template
 }
 
-// New makes a world in which no process runs yet.
+// New makes a harness in which no process runs yet.
 func New(ctx context.Context, c Config) (*Harness, error) {
 	w := &Harness{
 		Config:    c,
@@ -90,14 +90,14 @@ func (w *Harness) addHot(c *sim.Chain) error {
 	ref := chain.Hot(c.Capabilities().Family)
 	pub, err := w.keys.Public(ref)
 	if err != nil {
-		return fmt.Errorf("derive the hot key: %w", err)
+		return fmt.Errorf("derive the hot wallet key: %w", err)
 	}
 	address, err := c.Address(pub, 0)
 	w.hot[c.Capabilities().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
 	return err
 }
 
-// Hot returns our own address on a chain.
+// Hot returns the hot wallet address on a chain.
 func (w *Harness) Hot(id bursar.ChainID) chain.Source { return w.hot[id] }
 
 // Chain returns a chain by its ID.
@@ -110,8 +110,8 @@ func (w *Harness) Chain(id bursar.ChainID) *sim.Chain {
 	return nil
 }
 
-// machine returns what the disk of a process's machine holds besides the database. Every other seed has all processes
-// on one.
+// machine returns what the disk of a process's machine holds besides the database. With every other seed all
+// processes run on one machine.
 func (w *Harness) machine(process string) *marks.Memory {
 	if w.Seed%2 == 0 {
 		process = "all"
@@ -125,8 +125,8 @@ func (w *Harness) machine(process string) *marks.Memory {
 // Backup returns an image of the database as it is now.
 func (w *Harness) Backup(ctx context.Context) ([]byte, error) { return w.DB.Image(ctx) }
 
-// Restore kills every process and puts what an image holds in the place of what the database does, as after the restore
-// of a backup, or a failover to a replica that lags. Processes that are started from then on use it.
+// Restore kills every process and replaces the content of the database by that of an image, as a restore of a backup
+// does, or a failover to a replica that lags. Processes that are started from then on use it.
 func (w *Harness) Restore(ctx context.Context, image []byte) error {
 	for _, p := range w.Processes {
 		p.Kill()
@@ -134,7 +134,7 @@ func (w *Harness) Restore(ctx context.Context, image []byte) error {
 	return w.StepBack(ctx, image)
 }
 
-// StepBack is Restore under processes that go on, and find an older database at their next statement.
+// StepBack is Restore under processes that keep running, and find an older database at their next statement.
 func (w *Harness) StepBack(ctx context.Context, image []byte) error {
 	w.Scheduler.Tick()
 	return w.DB.Overwrite(ctx, image)

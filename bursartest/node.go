@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// node is a chain as one process reaches it: each answer may take so long that anything happens meanwhile.
+// node is a chain as one process reaches it: each answer may take so long that anything happens in between.
 type node struct {
 	addressed
 	process *Process
@@ -64,7 +64,8 @@ func (n node) Build(ctx context.Context, o chain.TxRequest) (unsigned chain.Unsi
 	return unsigned, err
 }
 
-// Broadcast has a point before the node takes the transaction, and one after it did and nobody heard of it.
+// Broadcast has a point before the node receives the transaction, and one after it did and before the process gets
+// the answer.
 func (n node) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 	if err = n.point("before broadcast"); err != nil {
 		return err

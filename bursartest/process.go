@@ -18,23 +18,23 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Process is one replica of the service. What it has in memory is gone when it dies.
+// Process is one replica of the service. Everything in its memory is lost when it dies.
 type Process struct {
 	Name    string
 	Service *service.Service
-	// Skew is how far its clock is from the right time.
+	// Skew is the difference between its clock and the right time.
 	Skew time.Duration
 
 	harness *Harness
 	db      *store.DB
 	handler http.Handler
-	leases  map[bursar.ChainID]store.Lease // as it knows
-	ends    map[bursar.ChainID]func()      // of the leads
+	leases  map[bursar.ChainID]store.Lease // the leases that it believes to hold
+	ends    map[bursar.ChainID]func()      // of the leases
 	holder  string
-	dead    bool
+	killed  bool
 }
 
-// Start starts a process. No two that live have one name.
+// Start starts a process. No two live processes have the same name.
 func (w *Harness) Start(name string) (*Process, error) {
 	p := &Process{Name: name, harness: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
 	w.started++
@@ -78,7 +78,7 @@ func (w *Harness) Start(name string) (*Process, error) {
 	return p, nil
 }
 
-// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is
+// begin compares the database with the marks, as a process does before anything else. A machine without marks is
 // joined first, as an operator does.
 func (p *Process) begin(ctx context.Context) error {
 	err := p.Service.Guard.Start(ctx)
@@ -93,16 +93,16 @@ func (p *Process) begin(ctx context.Context) error {
 
 func (p *Process) now() time.Time { return p.harness.Clock.Now().Add(p.Skew) }
 
-// Kill ends the process wherever it is. Its suspended tasks end at the scheduler's next tick.
-func (p *Process) Kill() { p.dead = true }
+// Kill ends the process at its present point. Its suspended tasks end at the scheduler's next tick.
+func (p *Process) Kill() { p.killed = true }
 
 // Dead reports whether the process has ended.
-func (p *Process) Dead() bool { return p.dead }
+func (p *Process) Dead() bool { return p.killed }
 
-// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each
-// worker has one goroutine.
+// Do runs an action of the process as a task. It does nothing while a task of the same name is suspended: each worker
+// has one goroutine.
 func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
-	if p.dead || p.harness.Scheduler.Suspended(p, name) {
+	if p.killed || p.harness.Scheduler.Suspended(p, name) {
 		return "busy"
 	}
 	outcome = "unknown"
@@ -115,7 +115,7 @@ func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Con
 	return outcome
 }
 
-// Lead has the process take the lead of a chain, from anyone who has it.
+// Lead gives the process the lease of a chain, whichever process holds it.
 func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 	var lease store.Lease
 	taken := false
@@ -124,7 +124,7 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 			return err
 		}
 		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder,
-			-time.Second) // which runs out at once, whether its holder notices or not
+			-time.Second) // which expires at once, whether its holder notices or not
 		return err
 	})
 	if err != nil || !taken {
@@ -142,7 +142,7 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 	return nil
 }
 
-// Look has the process compare the database with the marks, as it does every few seconds.
+// Look makes the process compare the database with the marks, as it does every few seconds.
 func (p *Process) Look(ctx context.Context) error { return p.Service.Guard.Look(ctx) }
 
 // Change runs f in a transaction of the process.
@@ -150,10 +150,10 @@ func (p *Process) Change(ctx context.Context, f func(tx *store.Tx) error) error 
 	return p.db.Do(ctx, f)
 }
 
-// Leads reports whether the process believes that it leads a chain.
+// Leads reports whether the process believes that it holds the lease of a chain.
 func (p *Process) Leads(id bursar.ChainID) bool {
 	_, leads := p.leases[id]
-	return leads && !p.dead
+	return leads && !p.killed
 }
 
 // Worker names one of the workers of a chain.
@@ -167,7 +167,7 @@ const (
 	Opinions Worker = "opinions"
 )
 
-// Step takes a step of a worker under the lease that the process got last, whether that still holds or not.
+// Step makes a step of a worker under the lease that the process got last, whether that is still valid or not.
 func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 	id := c.Capabilities().ID
 	lease, workers := p.leases[id], p.Service.Workers(id)
@@ -188,7 +188,7 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 	return err
 }
 
-// Request is what a customer asks of the API.
+// Request is a request of a customer to the API.
 type Request struct {
 	Customer     Customer
 	Method, Path string
@@ -196,13 +196,13 @@ type Request struct {
 	Body         string
 }
 
-// Answer is what the API says.
+// Answer is the API's answer.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Ask has the process answer a request.
+// Ask makes the process answer a request.
 func (p *Process) Ask(ctx context.Context, r Request) (Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, "/api/v1/"+r.Path, strings.NewReader(r.Body))
 	if err != nil {

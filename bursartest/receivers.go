@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Received is what a receiver took.
+// Received is an event that a receiver accepted.
 type Received struct {
 	ID, URL, Body string
 	Times         int
 }
 
-// Receivers are all the servers that webhooks go to. What one does with an event is said by the first label of its
-// host: "good" takes it, "flaky" does every third time, "gone" answers 410, "slow" takes it after the sender has given
-// up, and "dead" cannot be reached.
+// Receivers are all the servers that webhooks go to. The first label of a server's host decides what it does with an
+// event: "good" accepts it, "flaky" accepts every third attempt, "gone" answers 410, "slow" accepts it after the
+// sender has given up, and "dead" cannot be reached.
 type Receivers struct {
 	harness *Harness
 	taken   map[string]*Received
@@ -30,7 +30,7 @@ type Receivers struct {
 	Changed error
 }
 
-// Do is what the deliverer's client does.
+// Do answers a request of the deliverer's client.
 func (r *Receivers) Do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *Receivers) take(id, url, body string) {
 // CloseIdleConnections does nothing.
 func (r *Receivers) CloseIdleConnections() {}
 
-// Taken returns what was received, in the order of the first time.
+// Taken returns the accepted events, in the order of their first arrival.
 func (r *Receivers) Taken() []Received {
 	list := make([]Received, len(r.order))
 	for i, id := range r.order {

@@ -11,25 +11,25 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// How says what an interruption does to a task.
+// How is the effect of an interruption on a task.
 type How string
 
 // The ways in which a task is interrupted.
 const (
-	Suspend How = "suspend" // others go on meanwhile
+	Suspend How = "suspend" // others run in between
 	Kill    How = "kill"    // its process dies there
-	Refuse  How = "refuse"  // what it asked for fails; at a commit, perhaps after it was done
+	Refuse  How = "refuse"  // its call fails; a commit perhaps after it took effect
 )
 
-// Interrupt is what happens to a task at one of its points.
+// Interrupt is an interruption of a task at one of its points.
 type Interrupt struct {
-	At   int  `json:"at"` // the points are counted from 1
+	At   int  `json:"at"` // number of the point, from 1
 	How  How  `json:"how"`
 	Last int  `json:"last,omitempty"` // a suspension's length, in events
 	done bool // it has happened
 }
 
-// Task is one thing that a process does.
+// Task is one action of a process.
 type Task struct {
 	Name       string
 	Process    *Process
@@ -39,28 +39,28 @@ type Task struct {
 	open   bool // a database transaction holds its connection
 	dying  bool
 	ended  bool
-	left   int // events until a suspended task goes on
+	left   int // events until a suspended task continues
 	wake   chan bool
 	back   chan struct{}
 	cause  error // of a panic
 }
 
-// Scheduler runs one task at a time, and hands over only where a task is at a point.
+// Scheduler runs one task at a time, and switches only where a task is at a point.
 type Scheduler struct {
-	// Inside allows suspensions within a database transaction: with PostgreSQL, whose other connections go on.
+	// Inside allows suspensions within a database transaction: with PostgreSQL, whose other connections keep working.
 	Inside    bool
 	current   *Task
 	suspended []*Task
 	failures  []error
 }
 
-// handover bounds how long a task may keep the scheduler waiting in real time: one that waits for another blocks for
-// ever.
+// handover bounds how long a task may keep the scheduler waiting in real time: a task that waits for another blocks
+// for ever.
 const handover = 60 * time.Second
 
-var errDead = errors.New("the process is dead")
+var errKilled = errors.New("the process is dead")
 
-// ErrRefused is the error of what an interruption refused.
+// ErrRefused is the error of a call that an interruption refused.
 var ErrRefused = errors.New("the connection was lost")
 
 // Run starts a task and returns when it has ended or is suspended.
@@ -87,7 +87,7 @@ func (s *Scheduler) wait(t *Task) {
 	case <-t.back:
 	case <-timer.C:
 		stacks := make([]byte, 1<<20)
-		panic(fmt.Sprintf("%s waits for something that never comes:\n%s", t.Name, stacks[:runtime.Stack(stacks, true)]))
+		panic(fmt.Sprintf("%s waits for an event that never comes:\n%s", t.Name, stacks[:runtime.Stack(stacks, true)]))
 	}
 	s.current = nil
 	switch {
@@ -106,14 +106,14 @@ func (s *Scheduler) Failure() error {
 	return s.failures[0]
 }
 
-// Tick lets the suspended tasks go on whose time has come, in the order in which they were suspended, and returns how
+// Tick resumes the suspended tasks whose time has come, in the order in which they were suspended, and returns how
 // many.
 func (s *Scheduler) Tick() int {
 	list := s.suspended
 	s.suspended = nil
 	n := 0
 	for _, t := range list {
-		if t.left--; t.left > 0 && !t.Process.dead {
+		if t.left--; t.left > 0 && !t.Process.killed {
 			s.suspended = append(s.suspended, t)
 			continue
 		}
@@ -125,11 +125,11 @@ func (s *Scheduler) Tick() int {
 
 func (s *Scheduler) resume(t *Task) {
 	s.current = t
-	t.wake <- !t.Process.dead
+	t.wake <- !t.Process.killed
 	s.wait(t)
 }
 
-// Drain lets all suspended tasks go on until none is left. between runs after each round.
+// Drain resumes all suspended tasks until none is left. between runs after each round.
 func (s *Scheduler) Drain(between func()) error {
 	for range 1000 {
 		if len(s.suspended) == 0 {
@@ -157,7 +157,7 @@ func (s *Scheduler) Suspended(p *Process, name string) bool {
 	return false
 }
 
-// yield hands over to the scheduler, and comes back when it is time, or never where the process has died meanwhile.
+// yield hands over to the scheduler, and returns when the task continues, or never if the process has died.
 func (s *Scheduler) yield(t *Task, events int) {
 	t.left = events
 	t.back <- struct{}{}
@@ -168,17 +168,17 @@ func (s *Scheduler) yield(t *Task, events int) {
 
 func (t *Task) die() {
 	t.dying = true
-	runtime.Goexit() // what is deferred runs: transactions are rolled back as when a connection breaks
+	runtime.Goexit() // deferred functions run: transactions are rolled back as when a connection breaks
 }
 
-// point is where the task that is at work may be interrupted.
+// point is a point where the running task may be interrupted.
 func (s *Scheduler) point(p *Process, what string) error {
 	t := s.current
 	switch {
 	case t == nil || t.Process != p:
 		return nil
 	case t.dying:
-		return errDead
+		return errKilled
 	}
 	t.points++
 	for i := range t.Interrupts {
@@ -190,7 +190,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 		p.harness.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
 		switch in.How {
 		case Kill:
-			p.dead = true
+			p.killed = true
 			t.die()
 		case Refuse:
 			return fmt.Errorf("%s: %w", what, ErrRefused)
@@ -200,7 +200,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 	return nil
 }
 
-// conduct is how a process's database is driven.
+// conduct drives a process's database.
 func (s *Scheduler) conduct(p *Process) store.Conduct {
 	return store.Conduct{
 		Before: func(_ context.Context, at store.Point, _ string) error { return s.before(p, at) },
@@ -212,7 +212,7 @@ func (s *Scheduler) conduct(p *Process) store.Conduct {
 					return nil
 				default:
 					if t := s.current; t == nil || t.dying {
-						return errDead // nobody could end the wait
+						return errKilled // no task could end the wait
 					}
 					s.pause()
 				}
@@ -223,7 +223,7 @@ func (s *Scheduler) conduct(p *Process) store.Conduct {
 	}
 }
 
-// pause lets others go on until the next event.
+// pause lets other tasks run until the next event.
 func (s *Scheduler) pause() {
 	if t := s.current; t != nil && !t.dying {
 		s.yield(t, 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// Hourly is the most that a signer lets leave of each asset within an hour, in a world that limits it.
+// Hourly is the signer's hourly limit of each asset, in a harness that has limits.
 const Hourly = 3 * Unit
 
 // policies are what the signer allows.
@@ -42,14 +42,14 @@ func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 // Limits reports whether signers have hourly limits: with every fourth seed, until Unlimit.
 func (w *Harness) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
 
-// RemoteSigner reports whether one signer serves all processes, over its wire format, and outlives them: with every
-// third seed.
+// RemoteSigner reports whether one remote signer serves all processes, over its wire format, and outlives them: with
+// every third seed.
 func (w *Harness) RemoteSigner() bool { return w.Seed%3 == 1 }
 
-// Unlimit ends the hourly limits of every signer that starts from now on, and starts the one that is apart again.
+// Unlimit ends the hourly limits of every signer that starts from now on, and restarts the remote signer.
 func (w *Harness) Unlimit() { w.unlimited, w.remoteSigner = true, nil }
 
-// signer is the signer of a process: its own, which forgets with it, or the one that is apart.
+// signer is the signer of a process: its own, which forgets with it, or the remote signer.
 func (p *Process) signer() (signs, error) {
 	w := p.harness
 	if w.RemoteSigner() && w.remoteSigner != nil {
@@ -67,7 +67,7 @@ func (p *Process) signer() (signs, error) {
 // straight is a transport to a handler in this process.
 type straight struct{ http.Handler }
 
-// RoundTrip is http.RoundTripper's.
+// RoundTrip implements http.RoundTripper.
 func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	s.ServeHTTP(w, r)
@@ -116,12 +116,12 @@ func (s signs) Sign(
 	return tx, w.Scheduler.point(s.process, "sign")
 }
 
-// Signed is what a signer signed.
+// Signed is a transaction that a signer signed.
 type Signed struct {
 	Chain     bursar.ChainID
 	TxID      string
 	Order     chain.TxRequest
 	Resources []string
-	By        string // the signer, by a name that no other one has
+	By        string // the signer, by a unique name
 	At        time.Time
 }

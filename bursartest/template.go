@@ -15,13 +15,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Customer is an account with the key of its API.
+// Customer is an account with its API key.
 type Customer struct {
 	ID          bursar.ID
 	Key, Secret string
 }
 
-// Template is what every world begins with: a migrated database with a few accounts.
+// Template is the initial state of every harness: a migrated database with a few accounts.
 type Template struct {
 	Image     []byte // of an SQLite database
 	Customers []Customer
@@ -29,10 +29,10 @@ type Template struct {
 
 	cached *cachedKeys
 	mu     sync.Mutex
-	free   []*store.DB // in memory, as the template is
+	free   []*store.DB // in memory, with the template's content
 }
 
-// take returns a database in memory that is as the template.
+// take returns a database in memory with the template's content.
 func (t *Template) take(ctx context.Context) (*store.DB, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,7 +44,7 @@ func (t *Template) take(ctx context.Context) (*store.DB, error) {
 	return store.OpenMemory(ctx, t.Image, store.Config{})
 }
 
-// give takes a database back that nobody uses any more.
+// give takes back a database that is no longer used.
 func (t *Template) give(ctx context.Context, db *store.DB) error {
 	if err := db.Rewind(ctx); err != nil {
 		return errors.Join(err, db.Close())
@@ -55,7 +55,7 @@ func (t *Template) give(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// customers is how many accounts a template has. The last one asks for a secret with every withdrawal.
+// customers is how many accounts a template has. The last one requires a secret with every withdrawal.
 const customers = 3
 
 // NewTemplate fills a database. Its accounts and their keys are always the same.
@@ -97,7 +97,7 @@ var InMemory = sync.OnceValues(func() (*Template, error) {
 	return NewTemplate(ctx, db)
 })
 
-// cachedKeys remembers public keys: to derive one costs more than all that is done with it.
+// cachedKeys remembers public keys: deriving one costs more than all uses of it.
 type cachedKeys struct {
 	*signer.Keys
 	mu        sync.Mutex
@@ -116,7 +116,7 @@ func newCachedKeys(keys *signer.Keys) *cachedKeys {
 	return &cachedKeys{Keys: keys, known: map[chain.KeyRef]chain.PublicKey{}, addresses: map[owned]bursar.Address{}}
 }
 
-// Public is signer.Keys.Public.
+// Public implements signer.Keys.
 func (c *cachedKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,13 +130,13 @@ func (c *cachedKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return pub, err
 }
 
-// addressed is a chain that remembers addresses, as cachedKeys does keys.
+// addressed is a chain that remembers addresses, as cachedKeys remembers keys.
 type addressed struct {
 	*sim.Chain
 	keys *cachedKeys
 }
 
-// Address is sim.Chain.Address.
+// Address returns what sim.Chain.Address returns.
 func (a addressed) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	k := owned{a.Capabilities().ID, string(pub), memo}
 	a.keys.mu.Lock()

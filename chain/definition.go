@@ -9,10 +9,10 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Network says which of a chain's networks is meant.
+// Network is one of a chain's networks.
 type Network string
 
-// The networks. On Regtest chains are private: any chain id and genesis is taken as configured.
+// The networks. On Regtest chains are private: any chain id and genesis block is accepted as configured.
 const (
 	Mainnet Network = "mainnet"
 	Testnet Network = "testnet"
@@ -29,20 +29,22 @@ const (
 	FamilyXRPL     bursar.Family = "xrpl"
 )
 
-// KeyPath is where a family's keys lie in the seed's tree.
+// KeyPath is the derivation path of a family's keys.
 //
 // On secp256k1 (BIP 32, 44, 84) a key is purpose'/coin'/0'/branch/index. On ed25519 (SLIP-10) every step is hardened
-// and a key is purpose'/coin'/index'/branch': a deposit key is what Solana wallets show as account number index, and
-// the hot key, 44'/501'/0'/1', is one that such a wallet never makes by itself.
+// and a key is purpose'/coin'/index'/branch': a deposit key is the one that Solana wallets show as account number
+// index, and the hot key, 44'/501'/0'/1', is one that such a wallet never derives by itself.
 type KeyPath struct {
-	Curve    Curve
-	Purpose  uint32
-	Coin     uint32 // SLIP-44
-	TestCoin uint32 // SLIP-44 keeps 1 for the test networks of Bitcoin's kind; account chains use their own number there too
+	Curve   Curve
+	Purpose uint32
+	Coin    uint32 // SLIP-44
+	// TestCoin is 1 in SLIP-44 for the test networks of Bitcoin's kind; chains of the account model use their own number.
+	TestCoin uint32
 }
 
-// KeyPaths returns the paths of all families. They may be added to, and an entry must never change: addresses given out
-// depend on it. They stand here and not with each Definition because the signer reads them, which links no adapter.
+// KeyPaths returns the paths of all families. Entries may be added, and none may ever change: addresses that were
+// given out depend on it. They are here and not in each Definition because the signer reads them, which links no
+// adapter.
 func KeyPaths() map[bursar.Family]KeyPath {
 	return map[bursar.Family]KeyPath{
 		FamilyBitcoin:  {Curve: Secp256k1, Purpose: 84, Coin: 0, TestCoin: 1},
@@ -54,41 +56,40 @@ func KeyPaths() map[bursar.Family]KeyPath {
 	}
 }
 
-// Definition is a chain as a value: what is known of it without configuration, and how it is connected to. Its adapter
-// exports it, and package registry lists it; configuration, service and sandbox read it from there.
+// Definition describes a chain: its facts that need no configuration, and how to connect to it. Its adapter exports
+// it, and package registry lists it; configuration, service and sandbox read it from there.
 type Definition struct {
 	ID     bursar.ChainID
 	Family bursar.Family
 
 	Decimals      int                // of the native asset
-	Confirmations int                // a block with so many, itself counted, is final; 0: the nodes say what is
-	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has none
+	Confirmations int                // a block with so many, itself included, is final; 0: the nodes report what is final
+	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has no chain ids
 
 	// MaxFee is the most that one transaction may cost, in the native asset, and MaxFeeRate the most for a vbyte in
-	// satoshi or a unit of gas in gwei; empty where there is no rate. They are several times what a payment costs in the
-	// worst hours so far: they stop a mistake, not a bad day.
+	// satoshi or a unit of gas in gwei; empty where there is no rate. They are several times what a payment has cost in
+	// the worst hours so far: they stop a mistake and not a payment on a busy day.
 	MaxFee, MaxFeeRate string
 	RateDecimals       int // how many decimals MaxFeeRate may have
 
-	Settings []string // of a chain's section in the configuration, beside those that every chain has
-	ZMQ      bool     // nodes announce blocks over ZMQ, at a tcp URL; else over a WebSocket
+	Settings []string // of the chain's section in the configuration, besides those that every chain has
+	ZMQ      bool     // nodes announce blocks over ZMQ, at a tcp URL; otherwise over a WebSocket
 
 	// Contract returns a token's contract in its canonical form; nil: tokens of the chain are not supported.
 	Contract func(text string) (string, error)
-	// New connects to the chain. It asks no node, but for a private chain's id.
+	// New returns the connected adapter. It asks no node, except for a private chain's id.
 	New func(ctx context.Context, s Setup) (Chain, error)
 }
 
-// Setup is what a chain is connected with: what an operator configured, and what follows from it. A setting that a
-// family does not have is left at zero.
+// Setup is the configuration that a chain is connected with. A setting that a family does not have is zero.
 type Setup struct {
 	ID      bursar.ChainID
 	Network Network
 	Node    rpc.Config
-	Solid   []string      // Tron: where each node serves what is solidified; nil: on the usual port
-	Pace    time.Duration // how often the head is looked for; 0: as the chain is usually
+	Solid   []string      // Tron: each node's URL of the solidified chain; nil: on the usual port
+	Pace    time.Duration // how often the head is asked for; 0: the chain's usual pace
 	Tokens  []bursar.Currency
-	// Hot returns our own address by the pure part of an adapter, "" where there are no keys.
+	// Hot returns the address of the hot wallet, derived by the pure part of an adapter; "" where there are no keys.
 	Hot func(family bursar.Family, rules Addresses) (string, error)
 	Log *slog.Logger
 

@@ -7,22 +7,23 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Shortfall is what an included transaction left undone of one token payment.
+// Shortfall says by how much an included transaction fell short of one token payment.
 type Shortfall struct {
-	Delivered bursar.Amount // what its receiver got, less than was ordered
-	Elsewhere bursar.Amount // what the transaction moved of the token to nobody of the order, where the receiver got nothing
+	Delivered bursar.Amount // what the receiver got, less than the payment's amount
+	// Elsewhere is how much of the token moved to addresses that the request does not pay, where the receiver got nothing.
+	Elsewhere bursar.Amount
 }
 
-// Shortfalls compares what an order's payments are with what the transaction delivered (Inclusion.Delivered, as JSON;
-// empty: all of it). It returns the shortfalls by the payments' places. A payment of the native asset has none, nor has
-// a receiver who got more.
+// Shortfalls compares the payments of a transaction request with what the transaction delivered (Inclusion.Delivered,
+// as JSON; empty: everything). It returns the shortfalls by the payments' positions. A payment of the native asset has
+// none, nor has one whose receiver got more.
 func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error) {
 	if len(delivered) == 0 {
 		return nil, nil
 	}
 	var moved []Payment
 	if err := json.Unmarshal(delivered, &moved); err != nil {
-		return nil, fmt.Errorf("read what was delivered: %w", err)
+		return nil, fmt.Errorf("decode delivered payments: %w", err)
 	}
 	short := map[int]Shortfall{}
 	for i, p := range payments {
@@ -37,7 +38,7 @@ func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error)
 		if !s.Delivered.IsZero() {
 			continue
 		}
-		for j := range moved { // one payment bears what went elsewhere
+		for j := range moved { // the first payment accounts for all that went elsewhere
 			if moved[j].Contract != payments[i].Contract {
 				continue
 			}
@@ -52,9 +53,9 @@ func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error)
 	return short, nil
 }
 
-// Gone says what left the payer of a token payment that is the only one of its transaction, and what of that its
-// receiver did not get. A contract that moved nothing, though the transaction succeeded, took nothing: the payer has it
-// still. Of one that moved something to others alone, no more than the payment is believed.
+// Gone returns how much left the payer of a token payment that is the only one of its transaction, and how much of
+// that the receiver did not get. A contract that moved nothing, although the transaction succeeded, took nothing: the
+// payer still has it. Where a contract paid only others, at most the payment's amount is taken as gone.
 func Gone(payment Payment, delivered []byte) (gone, lost bursar.Amount, err error) {
 	short, err := Shortfalls([]Payment{payment}, delivered)
 	s, is := short[0]
@@ -69,7 +70,7 @@ func Gone(payment Payment, delivered []byte) (gone, lost bursar.Amount, err erro
 	return s.Elsewhere, s.Elsewhere, nil
 }
 
-// takeFrom takes what a payment asks for out of what its receiver got, and returns that.
+// takeFrom takes at most a payment's amount out of what its receiver got, and returns how much it took.
 func takeFrom(moved []Payment, p Payment) (got bursar.Amount) {
 	for j := range moved {
 		if moved[j].Contract != p.Contract || moved[j].Address.Base != p.Address.Base {
@@ -85,9 +86,9 @@ func takeFrom(moved []Payment, p Payment) (got bursar.Amount) {
 	return got
 }
 
-// PaymentTo returns the order's payment of an amount to an address, with its contract.
-func (o TxRequest) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, bool) {
-	for _, p := range o.Payments {
+// PaymentTo returns the request's payment of an amount to an address, with its contract.
+func (r TxRequest) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, bool) {
+	for _, p := range r.Payments {
 		if p.Address == to && p.Amount == amount {
 			return p, true
 		}
@@ -95,14 +96,15 @@ func (o TxRequest) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, 
 	return Payment{}, false
 }
 
-// EncodeDelivered writes what an inclusion delivered in the form that Shortfalls reads.
+// EncodeDelivered encodes what an inclusion delivered in the form that Shortfalls reads: JSON, or nil where Delivered
+// is nil.
 func EncodeDelivered(in Inclusion) ([]byte, error) {
 	if in.Delivered == nil {
 		return nil, nil
 	}
 	text, err := json.Marshal(in.Delivered)
 	if err != nil {
-		return nil, fmt.Errorf("write what was delivered: %w", err)
+		return nil, fmt.Errorf("encode delivered payments: %w", err)
 	}
 	return text, nil
 }

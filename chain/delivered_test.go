@@ -13,13 +13,13 @@ func token(to string, units uint64) chain.Payment {
 	return chain.Payment{Address: bursar.Address{Base: to}, Contract: "T", Amount: bursar.Units(units)}
 }
 
-func TestShortfalls(t *testing.T) {
+func TestShortfallsAreWhatTheReceiverDidNotGet(t *testing.T) {
 	native := chain.Payment{Address: bursar.Address{Base: "a"}, Amount: bursar.Units(5)}
 	for name, tc := range map[string]struct {
-		ordered, moved []chain.Payment
-		want           map[int]chain.Shortfall
+		requested, moved []chain.Payment
+		want             map[int]chain.Shortfall
 	}{
-		"whole": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 100)},
+		"the whole amount": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 100)},
 			map[int]chain.Shortfall{}},
 		"more": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 101)},
 			map[int]chain.Shortfall{}},
@@ -41,20 +41,20 @@ func TestShortfalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := chain.Shortfalls(tc.ordered, text)
+		got, err := chain.Shortfalls(tc.requested, text)
 		if err != nil || !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: %+v (%v), want %+v", name, got, err, tc.want)
+			t.Errorf("%s: got %+v (%v), want %+v", name, got, err, tc.want)
 		}
 	}
 	if got, err := chain.Shortfalls([]chain.Payment{token("a", 100)}, nil); err != nil || len(got) != 0 {
-		t.Errorf("where success is proof enough: %+v (%v)", got, err)
+		t.Errorf("without delivered payments: got %+v (%v), want none", got, err)
 	}
 	if _, err := chain.Shortfalls([]chain.Payment{token("a", 100)}, []byte("{")); err == nil {
-		t.Error("what cannot be read passes")
+		t.Error("unreadable delivered payments give no error")
 	}
 }
 
-func TestGone(t *testing.T) {
+func TestGoneIsWhatLeftThePayer(t *testing.T) {
 	native := chain.Payment{Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(100)}
 	for name, tc := range map[string]struct {
 		swept      chain.Payment
@@ -80,17 +80,17 @@ func TestGone(t *testing.T) {
 		if err != nil || gone != bursar.Units(tc.gone) || lost != bursar.Units(tc.lost) {
 			t.Errorf("%s: %s gone, %s lost (%v), want %d and %d", name, gone, lost, err, tc.gone, tc.lost)
 		}
-		again := tc.swept // as the settled order says
+		again := tc.swept // as a settled transaction's request says
 		again.Amount = gone
 		if g, l, err := chain.Gone(again, text); err != nil || g != gone || l != lost {
-			t.Errorf("%s: of what is gone, %s are gone and %s lost (%v)", name, g, l, err)
+			t.Errorf("%s: of the gone amount, %s gone and %s lost (%v), want %s and %s", name, g, l, err, gone, lost)
 		}
 	}
 	gone, lost, err := chain.Gone(token("hot", 100), nil)
 	if err != nil || gone != bursar.Units(100) || !lost.IsZero() {
-		t.Errorf("where success is proof enough: %s gone, %s lost (%v)", gone, lost, err)
+		t.Errorf("without delivered payments: %s gone, %s lost (%v), want 100 and 0", gone, lost, err)
 	}
 	if _, _, err := chain.Gone(token("hot", 100), []byte("{")); err == nil {
-		t.Error("what cannot be read passes")
+		t.Error("unreadable delivered payments give no error")
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Fork is a change of a main network's rules that a node must know: an older one follows a dead branch, stops, or
+// Fork is a change of a mainnet's rules that a node must know: an older node follows an abandoned branch, stops, or
 // cannot show what is in blocks.
 type Fork struct {
 	Chain  bursar.ChainID
 	Name   string
-	Height uint64             // the first block under the new rules; 0: by Time
-	Time   time.Time          // when that is, or by when it surely was; zero: not known
-	Needs  map[string]Version // the oldest version that knows it, by Software.Name
+	Height uint64             // the first block under the new rules; 0: the fork is by Time
+	Time   time.Time          // when it happens, or by when it certainly has; zero: not known
+	Needs  map[string]Version // the oldest version that knows the fork, by Software.Name
 	Source string
 }
 
@@ -23,8 +23,7 @@ func (f Fork) active(now time.Time, height uint64) bool {
 	return f.Height > 0 && height >= f.Height || !f.Time.IsZero() && !now.Before(f.Time)
 }
 
-// Forks are those that are known of the main networks, past ones as far as somebody may still run a node that is too
-// old.
+// Forks returns the known forks of the mainnets, past ones as long as nodes that are too old for them may still run.
 func Forks() []Fork {
 	day := func(year int, month time.Month, day, hour, minute, second int) time.Time {
 		return time.Date(year, month, day, hour, minute, second, 0, time.UTC)

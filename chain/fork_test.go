@@ -29,19 +29,19 @@ func TestSoftwareIsReadAsNodesNameIt(t *testing.T) {
 		"solana-core 26.08.0":                               {Name: "firedancer", Version: chain.V(26, 8)},
 	} {
 		if got, ok := chain.ParseSoftware(text); !ok || got != want {
-			t.Errorf("%q is %+v, %v", text, got, ok)
+			t.Errorf("%q is read as %+v, %v, want %+v", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{"", "Geth", "Geth/unstable", "v1.2.3", "x/v99999999999.1",
 		strings.Repeat("a", 99) + "/v1.2"} {
 		if got, ok := chain.ParseSoftware(text); ok {
-			t.Errorf("%q is %+v", text, got)
+			t.Errorf("%q is read as %+v, want nothing", text, got)
 		}
 	}
 	for want, v := range map[string]chain.Version{"1.17.4": chain.V(1, 17, 4), "31.0": chain.V(31),
 		"0.21.5.8": chain.V(0, 21, 5, 8), "4.8.0.1": chain.V(4, 8, 0, 1)} {
 		if v.String() != want {
-			t.Errorf("%v is written %s", [4]uint32(v), v)
+			t.Errorf("%v is written %s, want %s", [4]uint32(v), v, want)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		{bursar.Litecoin, "/LitecoinCore:0.21.5.6/", november.AddDate(0, -2, 0), 3_172_639,
 			[]string{"fork warning MWEB rule of 0.21.5.8, which comes at block 3172640, by 2026-10-31", "tested warning older"}},
 		{bursar.Litecoin, "/LitecoinCore:0.21.5.6/", november, 3_160_000,
-			[]string{"fork failed MWEB rule of 0.21.5.8", "tested warning older"}}, // stuck long after it
+			[]string{"fork failed MWEB rule of 0.21.5.8", "tested warning older"}}, // a node that is stuck long after the fork
 		{bursar.Polygon, "bor/v2.4.0/linux", november, 90_000_000,
 			[]string{"fork failed Madhugiri", "fork failed Chicago", "fork failed Valencia", "fork failed Kyoto",
 				"tested warning older"}},
@@ -88,7 +88,7 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		r := &chain.Report{Node: "n"}
 		chain.JudgeSoftware(r, test.chain, test.software, test.now, test.height)
 		if len(r.Findings) != len(test.want) {
-			t.Errorf("%s with %s: %+v", test.chain, test.software, r.Findings)
+			t.Errorf("%s with %s: got %+v, want %q", test.chain, test.software, r.Findings, test.want)
 			continue
 		}
 		for i, f := range r.Findings {
@@ -96,30 +96,30 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 			grade, detail, _ := strings.Cut(rest, " ")
 			if f.Check != check || string(f.Grade) != grade || !strings.Contains(f.Detail, detail) ||
 				(f.Advice == "") != (f.Grade == chain.Good) {
-				t.Errorf("%s with %s: %+v, want %s", test.chain, test.software, f, test.want[i])
+				t.Errorf("%s with %s: got %+v, want %s", test.chain, test.software, f, test.want[i])
 			}
 		}
 	}
 }
 
-// The tables name their sources, in the order of time, and nothing twice.
-func TestTheTablesAreWhole(t *testing.T) {
+// TestTheTablesAreComplete checks that forks and tested versions name their sources, and nothing twice.
+func TestTheTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, f := range chain.Forks() {
 		if f.Time.IsZero() || len(f.Needs) == 0 || f.Source == "" {
-			t.Errorf("%s of %s is not whole", f.Name, f.Chain)
+			t.Errorf("the fork %s of %s lacks a time, a version or a source", f.Name, f.Chain)
 		}
 		names = append(names, string(f.Chain)+" "+f.Name)
 	}
 	for _, v := range chain.TestedVersions() {
 		if v.From.Compare(v.To) > 0 || v.How == "" {
-			t.Errorf("%s of %s is not whole", v.Software, v.Chain)
+			t.Errorf("the tested versions of %s of %s are in the wrong order or lack a text", v.Software, v.Chain)
 		}
 		names = append(names, string(v.Chain)+" "+v.Software)
 	}
 	slices.Sort(names)
 	if len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("something is there twice: %q", names)
+		t.Errorf("a fork or program is listed twice: %q", names)
 	}
 }

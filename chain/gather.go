@@ -2,8 +2,8 @@ package chain
 
 import "github.com/bursar/bursar"
 
-// Gathered adds up what a transaction delivered: one item for each receiver and asset, in the order of their first. The
-// zero value is empty and ready.
+// Gathered adds up what a transaction delivered: one item for each receiver and asset, in the order in which each was
+// first added. The zero value is empty and ready to use.
 type Gathered struct {
 	list   []Payment
 	places map[place]int
@@ -14,7 +14,7 @@ type place struct {
 	contract string
 }
 
-// Add adds a payment. Nothing is no payment. What would be more than an amount can be stays an item of its own.
+// Add adds a payment; one of 0 is ignored. A payment whose sum would overflow an amount stays an item of its own.
 func (g *Gathered) Add(p Payment) {
 	if p.Amount.IsZero() {
 		return
@@ -34,5 +34,5 @@ func (g *Gathered) Add(p Payment) {
 	g.list = append(g.list, p)
 }
 
-// List returns what was added, nil if nothing was.
+// List returns the sums, nil if nothing was added.
 func (g *Gathered) List() []Payment { return g.list }

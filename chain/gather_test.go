@@ -14,7 +14,7 @@ func TestGatheredNamesEachReceiverAndAssetOnce(t *testing.T) {
 	}
 	var g Gathered
 	if g.List() != nil {
-		t.Fatalf("nothing is %+v", g.List())
+		t.Fatalf("an empty Gathered lists %+v, want nil", g.List())
 	}
 	tagged := pay("a", "", 5)
 	tagged.Address.Memo, tagged.Address.HasMemo = 7, true
@@ -27,7 +27,7 @@ func TestGatheredNamesEachReceiverAndAssetOnce(t *testing.T) {
 	}
 }
 
-func TestGatheredLosesNothingThatIsTooMuch(t *testing.T) {
+func TestGatheredKeepsAmountsThatWouldOverflowApart(t *testing.T) {
 	t.Parallel()
 	most, err := bursar.ParseUnits("340282366920938463463374607431768211455") // 2^128 - 1
 	if err != nil {
@@ -38,6 +38,6 @@ func TestGatheredLosesNothingThatIsTooMuch(t *testing.T) {
 		g.Add(Payment{Address: bursar.Address{Base: "a"}, Amount: most})
 	}
 	if list := g.List(); len(list) != 2 || list[0].Amount != most || list[1].Amount != most {
-		t.Fatalf("gathered %+v", list)
+		t.Fatalf("gathered %+v, want two items of the highest amount", list)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were
-// recorded of it or follow from its source and documents. How says which.
+// Tested is a range of versions of one program that an adapter was tested with: by running it, or by answers that were
+// recorded from it or follow from its source and documents. How says which.
 type Tested struct {
 	Chain    bursar.ChainID
 	Software string // as Software.Name
@@ -16,7 +16,7 @@ type Tested struct {
 	How      string
 }
 
-// TestedVersions are the programs that are known to work.
+// TestedVersions returns the programs and versions that are known to work.
 func TestedVersions() []Tested {
 	return []Tested{
 		{bursar.Bitcoin, "satoshi", V(25), V(32, 1), "Knots 29.5 is run; later ones by recorded answers and release notes"},
@@ -32,9 +32,9 @@ func TestedVersions() []Tested {
 	}
 }
 
-// JudgeSoftware notes what the tables say of a node of a main network: Bad where it is too old for a fork that has
-// happened, Doubtful where it is too old for one to come, or outside of what was tested. A program that no table
-// knows is not judged. height is the node's newest block, 0 where it is not known.
+// JudgeSoftware records what the tables of forks and of tested versions say about a mainnet node: Bad where it is too
+// old for a fork that has happened, Doubtful where it is too old for a coming one or outside the tested versions. A
+// program that is in no table is not judged. height is the node's newest block, 0 where it is not known.
 func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, height uint64) {
 	software, ok := ParseSoftware(text)
 	if !ok {
@@ -47,7 +47,7 @@ func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, hei
 		}
 		advice := fmt.Sprintf("run version %s or later", needs)
 		if fork.active(now, height) {
-			r.Bad(CheckFork, advice, "%s %s is too old for %s: it may follow a dead branch or miss what is in blocks",
+			r.Bad(CheckFork, advice, "%s %s is too old for %s: it may follow an abandoned branch or miss what is in blocks",
 				software.Name, software.Version, fork.Name)
 			continue
 		}
@@ -57,7 +57,7 @@ func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, hei
 	judgeTested(r, id, software)
 }
 
-// when says when a fork comes.
+// when returns the fork's time or height as text.
 func (f Fork) when() string {
 	if f.Height > 0 {
 		return fmt.Sprintf("at block %d, by %s", f.Height, f.Time.Format(time.DateOnly))
@@ -70,12 +70,12 @@ func judgeTested(r *Report, id bursar.ChainID, software Software) {
 		switch {
 		case tested.Chain != id || tested.Software != software.Name:
 		case software.Version.Compare(tested.From) < 0:
-			r.Warn(CheckTested, "run a version that was tested; docs/operations.md names them",
-				"%s %s is older than what was tested, which begins with %s", software.Name, software.Version, tested.From)
+			r.Warn(CheckTested, "run a tested version; docs/operations.md lists them",
+				"%s %s is older than what was tested, the oldest is %s", software.Name, software.Version, tested.From)
 		case software.Version.Compare(tested.To) > 0:
 			r.Warn(CheckTested,
 				"run `bursar chain probe` against it before you rely on it, and look for a newer release of Bursar",
-				"%s %s is newer than what was tested, which ends with %s", software.Name, software.Version, tested.To)
+				"%s %s is newer than what was tested, the newest is %s", software.Name, software.Version, tested.To)
 		default:
 			r.Good(CheckTested, "%s %s: %s", software.Name, software.Version, tested.How)
 		}

@@ -8,88 +8,92 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Kind says why a transaction is made; a signer judges it by that.
+// Kind says why an outgoing transaction is made; the signer checks it by the rules of its kind.
 type Kind string
 
 // The kinds of outgoing transactions.
 const (
-	KindWithdrawal Kind = "withdrawal" // pays customers' orders, or one return of value that fits no wallet
-	KindSweep      Kind = "sweep"      // collects a deposit address into the hot address
-	KindGasTopUp   Kind = "gas_top_up" // gives a deposit address what its token sweep costs
+	KindWithdrawal Kind = "withdrawal" // pays withdrawals, or the refund of one unattributed deposit to its sender
+	KindSweep      Kind = "sweep"      // sweeps a deposit address into the hot wallet
+	KindGasTopUp   Kind = "gas_top_up" // pays a deposit address the gas of its token sweep
 
-	// KindConsolidation makes one UTXO at the hot address of many, on a chain of the UTXO model. Its one payment names the
-	// most that may arrive there; the fee is taken out of it. Outbid, it keeps its UTXOs. It also takes a UTXO from under
-	// another outgoing transaction of ours, which can never be included then.
+	// KindConsolidation merges many UTXOs into one of the hot wallet, on a chain of the UTXO model. Its one payment has
+	// the highest amount that may arrive there; the fee is taken out of it. A replacement with a higher fee keeps its
+	// UTXOs. It also spends a UTXO of another outgoing transaction of ours, which can then never be included.
 	KindConsolidation Kind = "consolidation"
 )
 
-// TxRequest is what the core wants paid, with everything an adapter may use for it.
+// TxRequest is a transaction that the core asks an adapter to build, with everything that the adapter may use for it.
 type TxRequest struct {
-	ID       bursar.ID     `json:"id"` // the outgoing transaction's
-	Kind     Kind          `json:"kind"`
-	Payments []Payment     `json:"payments"` // a sweep has one, to the hot address; its Amount is all that there is, less the fee where the coin pays its own fee
-	From     Source        `json:"from"`     // who pays, on a chain that uses the account model
-	Change   Source        `json:"change"`   // where the rest returns to, on a chain that uses the UTXO model
-	MaxFee   bursar.Amount `json:"maxFee"`   // refuse to draft above it; in the native asset
+	ID   bursar.ID `json:"id"` // of the outgoing transaction
+	Kind Kind      `json:"kind"`
+	// Payments are what to pay. A sweep has one, to the hot wallet; its Amount is the whole balance, less the fee for the
+	// native asset.
+	Payments []Payment     `json:"payments"`
+	From     Source        `json:"from"`   // the payer, on a chain of the account model
+	Change   Source        `json:"change"` // where change is paid to, on a chain of the UTXO model
+	MaxFee   bursar.Amount `json:"maxFee"` // Build fails above it; in the native asset
 
-	UTXOs    []UTXO      `json:"coins,omitempty"` // what may be used, best first, on a chain that uses the UTXO model
-	Nonce    *uint64     `json:"nonce,omitempty"` // the next one by our books; nil before the first
-	Replaces *UnsignedTx `json:"-"`               // the unsigned transaction to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
+	UTXOs []UTXO  `json:"coins,omitempty"` // what may be spent, best first, on a chain of the UTXO model
+	Nonce *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
+	// Replaces is the transaction to replace with the same reservations and a higher fee; its Bytes are empty where they
+	// are not known.
+	Replaces *UnsignedTx `json:"-"`
 
-	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each
-	// asset, their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of
-	// the account model an unsigned transaction may use only what the node's balance holds beyond it: the node does not
-	// subtract what waits.
+	// Reserved is how much outgoing transactions that are not in a block yet take from the paying address, one item for
+	// each asset; the native asset's includes their highest fees. The transaction to replace is not among them. On a
+	// chain of the account model an unsigned transaction may use only what the node's balance exceeds it by: the node
+	// does not subtract waiting transactions.
 	Reserved []Reserve `json:"-"`
 }
 
-// Reserve is an amount of one asset that is spoken for.
+// Reserve is a reserved amount of one asset.
 type Reserve struct {
 	Contract string // canonical; empty for the native asset
 	Amount   bursar.Amount
 }
 
-// ReservedOf returns how much of an asset is spoken for.
-func (o TxRequest) ReservedOf(contract string) bursar.Amount {
-	for _, r := range o.Reserved {
-		if r.Contract == contract {
-			return r.Amount
+// ReservedOf returns how much of an asset is reserved.
+func (r TxRequest) ReservedOf(contract string) bursar.Amount {
+	for _, reserve := range r.Reserved {
+		if reserve.Contract == contract {
+			return reserve.Amount
 		}
 	}
 	return bursar.Amount{}
 }
 
-// Free returns what of a balance of an asset nothing else is to take.
-func (o TxRequest) Free(contract string, held bursar.Amount) bursar.Amount {
-	return held.SubOrZero(o.ReservedOf(contract))
+// Free returns how much of an asset's balance is not reserved.
+func (r TxRequest) Free(contract string, held bursar.Amount) bursar.Amount {
+	return held.SubOrZero(r.ReservedOf(contract))
 }
 
-// Lacks returns how much a balance of an asset must grow before these amounts can be paid out of what is free.
-func (o TxRequest) Lacks(contract string, held bursar.Amount, amounts ...bursar.Amount) (bursar.Amount, error) {
-	needed, err := bursar.Sum(append(amounts, o.ReservedOf(contract))...)
+// Lacks returns by how much an asset's balance must grow before the amounts can be paid besides what is reserved.
+func (r TxRequest) Lacks(contract string, held bursar.Amount, amounts ...bursar.Amount) (bursar.Amount, error) {
+	needed, err := bursar.Sum(append(amounts, r.ReservedOf(contract))...)
 	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("what a payment needs: %w", err)
+		return bursar.Amount{}, fmt.Errorf("sum of a payment and what is reserved: %w", err)
 	}
 	return needed.SubOrZero(held), nil
 }
 
-// Payment is a value to be delivered.
+// Payment is an amount of an asset for an address.
 type Payment struct {
 	Address  bursar.Address `json:"address"`
 	Contract string         `json:"contract,omitempty"`
 	Amount   bursar.Amount  `json:"amount"`
 }
 
-// Source is an address of ours with the key that opens it.
+// Source is an address of ours with its key.
 type Source struct {
 	Key  KeyRef `json:"key"`
 	Base string `json:"base"`
-	// Pub is the public key in hexadecimal, for chains whose transactions name it before they are signed (XRPL). It is
-	// known of the hot address; elsewhere it may be empty.
+	// Pub is the public key in hexadecimal, for chains whose transactions contain it before they are signed (XRPL). It
+	// is set for the hot address; for others it may be empty.
 	Pub string `json:"pub,omitempty"`
 }
 
-// Is reports whether two sources are the same address under the same key.
+// Is reports whether two sources have the same address and the same key.
 func (s Source) Is(other Source) bool { return s.Key == other.Key && s.Base == other.Base }
 
 // UTXO is an unspent output of ours.
@@ -97,93 +101,95 @@ type UTXO struct {
 	Outpoint    string        `json:"claim"` // "<txid>:<output>"
 	Source      Source        `json:"source"`
 	Amount      bursar.Amount `json:"amount"`
-	Unconfirmed bool          `json:"unconfirmed,omitempty"` // own change that is in no block yet
+	Unconfirmed bool          `json:"unconfirmed,omitempty"` // our own change that is in no block yet
 }
 
-// Thrifty is a chain that knows when transactions are cheap, so that what is in no hurry can wait for that.
+// Thrifty is a chain that knows when transactions are cheap, so that those without urgency can wait for that.
 type Thrifty interface {
-	// Cheap reports whether a transaction costs little now, compared with what such transactions usually cost.
+	// Cheap reports whether a transaction's fee is low now, compared with the usual fee.
 	Cheap(ctx context.Context) (bool, error)
 }
 
-// UnsignedTx is an unsigned transaction and what it uses up.
+// UnsignedTx is an unsigned transaction with what it uses up.
 type UnsignedTx struct {
-	Reservations []string      `json:"claims"`            // exclusive: UTXOs, "<base>/<nonce>", or another name where an expiring transaction uses up neither
-	Bytes        []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
-	Fee          bursar.Amount `json:"fee"`               // the most it can cost, in the native asset
-	Expires      uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires
+	// Reservations are exclusive: outpoints, "<base>/<nonce>", or "tx/…" where an expiring transaction uses up neither.
+	Reservations []string      `json:"claims"`
+	Bytes        []byte        `json:"unsigned"` // in the adapter's own encoding, complete: Inspect needs nothing else
+	Fee          bursar.Amount `json:"fee"`      // the most it can cost, in the native asset
+	// Expires is the final height, or the chain's time, past which it can never be included; 0: never.
+	Expires uint64 `json:"expires,omitempty"`
 }
 
-// Contents is what a transaction really does, read from its bytes and not from the order.
+// Contents is what a transaction does, read from its bytes and not from its request.
 type Contents struct {
 	Payments []Payment     // every output or transfer, change included
 	Fee      bursar.Amount // the most it can cost
 	Weight   uint64        // vbytes, gas or the like, so that Fee/Weight is a rate
 	Inputs   []Input
-	// Claims names what the bytes themselves use up, as Draft.Claims does: of two transactions that share a claim, the
-	// chain includes one at most. Empty where nothing of the kind binds a transaction.
+	// Reservations names what the bytes themselves use up, in the form of UnsignedTx.Reservations: of two transactions
+	// that share a reservation, the chain includes at most one. It is empty where a transaction uses up nothing
+	// exclusive.
 	Reservations []string
 }
 
-// Input is one signature a transaction needs.
+// Input is one signature that a transaction needs.
 type Input struct {
 	Source Source
 	Digest []byte // what is signed: a 32-byte hash for secp256k1, the message for ed25519
 }
 
-// SignedTx is a transaction ready to be sent, and all that must be stored to send it again.
+// SignedTx is a transaction ready to be broadcast, and all that must be stored to broadcast it again.
 type SignedTx struct {
 	TxID   string
 	Raw    []byte
-	Change []UTXO // outputs that return to us
+	Change []UTXO // outputs that pay the change to us
 }
 
-// Signable is the pure part of an adapter that a signer runs by itself.
+// Signable is the pure part of an adapter, which a signer runs without a node.
 type Signable interface {
 	Addresses
-	// Inspect reads an unsigned transaction's unsigned bytes.
+	// Inspect reads the contents of UnsignedTx.Bytes.
 	Inspect(unsigned []byte) (Contents, error)
-	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
+	// Assemble puts the signatures, one for each Input in order, into the transaction, and checks them.
 	Assemble(unsigned UnsignedTx, signatures [][]byte) (SignedTx, error)
 }
 
 // Transactions builds and sends transactions.
 type Transactions interface {
-	// Quote returns what paying costs now in the native asset. A *RefusedError says that the destination or amount can
-	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
+	// Quote returns the present fee of a payment in the native asset. A *RefusedError says that the destination or
+	// amount can never be paid: dust, a burn address, the token's own contract, a missing tag.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
-	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
-	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or
-	// ErrExternalNonce; then it has used up nothing.
-	Build(ctx context.Context, order TxRequest) (UnsignedTx, error)
-	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
-	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
-	// the outcome is unknown.
+	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
+	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it concerns some payments only) or
+	// ErrExternalNonce; with an error nothing is reserved.
+	Build(ctx context.Context, request TxRequest) (UnsignedTx, error)
+	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" gives nil.
+	// ErrRejected: they can never become valid. ErrUnderpriced: they are valid, but the fee is too low for the node now.
+	// Any other error: the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
-	// Expired reports whether an unsigned transaction that is in no block can no more enter one, proven by the final
-	// chain.
+	// Expired reports whether a transaction that is in no block can no longer enter one, proven by the final chain.
 	Expired(ctx context.Context, unsigned UnsignedTx, txID string) (bool, error)
 }
 
-// Holdings answers what the final chain holds at addresses of ours, for sweeps and for reconciliation.
+// Holdings reads the balances of addresses of ours on the final chain, for sweeps and for reconciliation.
 type Holdings interface {
 	// Holdings returns the amount of an asset at each base as of the given block, in the order asked.
 	Holdings(ctx context.Context, bases []string, contract string, at BlockRef) ([]bursar.Amount, error)
 }
 
-// Errors of the seam.
+// The errors that adapters return.
 var (
 	ErrOffChain      = errors.New("the block is not on the best chain")
 	ErrNoBlock       = errors.New("no such block")
 	ErrRejected      = errors.New("the transaction can never become valid")
 	ErrUnderpriced   = errors.New("the transaction's fee is too low for the node")
-	ErrExternalNonce = errors.New("the hot key has been used by somebody else")
+	ErrExternalNonce = errors.New("the nonce was used by an external transaction from the hot address")
 	// ErrPruned: whether a transaction was included cannot be proven, because no endpoint keeps the history that would
 	// show it.
 	ErrPruned = errors.New("no endpoint keeps the history that would prove it")
 )
 
-// NeedsFundsError says that the paying side holds too little of an asset for now.
+// NeedsFundsError says that the payer has too little of an asset for now.
 type NeedsFundsError struct {
 	Contract string
 	Missing  bursar.Amount
@@ -193,31 +199,31 @@ func (e *NeedsFundsError) Error() string {
 	return fmt.Sprintf("%s units more are needed at the paying address", e.Missing)
 }
 
-// TooDearError says that a transaction would cost more than is allowed now. The price may fall, so the order waits; a
-// batch may fit in smaller parts. Both amounts are in the native asset.
+// TooDearError says that a transaction would cost more than is allowed. The fee may fall, so the request waits; a
+// batch may fit if it is split. Both amounts are in the native asset.
 type TooDearError struct {
-	Fee   bursar.Amount // the least that it would cost
-	Limit bursar.Amount // Order.MaxFee or the chain's configured bound, whichever is lower
+	Fee   bursar.Amount // the lowest possible fee
+	Limit bursar.Amount // TxRequest.MaxFee or the chain's configured bound, whichever is lower
 }
 
 func (e *TooDearError) Error() string {
 	return fmt.Sprintf("a fee of %s units is needed, at most %s are allowed", e.Fee, e.Limit)
 }
 
-// NeedsGasError says that an address must be given some of the native asset before it can pay.
+// NeedsGasError says that an address needs an amount of the native asset before it can pay.
 type NeedsGasError struct {
 	Source Source
 	Amount bursar.Amount
 }
 
 func (e *NeedsGasError) Error() string {
-	return fmt.Sprintf("%s units of the chain's coin are needed for gas at %s", e.Amount, e.Source.Base)
+	return fmt.Sprintf("%s units of the native asset are needed for gas at %s", e.Amount, e.Source.Base)
 }
 
-// TooManyInputsError says that an order cannot be paid with as many UTXOs as one transaction may use, though there is
-// enough money: it needs smaller company, or consolidation first.
+// TooManyInputsError says that a request needs more UTXOs than one transaction may spend, although there is enough
+// money: a smaller batch may fit, or a consolidation must come first.
 type TooManyInputsError struct {
-	Limit int // how many one transaction may use
+	Limit int // how many UTXOs one transaction may spend
 	Cause error
 }
 
@@ -230,18 +236,18 @@ func (e *TooManyInputsError) Error() string {
 
 func (e *TooManyInputsError) Unwrap() error { return e.Cause }
 
-// RefusedError says that an order can never be paid as it stands. Reason is fit for the customer's eyes.
+// RefusedError says that a request can never be paid in this form. Reason may be shown to the customer.
 type RefusedError struct {
-	Below  bool // the amount is under what the network carries
+	Below  bool // the amount is below what the network accepts
 	Reason string
 }
 
 func (e *RefusedError) Error() string { return "refused: " + e.Reason }
 
-// RefusedPaymentsError is a RefusedError of some of an order's payments; the others may be paid without them.
+// RefusedPaymentsError is a RefusedError of some of a request's payments; the others may be paid without them.
 type RefusedPaymentsError struct {
 	Refused  *RefusedError
-	Payments []int // their positions in the order, from 0
+	Payments []int // their positions in TxRequest.Payments, from 0
 }
 
 func (e *RefusedPaymentsError) Error() string { return e.Refused.Error() }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Software is which program a node runs, as the node says.
+// Software is the program that a node runs, as the node reports it.
 type Software struct {
-	Name    string // in small letters: "geth", "bor", "satoshi", "litecoincore", "java-tron", "xrpld", "solana-core"
+	Name    string // in lower case: "geth", "bor", "satoshi", "litecoincore", "java-tron", "xrpld", "solana-core"
 	Version Version
 }
 
-// Version is up to four numbers, the most significant first; what is missing is zero.
+// Version is up to four numbers, the most significant first; missing ones are zero.
 type Version [4]uint32
 
-// V makes a version of its numbers.
+// V returns the version with these numbers.
 func V(numbers ...uint32) (v Version) {
 	copy(v[:], numbers)
 	return v
@@ -26,7 +26,7 @@ func V(numbers ...uint32) (v Version) {
 // Compare returns -1, 0 or +1 as v is older than, the same as or newer than other.
 func (v Version) Compare(other Version) int { return slices.Compare(v[:], other[:]) }
 
-// String writes the version without the zeros at its end, but with two numbers at least.
+// String writes the version without zeros at its end, but with at least two numbers.
 func (v Version) String() string {
 	parts := []string{}
 	for i, n := range v {
@@ -37,12 +37,13 @@ func (v Version) String() string {
 	return strings.Join(parts, ".")
 }
 
-// softwareForm is a name and a version in any of the forms that nodes use: "Geth/v1.17.4-stable-…/linux-amd64/go1.25",
-// "/Satoshi:31.0.0/", "/LitecoinCore:0.21.5.8/", "java-tron GreatVoyage-v4.8.2", "xrpld 3.4.1", "solana-core 4.2.2".
+// softwareForm matches a name and a version in any of the forms that nodes use:
+// "Geth/v1.17.4-stable-…/linux-amd64/go1.25", "/Satoshi:31.0.0/", "/LitecoinCore:0.21.5.8/", "java-tron
+// GreatVoyage-v4.8.2", "xrpld 3.4.1", "solana-core 4.2.2".
 var softwareForm = regexp.MustCompile(`^/?([A-Za-z][A-Za-z-]{0,31})[/: ](?:[A-Za-z]{1,20}-)?v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})`)
 
-// ParseSoftware reads what a node says of itself, such as web3_clientVersion, the subversion of getnetworkinfo, or a
-// program's name before its version. It returns false for what names no version.
+// ParseSoftware reads how a node names its software, as in web3_clientVersion, the subversion of getnetworkinfo, or a
+// program's name before its version. It returns false for a text without a version.
 func ParseSoftware(text string) (Software, bool) {
 	found := softwareForm.FindStringSubmatch(text)
 	if found == nil {
@@ -60,7 +61,7 @@ func ParseSoftware(text string) (Software, bool) {
 	return s, true
 }
 
-// aliasOf tells programs apart that answer under one name. Source: agave's wiki, "Feature Gate Tracker Schedule" of
+// aliasOf distinguishes programs that report the same name. Source: agave's wiki, "Feature Gate Tracker Schedule" of
 // 16 Sep 2026: Agave counts 4.2.2, Firedancer 26.08.0 and Frankendancer 0.1106.40201.
 func aliasOf(s Software) string {
 	switch {

@@ -1,5 +1,5 @@
-// Package charge makes deposit requests with an end. A charge owns a deposit address of its own; it is paid by the
-// follower, in the transaction that credits the deposit, never here.
+// Package charge makes deposit requests with an end. A charge owns a deposit address. The package deposit marks it
+// paid, in the transaction that credits the deposit; this package never does.
 package charge
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Wallets makes the address of a charge; it is the wallet service.
+// Wallets makes the address of a charge; the wallet service implements it.
 type Wallets interface {
 	Create(ctx context.Context, n Order) (bursar.Charge, error)
 }
 
-// Order asks for a charge.
+// Order is a request for a charge.
 type Order struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode
@@ -35,7 +35,8 @@ type Service struct {
 	Wallets  Wallets
 }
 
-// Create makes a charge and returns it once it is committed. Errors: *bursar.Error of what is wrong with the order.
+// Create makes a charge and returns it once it is committed. Errors: a *bursar.Error that says what is wrong with the
+// request.
 func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
 	currency, err := s.Registry.Get(o.Currency)
 	if err != nil {

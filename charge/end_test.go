@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/charge"
 )
 
-// The seconds that are left are 0 when the charge has ended and not before.
+// The seconds left are 0 once the charge has ended and not before.
 func TestTheLastSeconds(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Minute)
@@ -25,7 +25,7 @@ func TestTheLastSeconds(t *testing.T) {
 	})
 }
 
-// What comes after the end is the account's and pays nothing; the moment of the end is after it.
+// A deposit after the end is credited to the account and pays nothing; the moment of the end is too late.
 func TestMoneyThatComesLate(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
@@ -41,7 +41,7 @@ func TestMoneyThatComesLate(t *testing.T) {
 	})
 }
 
-// What was seen in a block in time pays, whenever it is final; until then the charge has not ended.
+// A deposit that was seen in a block in time pays, whenever it becomes final; until then the charge has not ended.
 func TestSeenInTimeAndFinalLater(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
@@ -60,8 +60,8 @@ func TestSeenInTimeAndFinalLater(t *testing.T) {
 	})
 }
 
-// A payment that is short does not keep a charge from ending, and neither does one that came late.
-func TestWhatWillNotPayDoesNotKeepAChargeOpen(t *testing.T) {
+// A payment that is too small does not keep a charge open, and neither does a late one.
+func TestADepositThatCannotPayDoesNotKeepAChargeOpen(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.pay(c, 99_999)
@@ -72,8 +72,8 @@ func TestWhatWillNotPayDoesNotKeepAChargeOpen(t *testing.T) {
 	})
 }
 
-// A payment that was seen in time and was reorged out again has not been made; when it comes back it was in time.
-func TestAnAwaitedPaymentLeavesAndComesBack(t *testing.T) {
+// A payment that was seen in time and reorged out does not count; when it comes back it was in time.
+func TestAnAwaitedPaymentIsReorgedOutAndComesBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		hash := r.pay(c, 100_000)
@@ -92,14 +92,14 @@ func TestAnAwaitedPaymentLeavesAndComesBack(t *testing.T) {
 	})
 }
 
-// While blocks are caught up with, a payment counts from the time of its block.
+// While blocks are caught up, a payment counts from the time of its block.
 func TestABlockThatIsReadLateCountsFromItsTime(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		inTime, late := r.charge("BTC", 100_000, 5*time.Minute), r.charge("BTC", 100_000, 4*time.Minute)
 		r.chains[bursar.Bitcoin].Mine(3)
 		r.pay(inTime, 100_000)
 		r.pay(late, 100_000)
-		r.chains[bursar.Bitcoin].Mine(3) // nobody looks until the end of both
+		r.chains[bursar.Bitcoin].Mine(3) // nothing is read until both have ended
 		r.clock.set(started.Add(time.Hour))
 		r.step(bursar.Bitcoin)
 		r.is(inTime, true, false, 0, 1)
@@ -108,7 +108,8 @@ func TestABlockThatIsReadLateCountsFromItsTime(t *testing.T) {
 	})
 }
 
-// A block may bear a time that lies ahead of ours, by two hours on Bitcoin: what was seen before the end was in time.
+// A block's time may be ahead of the clock, by two hours on Bitcoin: a payment that was seen before the end was in
+// time.
 func TestABlockAheadOfTheClockCountsFromWhenItWasSeen(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
@@ -121,7 +122,7 @@ func TestABlockAheadOfTheClockCountsFromWhenItWasSeen(t *testing.T) {
 	})
 }
 
-func TestWhatNoChargeCanBe(t *testing.T) {
+func TestInvalidChargesAreRefused(t *testing.T) {
 	r := newHarness(t, sqlite(t))
 	for name, c := range map[string]struct {
 		order charge.Order

@@ -15,8 +15,8 @@ func (r *harness) rate(code bursar.CurrencyCode, text string) {
 	r.rates[code] = rate
 }
 
-// The figures are those of the moment of the credit, and the event keeps them with their rate, whatever comes after.
-func TestFiguresAreOfTheMomentOfTheCredit(t *testing.T) {
+// The values in USDT are those at the time of the credit, and the event keeps them with their rate permanently.
+func TestValuesInUSDTAreOfTheTimeOfTheCredit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.rate("BTC", "60000")
@@ -36,17 +36,17 @@ func TestFiguresAreOfTheMomentOfTheCredit(t *testing.T) {
 			{"70.00", "0.70", "70000"},
 			{},
 			{},
-			{"0.001", "0.00001", "1"}, // the transfer that takes its place, told when it does
+			{"0.001", "0.00001", "1"}, // the transfer that replaces it, with its event
 		} {
 			if c := events[i].Charge; c.AmountUSDT != want[0] || c.FeeUSDT != want[1] || c.RateUSDT != want[2] {
-				t.Errorf("event %d tells %+v, want %v", i, c, want)
+				t.Errorf("event %d has %+v, want %v", i, c, want)
 			}
 		}
 	})
 }
 
-// The figures of a token, cut off after the millionth.
-func TestFiguresOfAToken(t *testing.T) {
+// The values of a token are rounded down to six decimals.
+func TestValuesInUSDTOfAToken(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.rate("TOK", "1.0005")
 		c := r.charge("TOK", 5000, time.Hour)
@@ -59,7 +59,7 @@ func TestFiguresOfAToken(t *testing.T) {
 	})
 }
 
-// A charge pays the fee that its account pays for deposits, and the paying one's fee counts for nothing.
+// A charge pays the deposit fee of its own account; the paying account's fee does not matter.
 func TestAChargePaysItsAccountsFee(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		set := func(account bursar.ID, fee bursar.Fee) {
@@ -86,7 +86,7 @@ func TestAChargePaysItsAccountsFee(t *testing.T) {
 		events := r.heard("paid", "deposit", "deposit", "deposit")
 		for i, fee := range []string{"0.00000507", "0.00001007", "0.00100000", "0.00100000"} {
 			if events[i].Deposit.Fee != fee {
-				t.Errorf("event %d tells a fee of %s, not %s", i, events[i].Deposit.Fee, fee)
+				t.Errorf("event %d has a fee of %s, want %s", i, events[i].Deposit.Fee, fee)
 			}
 		}
 	})

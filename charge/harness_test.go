@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// clock stands still until it is moved.
+// clock shows the same time until a test moves it.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
@@ -56,8 +56,8 @@ type harness struct {
 	payer   bursar.ID // another account, which has enough of BTC
 }
 
-// currencies are one with UTXOs, one whose wallets share an address, and a token with its chain's own coin. Deposits of
-// BTC cost one per cent.
+// currencies are one with UTXOs, one whose wallets share an address, and a token with its chain's native asset.
+// Deposits of BTC cost one per cent.
 func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 	return []bursar.Currency{
 		{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
@@ -102,7 +102,7 @@ func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *ha
 	return r
 }
 
-// open starts the service over the rig's database and chains; again is a restart, perhaps with other currencies.
+// open starts the service on the harness's database and chains; again is a restart, perhaps with other currencies.
 func (r *harness) open(list []bursar.Currency) {
 	r.t.Helper()
 	db, err := store.Open(ctx, store.Config{URL: r.url, Now: r.clock.now})
@@ -112,7 +112,7 @@ func (r *harness) open(list []bursar.Currency) {
 	r.must(err)
 	registry, err := bursar.NewRegistry(list)
 	r.must(err)
-	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "rig", Rates: r.rates}
+	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "replica", Rates: r.rates}
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.XRPL, bursar.Ethereum} {
 		parts.Chains = append(parts.Chains, service.ChainPart{Chain: r.chains[id], MaxFee: bursar.Units(1 << 40)})
 	}
@@ -123,7 +123,7 @@ func (r *harness) open(list []bursar.Currency) {
 			if err := tx.Chains().Ensure(ctx, id); err != nil {
 				return err
 			}
-			r.leases[id], _, err = tx.Leases().Acquire(ctx, id, "rig", 1<<50)
+			r.leases[id], _, err = tx.Leases().Acquire(ctx, id, "replica", 1<<50)
 			return err
 		})
 	}
@@ -167,7 +167,7 @@ func (r *harness) follower(id bursar.ChainID) *follow.Follower {
 	return f
 }
 
-// step has a chain followed until it is caught up with.
+// step follows a chain until it is caught up.
 func (r *harness) step(id bursar.ChainID) {
 	r.t.Helper()
 	for {
@@ -194,7 +194,7 @@ func (r *harness) height(id bursar.ChainID) uint64 {
 	return head.Latest.Height
 }
 
-// mine adds blocks one by one, each noticed at the time that it bears.
+// mine adds blocks one by one, each seen at its own time.
 func (r *harness) mine(id bursar.ChainID, n int) {
 	r.t.Helper()
 	for range n {
@@ -206,7 +206,7 @@ func (r *harness) mine(id bursar.ChainID, n int) {
 	}
 }
 
-// reorg replaces a chain's last blocks by one more of them, with or without transactions.
+// reorg replaces a chain's last blocks with one block more, with or without transactions.
 func (r *harness) reorg(id bursar.ChainID, depth int, drop ...string) {
 	r.t.Helper()
 	r.chains[id].Reorg(depth, drop...)
@@ -234,7 +234,7 @@ func (r *harness) pay(c bursar.Charge, units ...uint64) string {
 	return r.chains[currency.Chain].Pay(payments...)
 }
 
-// see returns how a client sees a charge now.
+// see returns a charge as a client sees it now.
 func (r *harness) see(c bursar.Charge) wire.Charge {
 	r.t.Helper()
 	found, err := r.Charges.Get(ctx, r.account, c.ID)
@@ -244,7 +244,7 @@ func (r *harness) see(c bursar.Charge) wire.Charge {
 	return wire.NewCharge(found, currency, r.DB.Now())
 }
 
-// is holds a charge against what it should be; deposits is how many have been credited to it.
+// is checks the state of a charge; deposits is the number of deposits credited to it.
 func (r *harness) is(c bursar.Charge, paid, expired bool, expires int64, deposits int) {
 	r.t.Helper()
 	if v := r.see(c); v.Paid != paid || v.Expired != expired || v.Expires != expires || len(v.DepositIDs) != deposits {
@@ -281,7 +281,7 @@ func (r *harness) events() []notified {
 	return events
 }
 
-// heard checks the kinds of all events so far, in their order.
+// heard checks the kinds of all events so far, in order.
 func (r *harness) heard(kinds ...string) []notified {
 	r.t.Helper()
 	events := r.events()
@@ -311,7 +311,7 @@ func (r *harness) balance(account bursar.ID, code bursar.CurrencyCode) (uint64, 
 	return units, negative
 }
 
-// holds checks the balance of the rig's account.
+// holds checks the balance of the harness's account.
 func (r *harness) holds(code bursar.CurrencyCode, units uint64) {
 	r.t.Helper()
 	if got, negative := r.balance(r.account, code); got != units || negative {
@@ -324,7 +324,7 @@ var page = store.Page{Limit: 100}
 
 func sqlite(t *testing.T) string { return storetest.SQLite(t) }
 
-// refusal returns the refusal that an error is, or nil.
+// refusal returns an error as the refusal that it is, or nil.
 func refusal(err error) *bursar.Error {
 	var refused *bursar.Error
 	errors.As(err, &refused)

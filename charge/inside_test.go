@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// order has the other account pay to an address.
+// order makes the other account withdraw to an address.
 func (r *harness) order(to bursar.Address, units uint64) (bursar.Withdrawal, error) {
 	r.t.Helper()
 	currency, err := r.Registry.Get("BTC")
@@ -18,7 +18,7 @@ func (r *harness) order(to bursar.Address, units uint64) (bursar.Withdrawal, err
 		Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
 }
 
-// transfer pays a charge from within the service and returns the transfer's hash.
+// transfer pays a charge by an internal transfer and returns the transfer's hash.
 func (r *harness) transfer(c bursar.Charge, units uint64) string {
 	r.t.Helper()
 	w, err := r.order(c.Address, units)
@@ -29,7 +29,7 @@ func (r *harness) transfer(c bursar.Charge, units uint64) string {
 	return w.TxID
 }
 
-// A charge is paid from within the service like from a chain, and pays the same fee.
+// A charge is paid by an internal transfer as from a chain, with the same fee.
 func TestAChargeIsPaidFromWithin(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
@@ -52,7 +52,7 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 	})
 }
 
-// However many pay at the same time, and whether by the chain or from within, one of them pays the charge.
+// However many pay at the same time, by the chain or by internal transfers, one of them pays the charge.
 func TestManyPayAtTheSameTime(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)

@@ -53,7 +53,8 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 	})
 }
 
-// Payments that are short never add up, in one transaction or in several; each is the account's all the same.
+// Payments that are too small never add up, in one transaction or in several; each is credited to the account all the
+// same.
 func TestShortPaymentsDoNotAddUp(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
@@ -84,7 +85,7 @@ func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
 	})
 }
 
-// What is below the currency's minimum is no deposit that anybody hears of.
+// A deposit below the currency's minimum causes no event.
 func TestDustPaysNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 1000, time.Hour)
@@ -96,7 +97,7 @@ func TestDustPaysNothing(t *testing.T) {
 	})
 }
 
-// A charge keeps its word: what reaches its minimum pays it, also where the currency's minimum was raised since.
+// A charge keeps its minimum: a deposit that reaches it pays, also where the currency's minimum was raised since.
 func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
@@ -112,7 +113,7 @@ func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
 	})
 }
 
-// On a chain where wallets share an address a charge is its tag.
+// On a chain where wallets share an address a charge is identified by its tag.
 func TestAChargeWithATag(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c, other := r.charge("XRP", 5000, time.Hour), r.charge("XRP", 5000, time.Hour)
@@ -135,7 +136,7 @@ func TestAChargeWithATag(t *testing.T) {
 	})
 }
 
-// A token's charge is paid in the token and not in the coin of its chain, which fits no wallet there.
+// A token's charge is paid in the token; its chain's native asset at the same address is unattributed.
 func TestAChargeOfAToken(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("TOK", 5000, time.Hour)
@@ -151,7 +152,7 @@ func TestAChargeOfAToken(t *testing.T) {
 	})
 }
 
-// Pending money is told of where the account asked for it, with the charge and without figures.
+// A pending deposit is announced where the account asked for such events, with the charge and without values in USDT.
 func TestAPendingPaymentIsAnnounced(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		id := bursar.ID{15: 9}

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it
-// pays again, also after the end, and everybody is told again. The money is credited once in all.
+// A charge whose payment was reorged out after its credit is unpaid again, with an event; when the payment comes back
+// it pays again, also after the end, with an event again. The money is credited once in total.
 func TestAPaidChargeLosesItsPayment(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
@@ -54,7 +54,7 @@ func (r *harness) frozen() (reason string) {
 	return reason
 }
 
-// Where another credited deposit is enough and was in time, the charge stays paid, by that one, which is told as well.
+// Where another credited deposit is large enough and in time, the charge stays paid, by that one, with an event.
 func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
@@ -88,9 +88,9 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 	})
 }
 
-// The first of two payments that pays again after both left is the one that is back first; the other is told as a
+// Of two reorged-out payments the first to come back pays the charge again; the event of the other is that of a
 // deposit.
-func TestAnotherPaymentPaysWhileTheFirstIsAway(t *testing.T) {
+func TestTheFirstPaymentToComeBackPaysTheCharge(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		first := r.pay(c, 100_000)
@@ -111,8 +111,8 @@ func TestAnotherPaymentPaysWhileTheFirstIsAway(t *testing.T) {
 	})
 }
 
-// Both payments of one block leave with it: neither takes the other's place.
-func TestTwoPaymentsLeaveTogether(t *testing.T) {
+// Both payments of one block are reorged out with it: neither replaces the other.
+func TestTwoPaymentsAreReorgedOutTogether(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		hash := r.pay(c, 100_000, 100_000)
@@ -124,7 +124,7 @@ func TestTwoPaymentsLeaveTogether(t *testing.T) {
 	})
 }
 
-// history is random payments to charges, in time and late, enough and short, on chains that take back what they gave.
+// history is random payments to charges, in time and late, large enough and not, on chains with reorganisations.
 type history struct {
 	*harness
 	random  *rand.Rand
@@ -174,14 +174,14 @@ func (h *history) drop(depth int) {
 	h.dropped = append(h.dropped, drop...)
 }
 
-// judge holds every charge against the one sentence: it is paid if and only if a credited deposit reaches its minimum
-// that was seen before its end. And the receiver, who counts what it was told, knows the same.
+// judge checks every charge: it is paid if and only if a credited deposit reaches its minimum and was seen before its
+// end. The receiver, who counts the events, knows the same.
 func (h *history) judge() error {
 	notified := map[string]string{} // the deposit by which a charge counts as paid
 	for _, e := range h.events() {
 		switch {
 		case e.Event == "paid" && notified[e.Charge.ChargeID] != "":
-			return fmt.Errorf("charge %s was told to be paid twice", e.Charge.ChargeID)
+			return fmt.Errorf("charge %s was notified as paid twice", e.Charge.ChargeID)
 		case e.Event == "paid":
 			notified[e.Charge.ChargeID] = e.Deposit.DepositID.String()
 		case e.Event == "deposit_reversed" && notified[e.Charge.ChargeID] == e.Deposit.DepositID.String():
@@ -208,7 +208,7 @@ func (h *history) judge() error {
 		}
 		if now.Paid() != payable || payable != by || payable != (notified[c.ID.String()] == now.PaidBy.String()) ||
 			len(now.Deposits) != len(deposits) {
-			return fmt.Errorf("charge %+v with deposits %+v was told to be paid by %q", now, deposits, notified[c.ID.String()])
+			return fmt.Errorf("charge %+v with deposits %+v was notified as paid by %q", now, deposits, notified[c.ID.String()])
 		}
 	}
 	return nil

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Account is what an account holds, by currency, with the currency's places.
+// Account is the balance of an account by currency, with the decimals of the currency's display precision.
 type Account struct {
 	AccountID string            `json:"accountID"`
-	Balance   map[string]string `json:"balance"` // what can be spent; below zero only after a chain took a credited deposit back
+	Balance   map[string]string `json:"balance"` // what can be spent; below zero only after a reorg of a deposit
 	Pending   map[string]string `json:"pending"` // in deposits that are not credited yet
 	Held      map[string]string `json:"held"`    // for withdrawals under way
 }
@@ -32,12 +32,12 @@ type LedgerLine struct {
 	Amount       string    `json:"amount"`
 	Available    string    `json:"available"`
 	Held         string    `json:"held"`
-	DepositID    string    `json:"depositID"`    // what the line is about; empty without one
-	WithdrawalID string    `json:"withdrawalID"` // what the line is about; empty without one
+	DepositID    string    `json:"depositID"`    // the deposit of the line; empty: none
+	WithdrawalID string    `json:"withdrawalID"` // the withdrawal of the line; empty: none
 	CreatedAt    time.Time `json:"createdAt"`
 }
 
-// LedgerFilter says which lines to list. What is left empty does not restrict.
+// LedgerFilter says which lines to list. An empty field does not restrict.
 type LedgerFilter struct {
 	Currency string
 	Kind     string
@@ -70,7 +70,7 @@ func (c *Client) LedgerOf(f LedgerFilter) func(context.Context, Page) (List[Ledg
 	}
 }
 
-// moment writes a time for a request; none is "".
+// moment formats a time for a request; the zero time is "".
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""

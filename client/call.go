@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// maxAnswer bounds an answer: a thousand deposits with the longest metadata stay far below it.
+// maxAnswer is the maximum size of a response: a thousand deposits with the longest metadata are far smaller.
 const maxAnswer = 64 << 20
 
 // request is one call of an endpoint.
 type request struct {
 	method, path string // the path after /api/v1/
 	values       map[string]any
-	key          string // Idempotency-Key; empty: one is drawn
-	secret       bool   // X-API-SECRET belongs to it
+	key          string // Idempotency-Key; empty: a random one
+	secret       bool   // send X-API-SECRET
 }
 
-// envelope is the form of every answer.
+// envelope is the form of every response.
 type envelope struct {
 	Success  bool            `json:"success"`
 	Response json.RawMessage `json:"response"`
@@ -35,7 +35,7 @@ type envelope struct {
 	RequestID string `json:"requestID"`
 }
 
-// call sends a request, again where that is safe and may help, and reads the response into a value.
+// call sends a request, repeats it where that is safe and may help, and decodes the response into a value.
 func call[T any](ctx context.Context, c *Client, r request) (response T, err error) {
 	target, body, err := r.encode(c.base)
 	if err != nil {
@@ -54,7 +54,7 @@ func call[T any](ctx context.Context, c *Client, r request) (response T, err err
 	return response, nil
 }
 
-// encode writes a GET's parameters as a query and a change's as a JSON body.
+// encode writes the parameters of a GET as a query and those of a change as a JSON body.
 func (r request) encode(base string) (target string, body []byte, err error) {
 	target = base + "/api/v1/" + r.path
 	if r.method != http.MethodGet {
@@ -74,7 +74,8 @@ func (r request) encode(base string) (target string, body []byte, err error) {
 	return target, nil, nil
 }
 
-// once makes one attempt. Its error is an *Error for an answer that is no success; anything else is a broken exchange.
+// once makes one attempt. Its error is an *Error for a response that is no success; any other error is a failed
+// exchange.
 func (c *Client) once(ctx context.Context, r request, target string, body []byte) (json.RawMessage, error) {
 	h, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(body))
 	if err != nil {
@@ -96,12 +97,12 @@ func (c *Client) once(ctx context.Context, r request, target string, body []byte
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	}
 	return open(response, text)
 }
 
-// open takes the response out of a success, and makes an *Error of everything else.
+// open returns the content of a success, and an *Error for every other response.
 func open(response *http.Response, text []byte) (json.RawMessage, error) {
 	var e envelope
 	err := json.Unmarshal(text, &e)
@@ -114,14 +115,14 @@ func open(response *http.Response, text []byte) (json.RawMessage, error) {
 		refusal.Code, refusal.Message, refusal.Field = e.Error.Code, e.Error.Message, e.Error.Field
 		return nil, refusal
 	}
-	refusal.Message = "the answer is not that of this service"
+	refusal.Message = "the response is not from this service"
 	if len(text) > maxAnswer {
-		refusal.Message = "the answer is too long"
+		refusal.Message = "the response is too long"
 	}
 	return nil, refusal
 }
 
-// retryAfter reads a number of seconds. A date, which proxies may send, is read against the answer's own clock.
+// retryAfter reads a number of seconds, or a date, which proxies may send, by the response's own clock.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 && seconds < 1<<30 {

@@ -11,17 +11,17 @@ type Charge struct {
 	ChargeID   string    `json:"chargeID"`
 	Currency   string    `json:"currency"`
 	Address    string    `json:"address"`
-	Minimum    string    `json:"minimum"` // the least that one deposit must bring to pay it
+	Minimum    string    `json:"minimum"` // the smallest amount of the one deposit that pays it
 	Paid       bool      `json:"paid"`
 	Expired    bool      `json:"expired"` // it ended unpaid
-	Expires    int64     `json:"expires"` // seconds left when the answer was made
+	Expires    int64     `json:"expires"` // seconds left at the time of the response
 	Webhook    string    `json:"webhook"`
 	Metadata   string    `json:"metadata"`
 	DepositIDs []string  `json:"depositIDs"`
 	CreatedAt  time.Time `json:"createdAt"`
 }
 
-// NewCharge is what a charge is made of.
+// NewCharge is a request for a charge.
 type NewCharge struct {
 	Currency string
 	Webhook  string
@@ -29,7 +29,7 @@ type NewCharge struct {
 	Minimum  string        // empty: the currency's smallest deposit
 	Life     time.Duration // whole seconds, a minute to 30 days; 0: an hour
 
-	IdempotencyKey string // empty: one is drawn for this call
+	IdempotencyKey string // empty: a random one for this call
 }
 
 type chargeAnswer struct {

@@ -1,15 +1,15 @@
-// Package client calls a Bursar service and checks the webhooks that it sends.
+// Package client calls a Bursar service and verifies the webhooks that it sends.
 //
-// It owns the form of requests and answers, retries and their idempotency keys, and signatures of webhooks. It never
+// It owns the form of requests and responses, retries and their idempotency keys, and signatures of webhooks. It never
 // follows a redirect, so a key goes to the configured service only, and never turns an amount into a floating-point
 // number: amounts are decimal texts. Its invariants: every POST and PUT carries an Idempotency-Key, the same in each
-// attempt, so that a retry never does a thing twice; every call ends within its attempts, their waits and ctx; keys and
-// secrets stand in no error and are not printed.
+// attempt, so that a retry never makes a change twice; every call ends within its attempts, their waits and ctx; keys
+// and secrets are in no error and are not printed.
 //
-// An error that is an [*Error] is the service's answer: a change that was refused has not been made. After any other
-// error the outcome of a change is not known. Repeat it with the same idempotency key to learn it.
+// An error that is an [*Error] is the service's response: a change that was refused has not been made. After any other
+// error the outcome of a change is not known. Repeat the call with the same idempotency key to learn it.
 //
-// The package needs the standard library only, and is the only one of its module that keeps its interface compatible.
+// The package needs the standard library only, and is the only one of its module whose API stays compatible.
 package client
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Config says which service to call, as whom, and how patiently.
+// Config says which service to call, with which key, and how often to retry.
 type Config struct {
 	BaseURL string // such as https://pay.example, without /api/v1
 	Key     string `json:"-"` // the API key
@@ -32,10 +32,10 @@ type Config struct {
 	MaxWait  time.Duration // the longest wait between two attempts; 0: 30 s. A longer Retry-After ends the call
 }
 
-// String leaves out key and secret.
+// String names the service and leaves out key and secret.
 func (c Config) String() string { return "client of " + c.BaseURL }
 
-// GoString is String.
+// GoString returns String, so that %#v shows no key either.
 func (c Config) GoString() string { return c.String() }
 
 // Client calls one service as one account. It is safe for concurrent use.
@@ -45,7 +45,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// New checks the configuration and returns a client. It calls nobody.
+// New checks the configuration and returns a client. It sends no request.
 func New(c Config) (*Client, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
@@ -56,7 +56,7 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("client: Key is empty")
 	}
 	if c.Attempts < 0 || c.MaxWait < 0 {
-		return nil, fmt.Errorf("client: %d attempts and %v of waiting are not possible", c.Attempts, c.MaxWait)
+		return nil, fmt.Errorf("client: %d attempts with waits of up to %v are not possible", c.Attempts, c.MaxWait)
 	}
 	if c.Attempts == 0 {
 		c.Attempts = 4

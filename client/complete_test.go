@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/docs"
 )
 
-// description is what is used here of the API's description.
+// description is the part of the API's description that is used here.
 type description struct {
 	Paths map[string]map[string]struct {
 		RequestBody *json.RawMessage
@@ -41,7 +41,7 @@ func described(t *testing.T) (d description) {
 	return d
 }
 
-// recorder notes which endpoints are asked with which parameters.
+// recorder records the requested endpoints and their parameters.
 type recorder struct {
 	mu     sync.Mutex
 	asked  map[string]bool // "POST /api/v1/wallet"
@@ -70,7 +70,7 @@ func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(q)
 }
 
-// whole wants every endpoint with a key to have been asked, and every parameter to have been sent.
+// whole requires every endpoint with a key to have been requested, and every parameter to have been sent.
 func (r *recorder) whole(t *testing.T) {
 	t.Helper()
 	d := described(t)
@@ -102,7 +102,7 @@ func keys(m map[string]json.RawMessage) map[string]bool {
 	return names
 }
 
-// What the API tells, the client reads: every field of every object, and none that there is not.
+// The client reads every field of every object of the API, and has no others.
 func TestTheClientReadsEveryField(t *testing.T) {
 	t.Parallel()
 	d := described(t)
@@ -117,13 +117,13 @@ func TestTheClientReadsEveryField(t *testing.T) {
 			has = append(has, tag)
 		}
 		slices.Sort(has)
-		if told := slices.Sorted(maps.Keys(d.Components.Schemas[name].Properties)); !slices.Equal(has, told) {
-			t.Errorf("%s has the fields %v, the API tells %v", name, has, told)
+		if described := slices.Sorted(maps.Keys(d.Components.Schemas[name].Properties)); !slices.Equal(has, described) {
+			t.Errorf("%s has the fields %v, the API has %v", name, has, described)
 		}
 	}
 }
 
-// forgetful is a connection on which the first answers to a change get lost after the service has made it.
+// forgetful is a connection that loses the first responses to a change after the service has made it.
 type forgetful struct {
 	mu    sync.Mutex
 	lost  int
@@ -157,8 +157,8 @@ type cutOff struct{}
 
 func (cutOff) Read([]byte) (int, error) { return 0, errLost }
 
-// A change whose answer got lost, wholly or in half, is asked for again under the same key and made once: one wallet,
-// one charge and one payment, of which the caller gets the first answer.
+// A change whose response is lost, wholly or in half, is requested again under the same key and made once: one wallet,
+// one charge and one payment, of which the caller gets the first response.
 func TestARetryDoesNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -167,7 +167,7 @@ func TestARetryDoesNothingTwice(t *testing.T) {
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret,
 		HTTP: &http.Client{Transport: line}, MaxWait: 10 * time.Millisecond})
 	s.need(err)
-	s.eventually("the chain has begun", func() bool {
+	s.eventually("the chain has started", func() bool {
 		states, err := s.service.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Currency is what must be known to use a currency. Amounts are decimal texts.
+// Currency is what a client needs to know to use a currency. Amounts are decimal texts.
 type Currency struct {
 	Chain                string `json:"chain"`
 	Contract             string `json:"contract"` // empty for the native asset
@@ -14,16 +14,16 @@ type Currency struct {
 	Minimum              string `json:"minimum"`  // the smallest deposit that is credited
 	WithdrawalMinimum    string `json:"withdrawalMinimum"`
 	WithdrawalMaximum    string `json:"withdrawalMaximum"`  // empty: none
-	WithdrawalFee        string `json:"withdrawalFee"`      // "network", or a fixed amount; of this account, as all fees here
-	WithdrawalFeeFixed   string `json:"withdrawalFeeFixed"` // what is added to "network"; empty: nothing
+	WithdrawalFee        string `json:"withdrawalFee"`      // "network", or a fixed amount; this account's, as all fees
+	WithdrawalFeeFixed   string `json:"withdrawalFeeFixed"` // added to "network"; empty: nothing
 	WithdrawalFeePercent string `json:"withdrawalFeePercent"`
 	DepositFee           string `json:"depositFee"`
 	DepositFeePercent    string `json:"depositFeePercent"`
 	Confirmations        int    `json:"confirmations"`
-	Memo                 string `json:"memo"` // what the part of an address after the colon is called; empty without one
+	Memo                 string `json:"memo"` // name of the part of an address after the colon; empty: none
 }
 
-// Currencies are those whose chain the service runs.
+// Currencies are the currencies whose chain the service runs.
 type Currencies struct {
 	Codes   []string            `json:"currencies"`
 	Details map[string]Currency `json:"details"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Delivery is an event and how far its delivery has come.
+// Delivery is an event and the state of its delivery.
 type Delivery struct {
 	EventID       string     `json:"eventID"`
 	Event         string     `json:"event"`
@@ -19,7 +19,7 @@ type Delivery struct {
 	Attempts      []Attempt  `json:"attempts"`
 }
 
-// Attempt is one try to deliver. HTTPStatus is 0 where there was no answer.
+// Attempt is one attempt of a delivery. HTTPStatus is 0 where there was no response.
 type Attempt struct {
 	Attempt      int64     `json:"attempt"`
 	At           time.Time `json:"at"`
@@ -28,17 +28,16 @@ type Attempt struct {
 	Error        string    `json:"error"`
 }
 
-// WebhookTest is where a test event goes: to the webhook of a wallet, to a URL, or with neither to the account's own
-// webhook.
+// WebhookTest is the target of a test event: the webhook of a wallet, a URL, or with neither the account's own webhook.
 type WebhookTest struct {
 	WalletID string
 	Webhook  string
 
-	IdempotencyKey string // empty: one is drawn for this call
+	IdempotencyKey string // empty: a random one for this call
 }
 
-// TestWebhook sends a test event, of Type and Event "test", and returns how far its delivery has come: it is sent at
-// once, and what came of it stands in Deliveries. Errors: InvalidWebhook, InvalidRequest, NotFound, RateLimited.
+// TestWebhook sends a test event, of Type and Event "test", and returns the state of its delivery. It is sent at once;
+// Deliveries lists the result. Errors: InvalidWebhook, InvalidRequest, NotFound, RateLimited.
 func (c *Client) TestWebhook(ctx context.Context, t WebhookTest) (Delivery, error) {
 	values := map[string]any{}
 	if t.WalletID != "" {
@@ -76,8 +75,8 @@ func (c *Client) Redeliver(ctx context.Context, eventID string) error {
 	return err
 }
 
-// RedeliverSince sends every event again that was made since a time within the last 30 days, each to the webhook that
-// is set now, and returns how many.
+// RedeliverSince sends every event since a time within the last 30 days again, each to the webhook that is set now, and
+// returns how many.
 func (c *Client) RedeliverSince(ctx context.Context, since time.Time) (int64, error) {
 	return c.redeliver(ctx, map[string]any{"since": since.UTC().Format(time.RFC3339Nano)})
 }

@@ -15,15 +15,15 @@ const (
 	DepositReversed     = "reversed"      // was reorged out after it was credited
 )
 
-// Deposit is value that arrived at a wallet or a charge.
+// Deposit is a transfer to a wallet or a charge.
 type Deposit struct {
 	DepositID             string     `json:"depositID"`
-	WalletID              string     `json:"walletID"` // the wallet's, or the charge's; empty where the operator credited the account alone
+	WalletID              string     `json:"walletID"` // the wallet's or charge's; empty: assigned to the account
 	HashID                string     `json:"hashID"`
 	Currency              string     `json:"currency"`
 	Address               string     `json:"address"`
 	Amount                string     `json:"amount"` // what the chain delivered, exact
-	Fee                   string     `json:"fee"`    // what is taken of it
+	Fee                   string     `json:"fee"`    // deducted from it
 	Webhook               string     `json:"webhook"`
 	Metadata              string     `json:"metadata"`
 	Status                string     `json:"status"`
@@ -51,7 +51,7 @@ func (c *Client) Deposit(ctx context.Context, depositID string) (Deposit, error)
 	return answer.Deposit, err
 }
 
-// Deposits lists what arrived at a wallet.
+// Deposits lists the deposits to a wallet.
 func (c *Client) Deposits(ctx context.Context, walletID string, p Page) (List[Deposit], error) {
 	answer, err := c.deposits(ctx, "wallet/deposits", p.values(map[string]any{"walletID": walletID}))
 	return List[Deposit]{answer.Deposits, answer.NextCursor}, err

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Destination is an address that withdrawals may go to while the account's list is enabled.
+// Destination is an address to which withdrawals may go while the account's list is enabled.
 type Destination struct {
 	DestinationID string    `json:"destinationID"`
-	Currencies    []string  `json:"currencies"` // which may go there
-	Address       string    `json:"address"`    // in its chain's one spelling; a memo is part of it
+	Currencies    []string  `json:"currencies"` // those that may go there
+	Address       string    `json:"address"`    // in its chain's canonical form; a memo is part of it
 	Label         string    `json:"label"`
 	Usable        bool      `json:"usable"`
-	UsableFrom    time.Time `json:"usableFrom"` // when its hold ends
+	UsableFrom    time.Time `json:"usableFrom"` // end of its waiting period
 	CreatedAt     time.Time `json:"createdAt"`
 }
 
 // Destinations is a page of the list that the operator keeps for the account. While it is enabled, Withdraw is refused
-// with DestinationRefused for every other address and for one whose hold is not over.
+// with DestinationRefused for every other address and for one whose waiting period is not over.
 type Destinations struct {
 	List[Destination]
 	Enabled      bool
-	EnabledUntil *time.Time // when it goes off, if it was switched off
+	EnabledUntil *time.Time // when it ends, if it was switched off
 }
 
-// Destinations lists the destinations that withdrawals are held to.
+// Destinations lists the destinations to which withdrawals are restricted.
 func (c *Client) Destinations(ctx context.Context, p Page) (Destinations, error) {
 	answer, err := call[struct {
 		Enabled      bool          `json:"enabled"`

@@ -35,15 +35,15 @@ const (
 	Unavailable          Code = "unavailable"
 )
 
-// Error is an answer of the service, or of something before it, that is no success.
+// Error is a response of the service, or of something in front of it, that is no success.
 type Error struct {
-	Status    int    // of HTTP
+	Status    int    // HTTP status
 	Code      Code   // empty where the answer is not the service's own, such as a proxy's
 	Field     string // the parameter at fault, if one is
-	Message   string // words for people; they may change
-	RequestID string // names the request in the service's log
+	Message   string // for people to read; it may change
+	RequestID string // identifies the request in the service's log
 
-	// RetryAfter is how long to wait before the next attempt, 0 where the answer does not say.
+	// RetryAfter is how long to wait before the next attempt, 0 where the response does not say.
 	RetryAfter time.Duration
 }
 

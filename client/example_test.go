@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/client"
 )
 
-// pretend is a service that always gives one answer.
+// pretend is a service that always gives one response.
 func pretend(status int, answer string) (*client.Client, func()) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
@@ -53,7 +53,7 @@ func ExampleClient_Withdraw() {
 		Currency:       "BTC",
 		Amount:         "0.5",
 		Address:        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
-		IdempotencyKey: "payout 81", // our own name for it: asked twice, it is paid once
+		IdempotencyKey: "payout 81", // our own ID of it: requested twice, it is paid once
 	})
 	var refusal *client.Error
 	switch {

@@ -14,11 +14,12 @@ import (
 	"github.com/bursar/bursar/docs"
 )
 
-// TestAShopsDay calls every method against the real service: a wallet is paid, told and withdrawn from.
-func TestAShopsDay(t *testing.T) {
+// TestEveryMethodAgainstTheService calls every method against the real service: a wallet gets a deposit, an event and
+// pays a withdrawal.
+func TestEveryMethodAgainstTheService(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.eventually("the chain has begun", func() bool {
+	s.eventually("the chain has started", func() bool {
 		states, err := s.service.ChainStatus(t.Context())
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
@@ -146,7 +147,7 @@ func (s *shop) deposits(wallet client.Wallet) {
 	}
 	if event.AccountID != s.issued.AccountID.String() || event.Type != "wallet" || event.Deposit == nil ||
 		event.Deposit.Metadata != "order 2" {
-		s.Errorf("told %+v", event)
+		s.Errorf("the event is %+v", event)
 	}
 }
 
@@ -155,7 +156,7 @@ func (s *shop) paid(charge client.Charge) {
 	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID ||
 		event.Charge.Amount != "0.02000000" ||
 		event.Charge.AmountUSDT != "1300.01" || event.Charge.FeeUSDT != "0.00" || event.Charge.RateUSDT != "65000.5" {
-		s.Errorf("told %+v", event)
+		s.Errorf("the event is %+v", event)
 	}
 	got, err := s.Charge(s.Context(), charge.ChargeID)
 	if s.need(err); !got.Paid || got.Expired || len(got.DepositIDs) != 1 {
@@ -220,9 +221,9 @@ func (s *shop) books() {
 		lines.Items[5].Available != "1.50000000" {
 		s.Errorf("the books have %+v", lines)
 	}
-	begun := lines.Items[5].CreatedAt
+	started := lines.Items[5].CreatedAt
 	for want, filter := range map[int]client.LedgerFilter{
-		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: begun}, 4: {Since: begun.Add(time.Microsecond)}, 0: {Until: begun},
+		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)}, 0: {Until: started},
 	} {
 		var found []client.LedgerLine
 		for line, err := range client.All(s.Context(), s.LedgerOf(filter)) {
@@ -246,24 +247,24 @@ func (s *shop) deliveries() {
 	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
-	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
+	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "test event"})
 	if s.need(err); test.Event != client.EventTest || test.Webhook != s.url || test.Status != "pending" ||
 		len(test.Attempts) != 0 {
 		s.Errorf("the test event is %+v", test)
 	}
-	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil ||
+	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "test event"}); err != nil ||
 		again.EventID != test.EventID {
 		s.Errorf("the same key gives %+v, %v", again, err)
 	}
 	if got := s.notified(client.EventTest); got.EventID != test.EventID || got.Type != "test" || got.Deposit != nil {
-		s.Errorf("told %+v", got)
+		s.Errorf("the event is %+v", got)
 	}
 	if _, err := s.TestWebhook(ctx, client.WebhookTest{}); client.CodeOf(err) != client.InvalidRequest {
 		s.Errorf("without a webhook: %v", err)
 	}
 	if _, err := s.TestWebhook(ctx,
 		client.WebhookTest{WalletID: s.issued.AccountID.String()}); client.CodeOf(err) != client.NotFound {
-		s.Errorf("to nobody's wallet: %v", err)
+		s.Errorf("to an unknown wallet: %v", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +273,7 @@ func (s *shop) deliveries() {
 	}
 }
 
-func TestAKeyThatOpensNothing(t *testing.T) {
+func TestAnInvalidKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api") + "/", Key: s.issued.APIKey[:45] + "x"})

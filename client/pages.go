@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Page says which part of a list to read. The zero Page is the first, of up to 1000.
+// Page selects a part of a list. The zero Page is the first, of up to 1000 items.
 type Page struct {
 	Limit  int    // 1 to 1000; 0: 1000
 	Cursor string // NextCursor of the page before

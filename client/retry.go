@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// The first pause between two attempts; each next one is twice as long. What is slept is between half of it and all.
+// firstPause is the pause after the first attempt; each next one is twice as long. The wait is between half of it and
+// all.
 const firstPause = 250 * time.Millisecond
 
-// drawKey returns an idempotency key that nobody draws twice.
+// drawKey returns a random idempotency key, unique in practice.
 func drawKey() string { return "go-" + rand.Text() }
 
-// insist makes attempts until one succeeds, is refused for good, or there are no more. Every attempt may be repeated:
+// insist makes attempts until one succeeds, is refused for good, or none is left. Every attempt may be repeated:
 // reading changes nothing, and changes carry one Idempotency-Key.
 func (c *Client) insist(ctx context.Context, attempt func() (json.RawMessage, error)) (json.RawMessage, error) {
 	for n, pause := 1, min(firstPause, c.config.MaxWait); ; n, pause = n+1, min(2*pause, c.config.MaxWait) {
@@ -39,8 +40,8 @@ func (c *Client) insist(ctx context.Context, attempt func() (json.RawMessage, er
 	}
 }
 
-// passing tells what may be otherwise at the next attempt: too many requests, a service or a gateway that is away, and
-// exchanges that broke.
+// passing reports whether the next attempt may succeed: after too many requests, an unavailable service or gateway, and
+// broken exchanges.
 func passing(err error) bool {
 	var refusal *Error
 	if !errors.As(err, &refusal) {
@@ -53,7 +54,7 @@ func passing(err error) bool {
 	return false
 }
 
-// jittered keeps clients that failed together from coming back together.
+// jittered spreads the retries of clients that failed at the same time.
 func jittered(pause time.Duration) time.Duration {
 	half := int64(pause / 2)
 	extra, err := rand.Int(rand.Reader, big.NewInt(half+1))

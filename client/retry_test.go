@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/client"
 )
 
-// line is a service of which only the answers are known. It keeps what it was asked.
+// line is a service with prepared responses. It keeps the requests.
 type line struct {
 	answers []func() (*http.Response, error)
 	asked   []asked
@@ -40,7 +40,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	l.asked = append(l.asked, asked{time.Now(), r.Header.Clone(), r.URL.String(), body})
 	if len(l.answers) == 0 {
-		return nil, errors.New("nobody answers")
+		return nil, errors.New("no response")
 	}
 	next := l.answers[0]
 	l.answers = l.answers[1:]
@@ -53,7 +53,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const wallet = `{"success":true,"response":{"wallet":{"walletID":"w","future":{"a":1}}}}`
 
-// gives is an answer with a status, a body and headers "Name: value".
+// gives is a response with a status, a body and headers "Name: value".
 func gives(status int, body string, headers ...string) func() (*http.Response, error) {
 	return func() (*http.Response, error) {
 		h := http.Header{}
@@ -72,7 +72,7 @@ func refuses(status int, code string, headers ...string) func() (*http.Response,
 
 func breaks() (*http.Response, error) { return nil, errors.New("connection reset") }
 
-// half is an answer that breaks off.
+// half is a response that breaks off.
 func half() (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{},
 		Body: io.NopCloser(io.MultiReader(strings.NewReader(wallet[:20]), broken{}))}, nil
@@ -96,7 +96,7 @@ func (l *line) client(t *testing.T, change ...func(*client.Config)) *client.Clie
 	return made
 }
 
-func TestWhatPassesIsTriedAgain(t *testing.T) {
+func TestTransientFailuresAreRetried(t *testing.T) {
 	type answer = func() (*http.Response, error)
 	for name, c := range map[string]struct {
 		answers     []answer
@@ -165,7 +165,7 @@ func (l *line) try(t *testing.T, change bool) (string, error) {
 	return got.WalletID, err
 }
 
-// same wants every attempt to have asked the same, under one key of its own where it was a change.
+// same requires every attempt to be the same request, under one key of its own where it was a change.
 func (l *line) same(t *testing.T, change bool) {
 	t.Helper()
 	first := l.asked[0]
@@ -230,7 +230,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatWasSaid(t *testing.T) {
+func TestErrorsCarryTheServicesMessage(t *testing.T) {
 	t.Parallel()
 	l := &line{answers: []func() (*http.Response, error){refuses(422, "below_minimum")}}
 	_, err := l.client(t).Withdraw(t.Context(), client.NewWithdrawal{})
@@ -264,7 +264,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoConfiguration(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, config := range []client.Config{{}, {BaseURL: "https://pay.example"}, {BaseURL: "pay.example", Key: "k"},
 		{BaseURL: "ftp://pay.example", Key: "k"},

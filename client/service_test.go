@@ -46,7 +46,7 @@ type shop struct {
 var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
-// now is a clock that began when the simulated chain did.
+// now is a clock that starts with the simulated chain.
 func (s *shop) now() time.Time {
 	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.started))
 }
@@ -84,7 +84,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// rates are asked for over HTTP by the service while it runs.
+// rates makes the service fetch rates over HTTP while it runs.
 func (s *shop) rates() *rate.Feed {
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"coin":{"usdt":65000.5}}`)
@@ -134,7 +134,7 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 // notified waits for an event of a kind.
 func (s *shop) notified(kind string) (event client.Event) {
 	s.Helper()
-	s.eventually(kind+" is told", func() bool {
+	s.eventually(kind+" is delivered", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, event = range s.events {
@@ -162,7 +162,7 @@ func (s *shop) eventually(what string, holds func() bool) {
 	}
 }
 
-// pay pays an address and lets that become final.
+// pay pays an address and makes the payment final.
 func (s *shop) pay(address string, units uint64) {
 	s.Helper()
 	to, err := s.node.ParseAddress(address)

@@ -17,13 +17,13 @@ type Wallet struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// NewWallet is what a wallet is made of.
+// NewWallet is a request for a wallet.
 type NewWallet struct {
 	Currency string
-	Webhook  string // where deposits are told
+	Webhook  string // URL that receives the events of deposits
 	Metadata string // your own text, up to 4096 bytes
 
-	IdempotencyKey string // empty: one is drawn for this call
+	IdempotencyKey string // empty: a random one for this call
 }
 
 type walletAnswer struct {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// WebhookTolerance is how far a webhook's timestamp may be from now, either way: what an eavesdropper recorded is of no
-// use later. Standard Webhooks recommends it.
+// WebhookTolerance is how far a webhook's timestamp may be from now, in either direction, so that a recorded webhook
+// cannot be replayed later. Standard Webhooks recommends it.
 const WebhookTolerance = 5 * time.Minute
 
 // The events of a webhook.
@@ -27,8 +27,8 @@ const (
 	EventTest            = "test"
 )
 
-// Event is what a webhook tells. One event may come several times: EventID is the same each time, so keep it and take
-// an event once.
+// Event is the content of a webhook. One event may come several times: EventID is the same each time, so store it and
+// process an event once.
 type Event struct {
 	EventID    string      `json:"eventID"`
 	AccountID  string      `json:"accountID"`
@@ -40,8 +40,8 @@ type Event struct {
 	Withdrawal *Withdrawal `json:"withdrawal"`
 }
 
-// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered. The figures in USDT are those
-// of the moment of its credit, cut off after six decimals, by RateUSDT; they are empty where the service knows no rate.
+// ChargePaid is the charge in a webhook. Amount is what the deposit delivered. The values in USDT are those at the time
+// of the credit, rounded down to six decimals, by RateUSDT; they are empty where the service has no rate.
 type ChargePaid struct {
 	ChargeID   string `json:"chargeID"`
 	Currency   string `json:"currency"`
@@ -49,22 +49,22 @@ type ChargePaid struct {
 	Amount     string `json:"amount"`
 	AmountUSDT string `json:"amountUSDT"`
 	FeeUSDT    string `json:"feeUSDT"`
-	RateUSDT   string `json:"rateUSDT"` // what one whole unit of the currency was worth
+	RateUSDT   string `json:"rateUSDT"` // value of one whole unit of the currency
 	Metadata   string `json:"metadata"`
 }
 
-// Why a webhook is not to be believed.
+// The reasons why a webhook must not be trusted.
 var (
 	ErrWebhookSecret    = errors.New("client: the webhook secret is not whsec_ and base64")
 	ErrWebhookHeaders   = errors.New("client: webhook-id, webhook-timestamp or webhook-signature is missing or malformed")
 	ErrWebhookTimestamp = errors.New("client: the webhook's timestamp is too far from now")
-	ErrWebhookSignature = errors.New("client: no signature of the webhook is right")
+	ErrWebhookSignature = errors.New("client: no signature of the webhook is valid")
 )
 
-// VerifyWebhook checks a webhook by Standard Webhooks and returns its event. secret is the account's, "whsec_…"; body
-// is the request's, byte for byte as it came; now is the time. While the secret is being changed a webhook carries a
-// signature of either: one that is right is enough. Signatures are compared in constant time. Nothing of the body is
-// read before.
+// VerifyWebhook verifies a webhook by Standard Webhooks and returns its event. secret is the account's, "whsec_…"; body
+// is the request's, byte for byte as received; now is the time. While the secret is rotated a webhook carries a
+// signature of each: one valid signature is enough. Signatures are compared in constant time. Nothing of the body is
+// parsed before that.
 func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (Event, error) {
 	key, err := webhookKey(secret)
 	if err != nil {
@@ -75,7 +75,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	if id == "" || signatures == "" || err != nil {
 		return Event{}, ErrWebhookHeaders
 	}
-	// As whole seconds: a time of year 300,000,000,000 overflows a Duration.
+	// Compare whole seconds: a time of the year 300,000,000,000 overflows a Duration.
 	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) ||
 		-apart > int64(WebhookTolerance/time.Second) {
 		return Event{}, ErrWebhookTimestamp
@@ -94,7 +94,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	return whole.Response.Webhook, nil
 }
 
-// webhookKey reads a secret. Without a key anybody could sign, so an empty one is none.
+// webhookKey decodes a secret. It refuses an empty key, with which anybody could sign.
 func webhookKey(secret string) ([]byte, error) {
 	text, marked := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -104,7 +104,7 @@ func webhookKey(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// one returns a header that stands once, "" for any other.
+// one returns the value of a header that is present exactly once, else "".
 func one(header http.Header, name string) string {
 	values := header.Values(name)
 	if len(values) != 1 {
@@ -113,7 +113,7 @@ func one(header http.Header, name string) string {
 	return values[0]
 }
 
-// signed looks at every signature of version 1, and leaves out what later versions may add.
+// signed checks every signature of version 1, and ignores those of later versions.
 func signed(key []byte, prefix string, body []byte, signatures string) bool {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(prefix))

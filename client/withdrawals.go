@@ -18,12 +18,12 @@ const (
 	WithdrawalFailed          = "failed"
 )
 
-// Withdrawal is an order to pay.
+// Withdrawal is a payment out of the account's balance.
 type Withdrawal struct {
 	WithdrawalID string     `json:"withdrawalID"`
 	Currency     string     `json:"currency"`
 	Amount       string     `json:"amount"` // what the receiver gets
-	Fee          string     `json:"fee"`    // what is taken on top of it
+	Fee          string     `json:"fee"`    // charged on top of it
 	Address      string     `json:"address"`
 	HashID       string     `json:"hashID"` // empty until it is signed
 	Status       string     `json:"status"`
@@ -32,14 +32,14 @@ type Withdrawal struct {
 	CompletedAt  *time.Time `json:"completedAt"`
 }
 
-// NewWithdrawal is an order. Set IdempotencyKey to a name of your own for the payment, kept before the call: then it is
-// paid once, even if this process dies and another asks again.
+// NewWithdrawal is a request for a withdrawal. Set IdempotencyKey to your own ID of the payment, stored before the
+// call: then it is paid once, even if this process dies and another asks again.
 type NewWithdrawal struct {
 	Currency string
-	Amount   string // a plain decimal with no more decimals than the currency's places
+	Amount   string // a plain decimal with no more decimals than the currency's Places
 	Address  string // <address> or <address>:<memo>
 
-	IdempotencyKey string // empty: one is drawn for this call, and a second call is a second payment
+	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment
 }
 
 type withdrawalAnswer struct {
@@ -50,8 +50,8 @@ type withdrawalAnswer struct {
 
 // Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
 // InvalidAddress, BelowMinimum, AboveMaximum, InsufficientBalance, DestinationRefused, SecretRequired, InvalidSecret,
-// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with
-// the same IdempotencyKey.
+// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is not an *Error, repeat the
+// call with the same IdempotencyKey.
 func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
 	answer, err := call[withdrawalAnswer](ctx, c, request{
 		method: http.MethodPost,

@@ -9,43 +9,43 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the
-// default of the network stands, which on Regtest is none.
+// Limits are the configured rate limits of one client at one process. A nil Rate is not configured: the default of the
+// network applies, which on Regtest is none.
 type Limits struct {
-	Read         *Rate // of one key: requests that change nothing
-	Change       *Rate // of one key: requests that make or change wallets, charges and webhooks
+	Read         *Rate // of one key: read requests
+	Change       *Rate // of one key: requests that create or change wallets, charges and webhooks
 	Withdraw     *Rate // of one key: withdrawals
 	TestDelivery *Rate // of one account: test events
 	Address      *Rate // of one client address, whatever its keys
-	Failed       *Rate // of one client address: keys and secrets that were not right
+	Failed       *Rate // of one client address: failed authentications
 }
 
-// Rate is Count times in Per in the long run, and Burst at once. The zero Rate is no limit.
+// Rate is Count requests in Per on average, and Burst at once. The zero Rate is no limit.
 type Rate struct {
 	Count uint64
 	Per   time.Duration
 	Burst int
 }
 
-// Withdrawals is what orders are held to.
+// Withdrawals restricts withdrawals.
 type Withdrawals struct {
-	DestinationHold time.Duration // how long an addition to a list of destinations waits, and switching a list off
+	DestinationHold time.Duration // delay of a new destination, and of switching a list off
 }
 
-// The headers in which proxies tell who called them.
+// The headers in which proxies pass on the client's address.
 const (
 	XForwardedFor = "X-Forwarded-For"
 	Forwarded     = "Forwarded"
 )
 
-// accessSettings are keys of the top that say where clients may come from.
+// accessSettings are top-level keys about where clients may connect from.
 var accessSettings = []setting[Config]{
 	{"proxies", func(r *reader, n *node, to *Config) { to.Proxies = r.proxies(n) }},
 	{"proxy_header", func(r *reader, n *node, to *Config) { keep(&to.ProxyHeader)(r.oneOf(n, XForwardedFor, Forwarded)) }},
 	{"client_networks", func(r *reader, n *node, to *Config) { to.ClientNetworks = r.networks(n) }},
 }
 
-// limitsSettings are read in their order: the others win over all.
+// limitsSettings are read in this order; "off" comes last and overrides the others.
 var limitsSettings = []setting[Limits]{
 	{"all", func(r *reader, n *node, to *Limits) {
 		if rate, ok := r.rate(n); ok {
@@ -60,7 +60,7 @@ var limitsSettings = []setting[Limits]{
 	{"failed", func(r *reader, n *node, to *Limits) { keepRate(&to.Failed)(r.rate(n)) }},
 }
 
-// withdrawalsDraft is the section of withdrawals that is being read.
+// withdrawalsDraft is the section of withdrawals that is being parsed.
 type withdrawalsDraft struct {
 	Withdrawals
 	network Network
@@ -70,7 +70,7 @@ type withdrawalsDraft struct {
 const (
 	defaultHold = 24 * time.Hour
 	maxHold     = 30 * 24 * time.Hour
-	leastHold   = time.Hour // on the main network
+	leastHold   = time.Hour // on mainnet
 	maxRate     = 1_000_000
 )
 
@@ -78,7 +78,9 @@ var withdrawalsSettings = []setting[withdrawalsDraft]{
 	{"destination_hold", func(r *reader, n *node, to *withdrawalsDraft) {
 		hold, ok := r.duration(n, time.Second, maxHold)
 		if ok && to.network == Mainnet && hold < leastHold {
-			r.fail(n, "%s is less than %s, the least on mainnet: whoever adds an address must not outrun those who watch", hold,
+			r.fail(n,
+				"%s is less than %s, the minimum on mainnet: somebody who adds an address must not be able to withdraw before "+
+					"it is noticed", hold,
 				leastHold)
 			return
 		}
@@ -108,7 +110,7 @@ func (r *reader) access(root *node, cfg *Config) {
 
 var rateForm = regexp.MustCompile(`^([1-9][0-9]{0,6})/([smh])(?: burst ([1-9][0-9]{0,6}))?$`)
 
-// rate reads "200/s burst 400", "30/m" or "off". The burst that is left out is what comes in two seconds.
+// rate parses "200/s burst 400", "30/m" or "off". Without a burst it is what comes in two seconds.
 func (r *reader) rate(n *node) (Rate, bool) {
 	text, ok := r.text(n)
 	if !ok || text == "off" {
@@ -120,7 +122,7 @@ func (r *reader) rate(n *node) (Rate, bool) {
 		return Rate{}, false
 	}
 	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[parts[2]]
-	count, _ := strconv.ParseUint(parts[1], 10, 64) // the form allows what it can read
+	count, _ := strconv.ParseUint(parts[1], 10, 64) // the pattern guarantees that it parses
 	burst, _ := strconv.ParseUint(parts[3], 10, 64)
 	if parts[3] == "" {
 		burst = max(1, 2*count/uint64(per/time.Second))
@@ -132,7 +134,7 @@ func (r *reader) rate(n *node) (Rate, bool) {
 	return Rate{Count: count, Per: per, Burst: int(burst)}, true
 }
 
-// networks reads a list of networks, those that are IPv4-mapped as the IPv4 networks they are.
+// networks parses a list of networks; IPv4-mapped networks become IPv4 networks.
 func (r *reader) networks(n *node) []netip.Prefix {
 	var list []netip.Prefix
 	for _, item := range r.list(n) {
@@ -143,12 +145,12 @@ func (r *reader) networks(n *node) []netip.Prefix {
 	return list
 }
 
-// proxies reads networks whose word is taken for who calls: not everybody's.
+// proxies parses the networks of trusted proxies, which must not include everybody.
 func (r *reader) proxies(n *node) []netip.Prefix {
 	list := r.networks(n)
 	for _, p := range list {
 		if p.Bits() == 0 {
-			r.fail(n, "%s is everybody: any client could say where it comes from", p)
+			r.fail(n, "%s is everybody: any client could forge its address", p)
 		}
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-func TestWhoMayAskHowOften(t *testing.T) {
+func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, `
 limits:
@@ -76,7 +76,7 @@ func TestAccessInTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestAShortHoldIsForTests has holds that would protect nobody's money.
+// TestAShortHoldIsForTests has holds that would protect no money.
 func TestAShortHoldIsForTests(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"0s": 0, "1s": time.Second, "1h": time.Hour} {
@@ -108,14 +108,14 @@ func TestMistakesOfAccess(t *testing.T) {
 		{"limits: off", "", `bursar.yaml:1: limits: this is a single value; a section with keys below it is expected`},
 		{"limits: {withdrawals: 5/s}", "", `bursar.yaml:1: limits: unknown key "withdrawals" (did you mean withdraw?)`},
 		{"", "BURSAR_LIMITS_WITHDRAWAL=5/s",
-			`BURSAR_LIMITS_WITHDRAWAL: there is no such setting (did you mean BURSAR_LIMITS_WITHDRAW?)`},
+			`BURSAR_LIMITS_WITHDRAWAL: unknown setting (did you mean BURSAR_LIMITS_WITHDRAW?)`},
 		{"", "BURSAR_LIMITS_READ=lots",
 			`BURSAR_LIMITS_READ: "lots" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
 		{"proxies: [0.0.0.0/0]", "",
-			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
-		{"proxies: ['::/0']", "", `bursar.yaml:1: proxies: ::/0 is everybody: any client could say where it comes from`},
+			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could forge its address`},
+		{"proxies: ['::/0']", "", `bursar.yaml:1: proxies: ::/0 is everybody: any client could forge its address`},
 		{"proxies: ['::ffff:0.0.0.0/96']", "",
-			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
+			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could forge its address`},
 		{"proxies: [10.0.0.1]", "",
 			`bursar.yaml:1: proxies: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
 		{"\nproxy_header: X-Real-IP", "",
@@ -125,11 +125,11 @@ func TestMistakesOfAccess(t *testing.T) {
 		{"withdrawals: {destination_hold: 1d}", "",
 			`bursar.yaml:1: withdrawals.destination_hold: "1d" is not a duration that is allowed: 0s, or 1s to 720h0m0s, such as 200ms`},
 		{"withdrawals: {destination_hold: 0s}", "",
-			`bursar.yaml:1: withdrawals.destination_hold: 0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+			`bursar.yaml:1: withdrawals.destination_hold: 0s is less than 1h0m0s, the minimum on mainnet: somebody who adds an address must not be able to withdraw before it is noticed`},
 		{"withdrawals: {destination_hold: 10m}\nnetwork: mainnet", "",
-			`bursar.yaml:1: withdrawals.destination_hold: 10m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+			`bursar.yaml:1: withdrawals.destination_hold: 10m0s is less than 1h0m0s, the minimum on mainnet: somebody who adds an address must not be able to withdraw before it is noticed`},
 		{"", "BURSAR_WITHDRAWALS_DESTINATION_HOLD=5m",
-			`BURSAR_WITHDRAWALS_DESTINATION_HOLD: 5m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+			`BURSAR_WITHDRAWALS_DESTINATION_HOLD: 5m0s is less than 1h0m0s, the minimum on mainnet: somebody who adds an address must not be able to withdraw before it is noticed`},
 		{"withdrawals: {hold: 24h}", "", `bursar.yaml:1: withdrawals: unknown key "hold"; allowed are destination_hold`},
 	} {
 		_, err := config.Parse("bursar.yaml", []byte(test.text), []string{test.variable})

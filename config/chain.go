@@ -10,39 +10,39 @@ import (
 	"github.com/bursar/bursar/chain/registry"
 )
 
-// ChainConfig is a chain that is on.
+// ChainConfig is a configured chain.
 type ChainConfig struct {
 	ID     bursar.ChainID
 	Family bursar.Family // "bitcoin", "litecoin", "evm", "tron", "solana" or "xrpl"
 	RPC    []Secret      // http and https URLs, 1 to 16, most trusted first
-	Solid  []Secret      // Tron: where each of RPC serves /walletsolidity, in their order; nil: on the usual port
+	Solid  []Secret      // Tron: the /walletsolidity URL of each of RPC, in the same order; nil: on the usual port
 
 	Headers map[string]Secret // sent to every node of the chain, such as a provider's key
 
-	Nodes  Nodes    // how its endpoints are asked
-	Push   []Secret // where nodes announce blocks: tcp URLs of ZMQ for Bitcoin, Litecoin and Tron, else ws and wss URLs
+	Nodes  Nodes    // how to call its endpoints
+	Push   []Secret // block announcements: tcp URLs of ZMQ for Bitcoin, Litecoin and Tron, otherwise ws and wss URLs
 	Credit Credit   // what a deposit needs beyond the chain's own finality
 
 	Trace     string        // EVM: TraceAuto, TraceGeth, TraceParity or TraceNone
-	MinTip    bursar.Amount // EVM: the least tip for a unit of gas, in wei; zero: the chain's usual one
-	Format    string        // Solana: what is signed: FormatAuto, FormatLegacy, FormatV0 or FormatV1
-	NetworkID *uint32       // XRPL: the id of another network than the usual one; nil: the network's
+	MinTip    bursar.Amount // EVM: the minimum tip per unit of gas, in wei; zero: the chain's usual one
+	Format    string        // Solana: format of signed transactions: FormatAuto, FormatLegacy, FormatV0 or FormatV1
+	NetworkID *uint32       // XRPL: the network ID if it is not the usual one; nil: the network's
 
-	Confirmations  int    // Bitcoin and Litecoin: a block with so many, itself counted, is final
-	ChainID        uint64 // EVM: EIP-155; 0, only on Regtest: whatever the node says
-	FinalityBlocks uint64 // EVM: a block with so many above it is final; 0: the node's `finalized` tag
+	Confirmations  int    // Bitcoin and Litecoin: a block with this many confirmations, its own block counted, is final
+	ChainID        uint64 // EVM: EIP-155; 0, only on Regtest: as the node says
+	FinalityBlocks uint64 // EVM: a block with this many above it is final; 0: the node's `finalized` tag
 
 	StartHeight *uint64       // the first block of a new database; nil: the tip at the first start
-	MaxFee      bursar.Amount // the most that one transaction may cost, in units of the native asset
-	MaxFeeRate  bursar.Amount // the most for a vbyte or a unit of gas, in the same units; zero where a chain has neither
+	MaxFee      bursar.Amount // the highest fee of one transaction, in units of the native asset
+	MaxFeeRate  bursar.Amount // the highest fee per vbyte or unit of gas, in the same units; zero if a chain has neither
 
-	GasFromCustomers bool // the fees of tokens may be paid out of what is owed to customers in the chain's native asset
+	GasFromCustomers bool // network fees of tokens may be paid from what is owed to customers in the native asset
 }
 
-// URLs returns the nodes' URLs in clear, for the client that calls them.
+// URLs returns the nodes' URLs in the clear, for the client that calls them.
 func (c ChainConfig) URLs() []string { return inClear(c.RPC) }
 
-// SolidURLs returns Solid in clear.
+// SolidURLs returns Solid in the clear.
 func (c ChainConfig) SolidURLs() []string { return inClear(c.Solid) }
 
 func inClear(secrets []Secret) []string {
@@ -62,7 +62,7 @@ func (c ChainConfig) HeadersInClear() map[string]string {
 	return headers
 }
 
-// units converts an amount of this file. A mistake in one is a bug that every test of the defaults meets.
+// units converts an amount of this source file. A mistake in one is a bug that every test of the defaults detects.
 func units(decimal string, decimals int) bursar.Amount {
 	if decimal == "" {
 		return bursar.Amount{}
@@ -74,7 +74,7 @@ func units(decimal string, decimals int) bursar.Amount {
 	return a
 }
 
-// chainDraft is a chain that is being read.
+// chainDraft is a chain that is being parsed.
 type chainDraft struct {
 	ChainConfig
 	of chain.Definition
@@ -88,7 +88,7 @@ const (
 	maxSatoshiRate = 10_000
 )
 
-// solidKey is a setting of Tron alone.
+// solidKey is a setting of Tron only.
 const solidKey = "solidity_rpc"
 
 var chainSettings = slices.Concat(basicSettings, nodeSettings, familySettings)
@@ -128,7 +128,7 @@ var basicSettings = []setting[chainDraft]{
 
 const gasKey = "gas_from_customers"
 
-// settingsFor returns the settings that a chain has: those of every chain, and its own.
+// settingsFor returns the settings of a chain: those of every chain, and its own.
 func settingsFor(d chain.Definition) []setting[chainDraft] {
 	own := []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "format", "network_id", gasKey, solidKey}
 	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool {
@@ -138,7 +138,7 @@ func settingsFor(d chain.Definition) []setting[chainDraft] {
 
 var chainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// chains reads the chains that are on.
+// chains reads the configured chains.
 func (r *reader) chains(section *node, cfg *Config) {
 	byID := map[uint64]bursar.ChainID{}
 	for _, n := range section.named {
@@ -159,7 +159,7 @@ func (r *reader) chains(section *node, cfg *Config) {
 	}
 }
 
-// knownChain refuses a name that is neither a standard chain nor that of another EVM chain.
+// knownChain refuses a name that is neither a standard chain nor another EVM chain's.
 func (r *reader) knownChain(section, n *node, id bursar.ChainID) bool {
 	if slices.Contains(registry.IDs(), id) || chainName.MatchString(n.key) && n.field("chain_id") != nil {
 		return true
@@ -186,7 +186,7 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 		r.fail(n, "rpc is required: the URL of a node, or a list of them")
 	}
 	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
-		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid),
+		r.fail(n.field(solidKey), "it has %d URLs for the %d of rpc; write one for each, in the same order", len(d.Solid),
 			len(d.RPC))
 	}
 	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
@@ -219,7 +219,7 @@ func (r *reader) urls(n *node) []Secret {
 
 var headerForm = regexp.MustCompile(`^([A-Za-z0-9-]{1,64}):\s*([!-~](?:[ -~]*[!-~])?)$`)
 
-// headers reads lines of the form "Name: value". No error quotes one.
+// headers parses lines of the form "Name: value". No error quotes one.
 func (r *reader) headers(n *node) map[string]Secret {
 	headers := map[string]Secret{}
 	for _, item := range r.list(n) {

@@ -1,10 +1,10 @@
-// Package config reads the configuration: a YAML file, and over it the environment.
+// Package config reads the configuration: a YAML file, overridden by the environment.
 //
-// It owns what the keys are called, what they may hold and what stands in for those that are left out. It opens nothing
-// but the file: whether a node or a database answers is not its business, and a token's contract is kept as it was
-// written, since only the chain's adapter knows its canonical form. Its invariants: a Config it returns has no mistake
-// that can be seen without asking anybody; an amount is read from its digits and never through a float; a URL, which
-// may carry a password, appears in no error and is never printed.
+// It owns the names of the keys, their allowed values and their defaults. It opens nothing but the file: whether a node
+// or a database answers is not checked, and a token's contract is kept as written, because only the chain's adapter
+// knows its canonical form. Its invariants: a Config it returns has no mistake that can be found without a request; an
+// amount is parsed from its digits and never through a float; a URL, which may contain a password, appears in no error
+// and is never printed.
 //
 // Every key has an environment variable: BURSAR_ and the path of the key in capitals, with an underscore for each dot
 // and hyphen, as in BURSAR_LISTEN, BURSAR_CHAINS_BITCOIN_RPC (a list, with commas between) and
@@ -25,26 +25,26 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// DefaultFile is the configuration file where none is named.
+// DefaultFile is the configuration file if none is named.
 const DefaultFile = "bursar.yaml"
 
 const maxFile = 1 << 20 // bytes
 
-// Network says which of the chains' networks are meant.
+// Network is which of the chains' networks is used.
 type Network = chain.Network
 
-// The networks. On Regtest chains are private: any chain id and genesis is taken as configured.
+// The networks. On Regtest chains are private: any configured chain ID and genesis is accepted.
 const (
 	Mainnet = chain.Mainnet
 	Testnet = chain.Testnet
 	Regtest = chain.Regtest
 )
 
-// Failover says what the operator knows of a failover of the database.
+// Failover is what the operator knows of a failover of the database.
 type Failover string
 
-// The failovers. A synchronous one loses no commit that was acknowledged: Patroni's synchronous_mode promises that. Of
-// an unknown one everything is reckoned with.
+// The failovers. A synchronous failover loses no acknowledged commit: Patroni's synchronous_mode guarantees that. After
+// an unknown one, lost commits are assumed.
 const (
 	FailoverUnknown     Failover = "unknown"
 	FailoverSynchronous Failover = "synchronous"
@@ -53,15 +53,15 @@ const (
 // Config is a checked configuration. Printing, logging or encoding it shows no URL.
 type Config struct {
 	Listen       string // host:port of the API
-	AdminListen  string // host:port of metrics and the operator's dashboard; empty: not served
+	AdminListen  string // host:port of metrics and the dashboard; empty: not served
 	Database     Secret // "sqlite:<file>" or "postgres://…"
 	Failover     Failover
-	Lease        time.Duration // how long a replica leads a chain without hearing from the database
+	Lease        time.Duration // how long a replica keeps a chain lease without hearing from the database
 	Network      Network
 	SeedFile     string
 	Chains       map[bursar.ChainID]ChainConfig
-	Registry     *bursar.Registry               // every known currency, those that are off included
-	Off          map[bursar.CurrencyCode]string // the currencies that cannot be used, and why
+	Registry     *bursar.Registry               // every known currency, including unusable ones
+	Off          map[bursar.CurrencyCode]string // the currencies that cannot be used, with reasons
 	Webhooks     Webhooks
 	Signer       Signer
 	Limits       Limits
@@ -69,20 +69,20 @@ type Config struct {
 	Rates        Rates
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
-	Proxies        []netip.Prefix // whose word is taken for who calls
-	ProxyHeader    string         // where they say it: XForwardedFor or Forwarded
-	ClientNetworks []netip.Prefix // the only ones that clients may come from; none: all
+	Proxies        []netip.Prefix // trusted proxies
+	ProxyHeader    string         // the header with the client's address: XForwardedFor or Forwarded
+	ClientNetworks []netip.Prefix // the only networks that clients may connect from; empty: all
 
-	places map[string]place // by path: where each value of the file and the environment stands
+	places map[string]place // by path: the place of each value of the file and the environment
 }
 
-// Webhooks is what may be called.
+// Webhooks configures where webhooks may be sent.
 type Webhooks struct {
-	AllowNetworks []netip.Prefix // networks that may be dialled besides public addresses
+	AllowNetworks []netip.Prefix // networks that webhooks may be sent to besides public addresses
 }
 
-// Load reads the file at path and, over it, the variables of an environment in the form of os.Environ. A file that does
-// not exist is an error that wraps fs.ErrNotExist; whatever is wrong inside is a Mistakes.
+// Load reads the file at path and the overriding variables of an environment in the form of os.Environ. A missing file
+// is an error that wraps fs.ErrNotExist; any mistake inside is a Mistakes.
 func Load(path string, env []string) (Config, error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func Load(path string, env []string) (Config, error) {
 	return Parse(path, text, env)
 }
 
-// missingError says what to do about a file that is not there.
+// missingError is the error of a missing file, with what to do about it.
 type missingError string
 
 func (path missingError) Error() string {
@@ -118,8 +118,7 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Parse is Load for a text that is there already. The name stands in its errors, and its folder is what relative paths
-// are relative to.
+// Parse is Load for a text in memory. Errors contain the name, and relative paths are relative to its folder.
 func Parse(name string, text []byte, env []string) (Config, error) {
 	r := &reader{name: name}
 	root := r.tree(text)

@@ -68,8 +68,8 @@ func TestAnEmptyFileGivesTheDefaults(t *testing.T) {
 func TestDefaultsOfChains(t *testing.T) {
 	t.Parallel()
 	const all = "chains: {bitcoin: {rpc: 'http://a'}, litecoin: {rpc: 'http://a'}, ethereum: {rpc: 'http://a'}, bsc: " +
-		"{rpc: 'http://a'}, " +
-		"polygon: {rpc: 'http://a'}, tron: {rpc: 'http://a'}, solana: {rpc: 'http://a'}, xrpl: {rpc: 'http://a'}}\nnetwork: "
+		"{rpc: 'http://a'}, polygon: {rpc: 'http://a'}, tron: {rpc: 'http://a'}, solana: {rpc: 'http://a'}, xrpl: {rpc: " +
+		"'http://a'}}\nnetwork: "
 	for _, test := range []struct {
 		network string
 		ids     [3]uint64
@@ -177,7 +177,7 @@ currencies:
 	}
 }
 
-func TestTheOthers(t *testing.T) {
+func TestOtherSettings(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t,
 		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\nadmin_listen: off\nlisten: "+
@@ -201,7 +201,7 @@ func TestTheOthers(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhatCannotBeRead(t *testing.T) {
+func TestLoadReportsWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "none.yaml")
 	if _, err := config.Load(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) ||
@@ -240,7 +240,7 @@ func TestNoURLIsEverPrinted(t *testing.T) {
 	}
 }
 
-// What the signer would never sign in an hour is refused before it is ordered.
+// A withdrawal that the signer would never sign within an hour is refused by the configuration.
 func TestTheHourlyLimitBoundsAWithdrawal(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "currencies: {BTC: {hourly_limit: 2}, LTC: {hourly_limit: 2, withdrawal_maximum: 1}}")

@@ -8,21 +8,21 @@ import (
 )
 
 // Credit is what a deposit on a chain needs before it is credited, beyond the chain's own finality. Its amounts are in
-// whole units of the deposit's currency, as they are written: "0.5" is half a UTXO of each.
+// whole units of the deposit's currency, as written: "0.5" is half a unit of each.
 type Credit struct {
-	Confirmations int          // of every amount, itself counted; 0: the chain's own finality is enough
+	Confirmations int          // of every amount, its own block counted; 0: the chain's own finality is enough
 	Above         []CreditStep // in ascending order of amount; Confirmations grow with it
 	Quorum        Quorum
 }
 
-// CreditStep is how many confirmations a deposit of more than an amount needs.
+// CreditStep is the confirmations that a deposit of more than an amount needs.
 type CreditStep struct {
 	Amount        string
 	Confirmations int
 }
 
-// Quorum is how many endpoints of different hosts must report a deposit of more than Above alike. The zero Quorum asks
-// none.
+// Quorum is how many endpoints of different hosts must report a deposit of more than Above identically. The zero Quorum
+// requires none.
 type Quorum struct {
 	Endpoints int
 	Above     string
@@ -37,8 +37,8 @@ const (
 	endpointsKey     = "endpoints"
 )
 
-// Bounds of these settings. A chain remembers so many blocks for a reorg: what needs more confirmations could be lost
-// sight of.
+// Bounds of these settings. A chain keeps this many blocks for a reorg: a deposit that needs more confirmations could
+// be missed.
 const (
 	maxConfirmations = 100
 	maxSteps         = 16
@@ -59,7 +59,7 @@ var quorumSettings = []setting[Quorum]{
 	}},
 }
 
-// confirmations reads a number, or a section with a default and what larger amounts need.
+// confirmations parses a number, or a section with a default and the confirmations of larger amounts.
 func (r *reader) confirmations(n *node, to *chainDraft) {
 	if n.shape == isText {
 		r.depth(n, to)
@@ -76,14 +76,14 @@ func (r *reader) confirmations(n *node, to *chainDraft) {
 	}
 	for _, step := range to.Credit.Above {
 		if step.Confirmations < last {
-			r.fail(section, "above %s it asks for %d confirmations, which is less than what smaller amounts need: %d",
+			r.fail(section, "above %s it requires %d confirmations, but smaller amounts require %d",
 				step.Amount, step.Confirmations, last)
 		}
 		last = max(last, step.Confirmations)
 	}
 }
 
-// depth reads what every amount needs. On chains that count confirmations it is their finality too.
+// depth parses the confirmations of every amount. On chains that count confirmations they are the finality too.
 func (r *reader) depth(n *node, to *chainDraft) {
 	count, ok := r.count(n, 1, maxConfirmations)
 	if to.of.Confirmations > 0 {
@@ -93,7 +93,7 @@ func (r *reader) depth(n *node, to *chainDraft) {
 	keep(&to.Credit.Confirmations)(count, ok)
 }
 
-// steps reads amounts with their confirmations: a section, or in a variable "1=6,10=30".
+// steps parses amounts with their confirmations: a section, or in a variable "1=6,10=30".
 func (r *reader) steps(n *node) []CreditStep {
 	section := n
 	if n.shape == isText && n.fromEnvironment {
@@ -126,7 +126,7 @@ func (r *reader) steps(n *node) []CreditStep {
 	return steps
 }
 
-// pairs reads a variable of the form "1=6,10=30" into a section.
+// pairs parses a variable of the form "1=6,10=30" into a section.
 func (r *reader) pairs(n *node) *node {
 	section := *n
 	section.shape = isSection
@@ -143,7 +143,7 @@ func (r *reader) pairs(n *node) *node {
 	return &section
 }
 
-// creditQuorum reads when a second endpoint is asked.
+// creditQuorum parses when a second endpoint is asked.
 func (r *reader) creditQuorum(n *node, to *chainDraft) {
 	section := r.asSection(n, `{endpoints: 2, above: "5"}`)
 	if section == nil {
@@ -151,12 +151,12 @@ func (r *reader) creditQuorum(n *node, to *chainDraft) {
 	}
 	read(r, section, quorumSettings, &to.Credit.Quorum)
 	if section.field(endpointsKey) == nil {
-		r.fail(n, "endpoints is required: how many must report a deposit alike, such as 2")
+		r.fail(n, "endpoints is required: how many must report a deposit identically, such as 2")
 	}
 }
 
-// applyCredit gives each currency what its chain's section asks for, in the currency's smallest units. What is finer
-// than those is cut off: a limit gets lower and never higher.
+// applyCredit gives each currency the requirements of its chain's section, in the currency's smallest units. Finer
+// digits are cut off, so that a limit gets lower and never higher.
 func applyCredit(list []bursar.Currency, cfg *Config) {
 	for i := range list {
 		c := &list[i]
@@ -170,7 +170,8 @@ func applyCredit(list []bursar.Currency, cfg *Config) {
 	}
 }
 
-// cut converts a decimal of a section, which was read with maxDecimals and so fits every currency, into smallest units.
+// cut converts a decimal of a section, which was parsed with maxDecimals and so fits every currency, into smallest
+// units.
 func cut(decimal string, decimals int) bursar.Amount {
 	whole, fraction, _ := strings.Cut(decimal, ".")
 	if fraction = fraction[:min(len(fraction), decimals)]; fraction != "" {
@@ -178,7 +179,7 @@ func cut(decimal string, decimals int) bursar.Amount {
 	}
 	amount, err := bursar.ParseDecimal(whole, decimals)
 	if err != nil {
-		return bursar.Amount{} // nothing is written: the strictest limit
+		return bursar.Amount{} // not configured: the strictest limit
 	}
 	return amount
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/bursar/bursar/chain/registry"
 )
 
-// currencyDraft is a currency that is being read.
+// currencyDraft is a currency that is being parsed.
 type currencyDraft struct {
 	bursar.Currency
-	own  bool // the native asset, whose nature is fixed
+	own  bool // a native asset, whose chain, contract and decimals are fixed
 	cfg  *Config
 	node *node
 }
 
-// natureSettings say what a currency is. They are read before the limits: what an amount means depends on the decimals.
+// natureSettings define what a currency is. They are read before the limits, because the decimals decide what an amount
+// means.
 var natureSettings = []setting[currencyDraft]{
 	{"chain", func(r *reader, n *node, to *currencyDraft) {
 		if text, ok := r.text(n); ok && r.mayChange(n, to) && r.chainExists(n, text, to.cfg) {
@@ -31,7 +32,7 @@ var natureSettings = []setting[currencyDraft]{
 			return
 		}
 		if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }) {
-			r.fail(n, "%.60q is not a contract's address", text)
+			r.fail(n, "%.60q is not a contract address", text)
 			return
 		}
 		to.Contract = text
@@ -47,7 +48,7 @@ var natureSettings = []setting[currencyDraft]{
 	}},
 }
 
-// limitSettings say what the operator asks for a currency.
+// limitSettings define limits and fees of a currency.
 var limitSettings = []setting[currencyDraft]{
 	{"minimum", func(r *reader, n *node, to *currencyDraft) { keep(&to.Minimum)(r.amount(n, to.Decimals)) }},
 	{"withdrawal_minimum", func(r *reader, n *node, to *currencyDraft) {
@@ -61,7 +62,7 @@ var limitSettings = []setting[currencyDraft]{
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
 		amount, ok := r.amount(n, to.Decimals)
 		if ok && !to.IsToken() {
-			r.fail(n, "what a sweep of a native asset is worth is known without it: it is for tokens only")
+			r.fail(n, "it is for tokens only: the worth of sweeping a native asset is known without it")
 			return
 		}
 		keep(&to.SweepFrom)(amount, ok)
@@ -78,7 +79,8 @@ var limitSettings = []setting[currencyDraft]{
 		fee, ok := r.fee(n, to.Decimals)
 		if ok && fee.Network && to.IsToken() {
 			r.fail(n,
-				"the network fee of a token is paid in another coin, by you; allowed are an amount, a percentage, or both with "+
+				"the network fee of a token is paid in the chain's native asset by the operator; allowed are an amount, a "+
+					"percentage, or both with "+
 					"a + between")
 			return
 		}
@@ -91,10 +93,10 @@ func currencyKeys() []string { return append(keysOf(natureSettings), keysOf(limi
 // maxDecimals leaves room for amounts of 100 million whole UTXOs in 128 bits.
 const maxDecimals = 30
 
-// mayChange refuses to make something else of a native asset.
+// mayChange refuses to redefine a native asset.
 func (r *reader) mayChange(n *node, to *currencyDraft) bool {
 	if to.own {
-		r.fail(n, "%s is the own coin of %s: its chain, contract and decimals are fixed", to.Code, to.Chain)
+		r.fail(n, "%s is the native asset of %s: its chain, contract and decimals are fixed", to.Code, to.Chain)
 	}
 	return !to.own
 }
@@ -112,7 +114,7 @@ func (r *reader) chainExists(n *node, name string, cfg *Config) bool {
 	return false
 }
 
-// rescale carries the limits of a standard token over to another count of decimals.
+// rescale converts the limits of a standard token to other decimals.
 func (d *currencyDraft) rescale(r *reader, decimals int) {
 	for _, a := range []*bursar.Amount{&d.Minimum, &d.WithdrawalMinimum} {
 		if !a.IsZero() {
@@ -124,7 +126,7 @@ func (d *currencyDraft) rescale(r *reader, decimals int) {
 
 var currencyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]{0,11}(-[A-Z0-9]{1,12}){0,2}$`)
 
-// currencies makes the registry: the standard currencies with what the file changes, and those that it adds.
+// currencies builds the registry: the standard currencies with the changes of the file, and those that it adds.
 func (r *reader) currencies(section *node, cfg *Config) {
 	list := bursar.Standard()
 	changed := map[bursar.CurrencyCode]bool{}
@@ -154,7 +156,7 @@ func (r *reader) currencies(section *node, cfg *Config) {
 	cfg.Off = off(cfg, changed)
 }
 
-// off says which currencies cannot be used. The contracts that are known by themselves are those of the main networks.
+// off returns which currencies cannot be used, and why. Built-in contracts are those of the main networks.
 func off(cfg *Config, contracts map[bursar.CurrencyCode]bool) map[bursar.CurrencyCode]string {
 	reasons := map[bursar.CurrencyCode]string{}
 	for _, c := range cfg.Registry.All() {
@@ -170,7 +172,7 @@ func off(cfg *Config, contracts map[bursar.CurrencyCode]bool) map[bursar.Currenc
 // currency reads one section: a change of a listed currency, or a new one.
 func (r *reader) currency(n *node, list []bursar.Currency, cfg *Config) (bursar.Currency, bool) {
 	if !currencyCode.MatchString(n.key) {
-		r.fail(n, "a currency's code is made of capitals and digits, as BTC or USDT-MATIC")
+		r.fail(n, "a currency code consists of capitals and digits, such as BTC or USDT-MATIC")
 		return bursar.Currency{}, false
 	}
 	if n.shape != isSection {
@@ -189,7 +191,7 @@ func (r *reader) currency(n *node, list []bursar.Currency, cfg *Config) (bursar.
 		}
 	}
 	apply(r, n, natureSettings, &d)
-	if len(r.mistakes) == before { // else no amount can be judged
+	if len(r.mistakes) == before { // otherwise no amount can be checked
 		apply(r, n, limitSettings, &d)
 	}
 	if len(r.mistakes) == before {
@@ -199,7 +201,7 @@ func (r *reader) currency(n *node, list []bursar.Currency, cfg *Config) (bursar.
 	return d.Currency, len(r.mistakes) == before
 }
 
-// complete refuses a new currency that leaves open what nobody can guess.
+// complete refuses a new currency without the required settings.
 func (r *reader) complete(n *node, list []bursar.Currency) bool {
 	var missing []string
 	for _, key := range []string{"chain", "decimals", "minimum"} {
@@ -222,7 +224,7 @@ func (r *reader) complete(n *node, list []bursar.Currency) bool {
 	return false
 }
 
-// finish fills in what follows from the rest and looks at the whole.
+// finish fills in derived values and checks the whole.
 func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency) {
 	n := d.node
 	if !standard {
@@ -230,19 +232,19 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 	}
 	d.Places = min(d.Places, d.Decimals)
 	if moved := n.field("chain"); standard && moved != nil && (n.field("contract") == nil || n.field("decimals") == nil) {
-		r.fail(moved, "on another chain %s needs its contract and decimals there", d.Code)
+		r.fail(moved, "%s on another chain needs its contract and decimals on that chain", d.Code)
 	}
 	of := registry.Of(d.Chain)
 	if d.IsToken() && of.Contract == nil {
 		r.fail(n, "tokens of %s are not supported", d.Chain)
 	}
 	if of.Family == chain.FamilySolana && d.Minimum.Less(solanaRent) {
-		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on an address of its own: Solana takes rent from less",
+		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on its own address: Solana charges rent below that",
 			d.Exact(solanaRent))
 	}
 	for _, c := range list {
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
-			r.fail(n, "it is the same asset as %s: a token needs a contract of its own", c.Code)
+			r.fail(n, "it is the same asset as %s: every token needs its own contract", c.Code)
 		}
 	}
 	if !d.HourlyLimit.IsZero() && d.WithdrawalMaximum.IsZero() {
@@ -257,8 +259,8 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 	}
 }
 
-// solanaRent is what an account without data must hold to be free of rent: (128 + 0) bytes × 3,480 lamports × 2 years.
-// Source: Solana's rent sysvar, solana_program::rent, DEFAULT_LAMPORTS_PER_BYTE_YEAR.
+// solanaRent is the rent-exempt minimum of an account without data: (128 + 0) bytes × 3,480 lamports × 2 years. Source:
+// Solana's rent sysvar, solana_program::rent, DEFAULT_LAMPORTS_PER_BYTE_YEAR.
 var solanaRent = bursar.Units(890_880)
 
 func (d *currencyDraft) defaults() {

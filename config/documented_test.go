@@ -11,10 +11,10 @@ import (
 
 var (
 	yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
-	nextFile  = regexp.MustCompile(`(?m)^# [a-z]+\.yaml.*$`) // a comment that begins another file within a block
+	nextFile  = regexp.MustCompile(`(?m)^# [a-z]+\.yaml.*$`) // a comment that starts another file within a block
 )
 
-// TestDocumentedConfigurationsAreRead loads everything that the documents show as a configuration, as it stands there.
+// TestDocumentedConfigurationsAreRead loads every configuration in the documents, as it is written there.
 func TestDocumentedConfigurationsAreRead(t *testing.T) {
 	t.Parallel()
 	documents, err := filepath.Glob("../docs/*.md")
@@ -33,10 +33,10 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 		}
 		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
 			for _, shown := range nextFile.Split(block[1], -1) {
-				if strings.TrimSpace(shown) == "" || strings.Contains(shown, "scrape_configs:") { // that is Prometheus'
+				if strings.TrimSpace(shown) == "" || strings.Contains(shown, "scrape_configs:") { // a configuration of Prometheus
 					continue
 				}
-				if !strings.Contains(shown, "chains:") { // a part of a file
+				if !strings.Contains(shown, "chains:") { // part of a file
 					shown += "chains: {bsc: {rpc: \"http://127.0.0.1:8545\"}}\n"
 				}
 				file := filepath.Join(t.TempDir(), "bursar.yaml")
@@ -55,7 +55,7 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 	}
 }
 
-// TestEveryKeyIsDocumented holds the table of docs/operations.md to the keys that are read.
+// TestEveryKeyIsDocumented compares the table of docs/operations.md with the keys that are read.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/operations.md")

@@ -12,11 +12,11 @@ import (
 
 const variablePrefix = "BURSAR_"
 
-// notSettings are variables that begin like settings and are none: the seed file's passphrase, which signer reads; what
-// tests use to find node programs; and what Kubernetes sets in every container beside a service named bursar.
+// notSettings are variables that begin like settings but are not: the seed file's passphrase, which signer reads; those
+// by which tests find node programs; and those that Kubernetes sets in every container beside a service named bursar.
 var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|ANVIL|BITCOIND|TEST_.*|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
 
-// HasSettings reports whether an environment holds any setting, so that the service may run without a file.
+// HasSettings reports whether an environment contains any setting, so that the service may run without a file.
 func HasSettings(env []string) bool {
 	return slices.ContainsFunc(env, func(pair string) bool {
 		name, value, _ := strings.Cut(pair, "=")
@@ -28,7 +28,7 @@ func isSetting(name string) bool {
 	return strings.HasPrefix(name, variablePrefix) && !notSettings.MatchString(name)
 }
 
-// overlay lays the environment's variables over the file.
+// overlay overrides the file with the environment's variables.
 func (r *reader) overlay(root *node, env []string) {
 	values := map[string]string{}
 	var names []string
@@ -40,14 +40,14 @@ func (r *reader) overlay(root *node, env []string) {
 		if _, double := values[name]; !double {
 			names = append(names, name)
 		}
-		values[name] = value // the last one counts, as for the processes that a shell starts
+		values[name] = value // the last one applies, as for the processes that a shell starts
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		at := &node{shape: isText, place: name, line: math.MaxInt, text: values[name], fromEnvironment: true}
 		path := locate(root, strings.TrimPrefix(name, variablePrefix))
 		if path == nil {
-			r.fail(at, "there is no such setting%s", suggestVariable(root, name))
+			r.fail(at, "unknown setting%s", suggestVariable(root, name))
 			continue
 		}
 		if at.text != "" {
@@ -56,8 +56,8 @@ func (r *reader) overlay(root *node, env []string) {
 	}
 }
 
-// put sets a value below a section, making the sections between. Where the file has something else than a section,
-// which is a mistake that is noted elsewhere, it changes nothing.
+// put sets a value below a section and creates the sections in between. If the file has something else than a section,
+// which is recorded as a mistake elsewhere, it changes nothing.
 func (n *node) put(path []string, value *node) {
 	if n.shape == isNothing {
 		n.shape = isSection
@@ -89,7 +89,7 @@ func variable(path ...string) string {
 	return strings.ToUpper(strings.ReplaceAll(strings.Join(path, "_"), "-", "_"))
 }
 
-// fixedPaths returns the paths of all keys that are not below a name of the operator's.
+// fixedPaths returns the paths of all keys that are not below a name that the operator chooses.
 func fixedPaths() (paths [][]string) {
 	for _, key := range keysOf(slices.Concat(topSettings, accessSettings)) {
 		paths = append(paths, []string{key})
@@ -107,17 +107,17 @@ func fixedPaths() (paths [][]string) {
 	return paths
 }
 
-// below are the keys of the sections below a chain.
+// below holds the keys of the sections below a chain.
 var below = map[string][]string{
 	quotaKey:         keysOf(quotaSettings),
 	confirmationsKey: {defaultKey, aboveKey},
 	quorumKey:        keysOf(quorumSettings),
 }
 
-// chainKeys are the keys below a chain, those of its sections included, with a dot between.
+// chainKeys returns the keys below a chain, including those of its sections, separated by dots.
 func chainKeys() (keys []string) {
 	for _, key := range keysOf(chainSettings) {
-		if below[key] == nil || key == confirmationsKey { // which may be a single value too
+		if below[key] == nil || key == confirmationsKey { // may be a single value too
 			keys = append(keys, key)
 		}
 		for _, inner := range below[key] {
@@ -127,7 +127,7 @@ func chainKeys() (keys []string) {
 	return keys
 }
 
-// locate finds the path that a variable's name, without the prefix, stands for; nil if there is none.
+// locate returns the path for a variable's name without the prefix; nil if there is none.
 func locate(root *node, name string) []string {
 	for _, path := range fixedPaths() {
 		if variable(path...) == name {
@@ -146,7 +146,7 @@ func locate(root *node, name string) []string {
 	return nil
 }
 
-// locateRate finds a currency's setting below rates, as in "STATIC_USDT_MATIC".
+// locateRate returns the path of a currency's setting below rates, as in "STATIC_USDT_MATIC".
 func locateRate(root *node, rest string) []string {
 	for _, key := range []string{staticKey, pointersKey} {
 		name, ok := strings.CutPrefix(rest, variable(key)+"_")
@@ -184,7 +184,7 @@ func locateIn(root *node, section, rest string, keys []string, spell func(string
 	return append([]string{section, spell(strings.ReplaceAll(name, "_", "-"))}, path...)
 }
 
-// namesIn returns the names that a section has in the file, and those that need not be there.
+// namesIn returns the names that a section has in the file, and the standard names.
 func namesIn(root *node, section string) []string {
 	var names []string
 	if s := root.field(section); s != nil {

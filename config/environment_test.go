@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
+func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, `
 listen: 127.0.0.1:1
@@ -66,9 +66,9 @@ currencies:
 func TestMistakesOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, variable, want string }{
-		{"", "BURSAR_LISTNE=x", `BURSAR_LISTNE: there is no such setting (did you mean BURSAR_LISTEN?)`},
-		{"", "BURSAR_MNEMONIC=abandon", `BURSAR_MNEMONIC: there is no such setting`},
-		{"", "BURSAR_CHAINS=x", `BURSAR_CHAINS: there is no such setting`},
+		{"", "BURSAR_LISTNE=x", `BURSAR_LISTNE: unknown setting (did you mean BURSAR_LISTEN?)`},
+		{"", "BURSAR_MNEMONIC=abandon", `BURSAR_MNEMONIC: unknown setting`},
+		{"", "BURSAR_CHAINS=x", `BURSAR_CHAINS: unknown setting`},
 		{"", "BURSAR_LISTEN=8080",
 			`BURSAR_LISTEN: "8080" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)`},
 		{"", "BURSAR_CHAINS_BITCOIN_RPC=me:hunter2@h",

@@ -2,7 +2,7 @@ package config
 
 import "github.com/bursar/bursar"
 
-// fee reads a fee of a currency with so many decimals, in the words of bursar.ParseFee.
+// fee parses a fee of a currency with the given decimals, in the syntax of bursar.ParseFee.
 func (r *reader) fee(n *node, decimals int) (bursar.Fee, bool) {
 	text, ok := r.text(n)
 	if !ok {

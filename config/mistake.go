@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Mistake is one thing that is wrong.
+// Mistake is one error in the configuration.
 type Mistake struct {
 	Place string // "bursar.yaml:7", or the environment variable
-	Key   string // "chains.bitcoin.rpc"; empty where no key is at fault or the place names it
+	Key   string // "chains.bitcoin.rpc"; empty if no key is at fault or the place names it
 	What  string // what is wrong and what is allowed
 
-	line int // of the file; variables come after all lines
+	line int // line in the file; variables come after all lines
 }
 
-// Error returns the mistake in one line.
+// Error returns the mistake on one line.
 func (m Mistake) Error() string {
 	if m.Key == "" {
 		return m.Place + ": " + m.What
@@ -24,14 +24,14 @@ func (m Mistake) Error() string {
 	return m.Place + ": " + m.Key + ": " + m.What
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
 	name            string // as Mistake.Place
 	line            int
 	fromEnvironment bool
 }
 
-// rememberPlaces notes where a value and all below it stand.
+// rememberPlaces records the place of a value and of all values below it.
 func (n *node) rememberPlaces(places map[string]place) {
 	places[n.path] = place{n.place, n.line, n.fromEnvironment}
 	for _, f := range n.named {
@@ -39,8 +39,8 @@ func (n *node) rememberPlaces(places map[string]place) {
 	}
 }
 
-// MistakeAt returns what is wrong with the value at a path such as "currencies.USDT.contract", with its line or
-// variable: for what only an adapter can judge. A value that is a default has the place of what is above it.
+// MistakeAt returns a mistake in the value at a path such as "currencies.USDT.contract", with its line or variable, for
+// rules that only an adapter can check. A default value has the place of the section above it.
 func (c Config) MistakeAt(path, format string, args ...any) Mistake {
 	m := Mistake{Place: "the configuration", Key: path, What: fmt.Sprintf(format, args...)}
 	for above := path; ; {
@@ -59,13 +59,13 @@ func (c Config) MistakeAt(path, format string, args ...any) Mistake {
 	}
 }
 
-// Mistakes are all that were found, in the order of the file, those of the environment last.
+// Mistakes are all mistakes that were found, in the order of the file, followed by those of the environment.
 type Mistakes []Mistake
 
-// maxShown bounds how many mistakes an error tells.
+// maxShown bounds how many mistakes an error lists.
 const maxShown = 20
 
-// Error returns a line for each mistake.
+// Error returns one line for each mistake.
 func (list Mistakes) Error() string {
 	var b strings.Builder
 	for i, m := range list[:min(len(list), maxShown)] {
@@ -80,7 +80,7 @@ func (list Mistakes) Error() string {
 	return b.String()
 }
 
-// err returns nil where there is no mistake.
+// err returns nil if there is no mistake.
 func (list Mistakes) err() error {
 	if len(list) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (list Mistakes) err() error {
 	return list
 }
 
-// nearest returns the candidate that is most likely meant by a misspelt word, or "".
+// nearest returns the candidate most similar to a misspelt word, or "".
 func nearest(word string, candidates []string) string {
 	best, found := len(word)/3+1, ""
 	for _, c := range candidates {
@@ -123,7 +123,7 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// didYouMean ends a message about an unknown word: with the one that is meant, or with those that are allowed.
+// didYouMean returns the end of a message about an unknown word: the most similar word, or the allowed ones.
 func didYouMean(word string, allowed []string) string {
 	if near := nearest(word, allowed); near != "" {
 		return fmt.Sprintf(" (did you mean %s?)", near)

@@ -11,34 +11,34 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Nodes says how the endpoints of a chain are asked. A zero value leaves the choice to the client.
+// Nodes configures requests to the endpoints of a chain. A zero value leaves the choice to the client.
 type Nodes struct {
-	Provider string        // a profile of limits by name; empty: recognised by each endpoint's host
+	Provider string        // name of a profile of limits; empty: recognised by each endpoint's host
 	Quota    Quota         // of each endpoint
-	MaxBody  int64         // bytes of an answer
-	Fetchers int           // blocks that are fetched at the same time
-	Window   int           // blocks that are asked for at once
-	Pace     time.Duration // between two looks for a new head
+	MaxBody  int64         // bytes of a response
+	Fetchers int           // blocks fetched concurrently
+	Window   int           // blocks requested per batch
+	Pace     time.Duration // interval of polling for a new head
 }
 
-// Quota is what an endpoint's plan allows. Zero: what its provider's profile says, else no limit.
+// Quota is what an endpoint's plan allows. Zero: the quota of its provider's profile, otherwise no limit.
 type Quota struct {
 	PerSecond int // calls
 	PerDay    int // calls
 	Batch     int // calls in one request
 }
 
-// Ways to see value that contracts send on chains of Ethereum's kind, as Trace names them.
+// Methods to see value that contracts send on EVM chains, as Trace names them.
 const (
-	TraceAuto   = "auto" // what each endpoint offers, balances where it offers nothing
+	TraceAuto   = "auto" // the method that each endpoint offers, or balances if it offers none
 	TraceGeth   = "geth"
 	TraceParity = "parity"
 	TraceNone   = "none"
 )
 
-// Forms of Solana's transactions, as Format names them.
+// Formats of Solana's transactions, as Format names them.
 const (
-	FormatAuto   = "auto" // what the cluster takes
+	FormatAuto   = "auto" // the newest that the cluster accepts
 	FormatLegacy = "legacy"
 	FormatV0     = "v0"
 	FormatV1     = "v1"
@@ -64,7 +64,7 @@ var nodeSettings = []setting[chainDraft]{
 	{"provider", func(r *reader, n *node, to *chainDraft) {
 		name, ok := r.text(n)
 		if ok && !providerName.MatchString(name) {
-			r.fail(n, "%.40q is not the name of a provider, such as trongrid", name)
+			r.fail(n, "%.40q is not a provider's name, such as trongrid", name)
 			return
 		}
 		keep(&to.Nodes.Provider)(name, ok)
@@ -115,8 +115,8 @@ var quotaSettings = []setting[Quota]{
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// pushSchemes are how a chain's nodes announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a
-// WebSocket.
+// pushSchemes returns the URL schemes by which a chain's nodes announce blocks: bitcoind, litecoind and java-tron over
+// ZMQ, the others over a WebSocket.
 func pushSchemes(of chain.Definition) []string {
 	if of.ZMQ {
 		return []string{"tcp"}
@@ -124,7 +124,7 @@ func pushSchemes(of chain.Definition) []string {
 	return []string{"ws", "wss"}
 }
 
-// pushURLs reads where announcements come from. No error quotes a URL: it may hold a key.
+// pushURLs parses the URLs of block announcements. No error quotes a URL, because it may contain a key.
 func (r *reader) pushURLs(n *node, of chain.Definition) []Secret {
 	items, schemes := r.list(n), pushSchemes(of)
 	if len(items) > maxURLs {
@@ -148,5 +148,5 @@ func (r *reader) pushURLs(n *node, of chain.Definition) []Secret {
 	return urls
 }
 
-// PushURLs returns Push in clear, for anyone who connects.
+// PushURLs returns Push in the clear, for the client that connects.
 func (c ChainConfig) PushURLs() []string { return inClear(c.Push) }

@@ -36,7 +36,7 @@ chains:
   xrpl: {rpc: http://a, network_id: 21337, max_body: 1048576}
 `
 
-func TestHowNodesAreAsked(t *testing.T) {
+func TestNodeSettings(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, everyNodeSetting)
 	c := cfg.Chains["polygon"]
@@ -63,7 +63,7 @@ func TestHowNodesAreAsked(t *testing.T) {
 	}
 }
 
-func TestWhatADepositNeeds(t *testing.T) {
+func TestConfirmationsOfADeposit(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, everyNodeSetting)
 	bitcoin, solana := cfg.Chains["bitcoin"], cfg.Chains["solana"]
@@ -77,7 +77,7 @@ func TestWhatADepositNeeds(t *testing.T) {
 	}
 }
 
-func TestWhatADepositNeedsInEachCurrency(t *testing.T) {
+func TestConfirmationsInEachCurrency(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t,
 		"chains:\n  tron: {rpc: http://a, confirmations: {default: 20, above: {'0.0000019': 25, '100': 40}}, "+

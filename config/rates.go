@@ -14,14 +14,14 @@ const (
 	RatesHTTP   = "http"
 )
 
-// Rates says where it comes from what currencies are worth in USDT.
+// Rates configures the source of what currencies are worth in USDT.
 type Rates struct {
-	Source   string                              // RatesStatic, RatesHTTP, or empty: figures in USDT are left out everywhere
+	Source   string                              // RatesStatic, RatesHTTP, or empty: no figures in USDT anywhere
 	Static   map[bursar.CurrencyCode]bursar.Rate // of RatesStatic
-	URL      Secret                              // of RatesHTTP: what is asked; it may hold a key
-	Pointers map[bursar.CurrencyCode]string      // of RatesHTTP: where each currency's rate stands in the answer (RFC 6901)
-	Refresh  time.Duration                       // of RatesHTTP: how often to ask
-	MaxAge   time.Duration                       // of RatesHTTP: how long a rate counts
+	URL      Secret                              // of RatesHTTP: the URL of the source; it may contain a key
+	Pointers map[bursar.CurrencyCode]string      // of RatesHTTP: JSON pointers to rates in the response (RFC 6901)
+	Refresh  time.Duration                       // of RatesHTTP: interval of requests
+	MaxAge   time.Duration                       // of RatesHTTP: how long a rate is valid
 }
 
 // The keys of the sections below rates.
@@ -49,24 +49,24 @@ var ratesSettings = []setting[Rates]{
 	}},
 }
 
-// usedBy refuses a key that the chosen source does not look at.
+// usedBy refuses a key that the chosen source does not use.
 func (r *reader) usedBy(n *node, to *Rates, source string) bool {
 	if to.Source != "" && to.Source != source {
-		r.fail(n, "it is of no use with source: %s", to.Source)
+		r.fail(n, "it is not used with source: %s", to.Source)
 	}
 	return to.Source == source
 }
 
-// period is duration without zero, which would mean never.
+// period parses a duration without zero, which would mean never.
 func (r *reader) period(n *node, least, most time.Duration) (time.Duration, bool) {
 	d, ok := r.duration(n, least, most)
 	if ok && d == 0 {
-		r.fail(n, "it must lie between %s and %s", least, most)
+		r.fail(n, "it must be between %s and %s", least, most)
 	}
 	return d, ok && d != 0
 }
 
-// rates reads where rates come from; the currencies are read before.
+// rates parses the source of rates; the currencies are parsed before it.
 func (r *reader) rates(section *node, cfg *Config) {
 	if section == nil || cfg.Registry == nil {
 		return
@@ -91,15 +91,15 @@ func (r *reader) rates(section *node, cfg *Config) {
 	}
 }
 
-// completeRates looks at the whole, and fills in where rates stand that nothing is said of: below the currency's code.
+// completeRates checks the whole, and fills in missing pointers: the currency's code.
 func (r *reader) completeRates(section *node, to *Rates, registry *bursar.Registry) {
 	switch {
 	case to.Source == RatesStatic && len(to.Static) == 0:
 		r.fail(section, "static is required: a rate for each currency, such as {BTC: \"65000.5\"}")
 	case to.Source == RatesHTTP && to.URL.Reveal() == "":
-		r.fail(section, "url is required: what answers with rates in JSON")
+		r.fail(section, "url is required: the address of a source of rates in JSON")
 	case to.Source == RatesHTTP && to.MaxAge < to.Refresh:
-		r.fail(section, "max_age is below refresh: no rate would last until the next")
+		r.fail(section, "max_age is below refresh: no rate would stay valid until the next")
 	}
 	if to.Source != RatesHTTP {
 		return
@@ -153,7 +153,7 @@ func (r *reader) pointers(section *node, registry *bursar.Registry) map[bursar.C
 // rated returns the currency that a key of a section names. USDT is the unit of all rates and has none.
 func (r *reader) rated(section, n *node, registry *bursar.Registry) (bursar.CurrencyCode, bool) {
 	if bursar.CurrencyCode(n.key) == bursar.USDT {
-		r.fail(n, "USDT is the unit: its rate is 1")
+		r.fail(n, "USDT is the unit of rates: its rate is 1")
 		return "", false
 	}
 	var codes []string
@@ -171,7 +171,7 @@ func (r *reader) rated(section, n *node, registry *bursar.Registry) (bursar.Curr
 	return "", false
 }
 
-// isPointer reports whether a text leads to something inside a JSON document (RFC 6901).
+// isPointer reports whether a text points to something inside a JSON document (RFC 6901).
 func isPointer(text string) bool {
 	return strings.HasPrefix(text, "/") && !strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(text), "~")
 }

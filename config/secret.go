@@ -8,14 +8,14 @@ import (
 
 const hidden = "[secret]"
 
-// Secret is a text with credentials in it. Whatever prints, logs or encodes it gets "[secret]", also where it lies in
-// an unexported field: of a function, fmt shows the address only. The zero Secret is the empty text.
+// Secret is a text with credentials. Printing, logging or encoding it gives "[secret]", even in an unexported field: of
+// a function, fmt prints only the address. The zero Secret is the empty text.
 type Secret struct{ reveal func() string }
 
 // NewSecret wraps a text.
 func NewSecret(text string) Secret { return Secret{func() string { return text }} }
 
-// Reveal returns the text in clear, for the one who connects with it.
+// Reveal returns the text in the clear, for the client that connects with it.
 func (s Secret) Reveal() string {
 	if s.reveal == nil {
 		return ""
@@ -23,7 +23,7 @@ func (s Secret) Reveal() string {
 	return s.reveal()
 }
 
-// Format writes "[secret]" whatever the verb.
+// Format writes "[secret]" for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // String returns "[secret]".

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// setting is a key of a section and how its value is read. Settings are read in the order of their table.
+// setting is a key of a section with the function that parses its value. Settings are read in the order of their table.
 type setting[T any] struct {
 	key  string
 	read func(r *reader, n *node, to *T)
@@ -68,7 +68,7 @@ var webhookSettings = []setting[Webhooks]{
 	}},
 }
 
-// keep stores a value that was read without a mistake.
+// keep stores a value that was parsed without a mistake.
 func keep[V any](to *V) func(V, bool) {
 	return func(value V, ok bool) {
 		if ok {
@@ -115,13 +115,13 @@ func (r *reader) subsection(parent *node, key string) *node {
 	return s
 }
 
-// read notes keys that no table has, and reads the others in the order of the table.
+// read records unknown keys as mistakes, and reads the others in the order of the table.
 func read[T any](r *reader, section *node, settings []setting[T], to *T, others ...string) {
 	r.onlyKeys(section, append(keysOf(settings), others...))
 	apply(r, section, settings, to)
 }
 
-// onlyKeys notes the keys of a section that are not allowed there.
+// onlyKeys records the keys of a section that are not allowed there as mistakes.
 func (r *reader) onlyKeys(section *node, allowed []string) {
 	for _, f := range section.named {
 		if !slices.Contains(allowed, f.key) {

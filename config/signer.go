@@ -2,15 +2,15 @@ package config
 
 import "strings"
 
-// Signer says where the process with the seed is. The zero Signer means that the service signs in its own process.
+// Signer is the address of the process with the seed. The zero Signer means that the service signs in its own process.
 type Signer struct {
 	Address string // "unix:<path>" or "https://host:port"
-	CA      string // PEM files of https: the authority of both sides' certificates, and this side's own
+	CA      string // PEM files of https: the authority of both sides, and this side's certificate and key
 	Cert    string
 	Key     string
 }
 
-// Remote reports whether the signer is a process of its own.
+// Remote reports whether the signer is a separate process.
 func (s Signer) Remote() bool { return s.Address != "" }
 
 var signerSettings = []setting[Signer]{
@@ -21,7 +21,7 @@ var signerSettings = []setting[Signer]{
 			return
 		}
 		if ok && !strings.HasPrefix(text, "https://") {
-			r.fail(n, "%.60q is not the address of a signer: unix:/path of a socket, or https://host:port", text)
+			r.fail(n, "%.60q is not a signer's address: unix:/path of a socket, or https://host:port", text)
 			return
 		}
 		keep(&to.Address)(text, ok)
@@ -31,7 +31,7 @@ var signerSettings = []setting[Signer]{
 	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
 }
 
-// file reads a path.
+// file parses a path.
 func (r *reader) file(n *node, to *string) {
 	if path, ok := r.text(n); ok {
 		*to = r.resolve(n, path)
@@ -47,8 +47,8 @@ func (r *reader) signer(section *node, cfg *Config) {
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&
 		(cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
-		r.fail(section, "https needs ca, cert and key: both sides show a certificate")
+		r.fail(section, "https needs ca, cert and key: both sides authenticate with a certificate")
 	case strings.HasPrefix(cfg.Signer.Address, "unix:") && files != "":
-		r.fail(section, "a socket needs no ca, cert or key: its file's rights say who may connect")
+		r.fail(section, "a socket needs no ca, cert or key: its file permissions decide who may connect")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// shape is what kind of value a node holds.
+// shape is the kind of value that a node has.
 type shape string
 
 const (
@@ -23,20 +23,20 @@ const (
 	isSection shape = "a section"
 )
 
-// node is a value of the file or of the environment, and where it stands.
+// node is a value of the file or of the environment, with its place.
 type node struct {
 	shape           shape
 	key             string // the last part of path
 	path            string // "chains.bitcoin.rpc"
 	place           string // "bursar.yaml:7" or "BURSAR_CHAINS_BITCOIN_RPC"
 	line            int
-	text            string // of a single value, as it is written
+	text            string // of a single value, as written
 	items           []*node
 	named           []*node // of a section, in the order of the file
 	fromEnvironment bool
 }
 
-// field returns the value of a section's key, nil where there is none.
+// field returns the value of a section's key, nil if the key is missing.
 func (n *node) field(key string) *node {
 	if n == nil {
 		return nil
@@ -57,13 +57,13 @@ func (n *node) below(key string) string {
 	return n.path + "." + key
 }
 
-// reader turns a text into a Config and gathers what is wrong on the way.
+// reader parses a text into a Config and collects mistakes.
 type reader struct {
 	name     string
 	mistakes Mistakes
 }
 
-// fail notes what is wrong with a value.
+// fail records a mistake in a value.
 func (r *reader) fail(n *node, format string, args ...any) {
 	m := Mistake{Place: n.place, Key: n.path, What: fmt.Sprintf(format, args...), line: n.line}
 	if n.fromEnvironment {
@@ -74,7 +74,7 @@ func (r *reader) fail(n *node, format string, args ...any) {
 
 func (r *reader) place(line int) string { return r.name + ":" + strconv.Itoa(line) }
 
-// tree reads the file. What cannot be read is noted as a mistake and left out.
+// tree reads the file. What cannot be read is recorded as a mistake and left out.
 func (r *reader) tree(text []byte) *node {
 	root := &node{shape: isSection, place: r.place(1), line: 1}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -88,14 +88,14 @@ func (r *reader) tree(text []byte) *node {
 		return root
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		r.fail(&node{place: r.place(1), line: 1}, "the file must hold one YAML document")
+		r.fail(&node{place: r.place(1), line: 1}, "the file must contain one YAML document")
 		return root
 	}
 	top := r.node(document.Content[0], "", "")
 	switch {
 	case top == nil || top.shape == isNothing:
 	case top.shape != isSection:
-		r.fail(root, "the file must hold keys and values, such as `listen: 127.0.0.1:8080`")
+		r.fail(root, "the file must contain keys and values, such as `listen: 127.0.0.1:8080`")
 	default:
 		return top
 	}
@@ -105,8 +105,8 @@ func (r *reader) tree(text []byte) *node {
 // yamlLine finds the line in an error of the YAML library.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntax passes on what the YAML library says of the form; it never quotes values, only the name of an unknown anchor,
-// which is cut off.
+// syntax records an error of the YAML library about the syntax; it never quotes values, only the name of an unknown
+// anchor, which is cut off.
 func (r *reader) syntax(err error) {
 	what, line := err.Error(), 1
 	if m := yamlLine.FindStringSubmatch(what); m != nil {
@@ -121,12 +121,12 @@ func (r *reader) syntax(err error) {
 	r.fail(&node{place: r.place(line), line: line}, "this is not YAML: %s", what)
 }
 
-// node converts a value of the file; it returns nil for one that no setting may have.
+// node converts a value of the file; it returns nil for a value that no setting accepts.
 func (r *reader) node(y *yaml.Node, path, key string) *node {
 	n := &node{key: key, path: path, place: r.place(y.Line), line: y.Line}
 	switch {
 	case y.Kind == yaml.AliasNode || y.Anchor != "":
-		r.fail(n, "anchors and aliases are not read here: write the value out")
+		r.fail(n, "anchors and aliases are not supported: write the value out")
 		return nil
 	case y.Kind == yaml.ScalarNode && y.ShortTag() == "!!null":
 		n.shape = isNothing
@@ -146,8 +146,8 @@ func (r *reader) node(y *yaml.Node, path, key string) *node {
 	return n
 }
 
-// plainKey is what a key may look like, an amount included; anything else is not quoted in an error, as it may be a
-// misplaced value.
+// plainKey matches keys, including amounts; anything else is not quoted in an error, because it may be a misplaced
+// value.
 var plainKey = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,39}|[0-9]{1,20}\.[0-9]{1,30})$`)
 
 func (r *reader) section(n *node, y *yaml.Node) {

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// text returns a single value as it is written.
+// text returns a single value as written.
 func (r *reader) text(n *node) (string, bool) {
 	switch {
 	case n.shape == isNothing || n.shape == isText && n.text == "":
@@ -26,7 +26,7 @@ func (r *reader) text(n *node) (string, bool) {
 	return "", false
 }
 
-// whole reads a whole number within bounds, both allowed.
+// whole parses a whole number within inclusive bounds.
 func (r *reader) whole(n *node, least, most uint64) (uint64, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -44,19 +44,19 @@ func (r *reader) whole(n *node, least, most uint64) (uint64, bool) {
 	return value, true
 }
 
-// count is whole for a number of things.
+// count parses a number of things, as whole does.
 func (r *reader) count(n *node, least, most uint64) (int, bool) {
 	value, ok := r.whole(n, least, most)
 	return int(value), ok
 }
 
-// byteUnits are how sizes may be written, besides plain bytes.
+// byteUnits are the units of sizes besides plain bytes.
 var byteUnits = []struct {
 	suffix string
 	bytes  uint64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"", 1}}
 
-// bytes reads a size such as 64MiB within bounds, both allowed.
+// bytes parses a size such as 64MiB within inclusive bounds.
 func (r *reader) bytes(n *node, least, most uint64) (int64, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -77,7 +77,7 @@ func (r *reader) bytes(n *node, least, most uint64) (int64, bool) {
 	return 0, false
 }
 
-// asSection returns n where it is a section, and notes what one looks like where it is not.
+// asSection returns n if it is a section, and otherwise records a mistake with an example.
 func (r *reader) asSection(n *node, example string) *node {
 	if n == nil || n.shape == isSection {
 		return n
@@ -86,7 +86,7 @@ func (r *reader) asSection(n *node, example string) *node {
 	return nil
 }
 
-// decimal reads an amount that has at most so many decimals, from its digits.
+// decimal parses an amount with at most the given decimals, from its digits.
 func (r *reader) decimal(n *node, text string, decimals int) (bursar.Amount, bool) {
 	amount, err := bursar.ParseDecimal(text, decimals)
 	switch {
@@ -100,8 +100,8 @@ func (r *reader) decimal(n *node, text string, decimals int) (bursar.Amount, boo
 	return amount, err == nil
 }
 
-// amount reads an amount above zero. Zero is refused because it would not mean what it seems to: no limit instead of a
-// limit that lets nothing pass.
+// amount parses an amount above zero. Zero is refused because it would be misunderstood: it means no limit, not a limit
+// of nothing.
 func (r *reader) amount(n *node, decimals int) (bursar.Amount, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -109,13 +109,13 @@ func (r *reader) amount(n *node, decimals int) (bursar.Amount, bool) {
 	}
 	amount, ok := r.decimal(n, text, decimals)
 	if ok && amount.IsZero() {
-		r.fail(n, "it must be more than zero; leave the key out if it shall not apply")
+		r.fail(n, "it must be more than zero; leave the key out if it does not apply")
 		return bursar.Amount{}, false
 	}
 	return amount, ok
 }
 
-// address reads a host:port to listen on.
+// address parses a host:port to listen on.
 func (r *reader) address(n *node) (string, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -132,7 +132,7 @@ func (r *reader) address(n *node) (string, bool) {
 	return text, true
 }
 
-// oneOf reads a word out of a few.
+// oneOf parses one of a few allowed words.
 func (r *reader) oneOf(n *node, allowed ...string) (string, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -147,7 +147,7 @@ func (r *reader) oneOf(n *node, allowed ...string) (string, bool) {
 	return "", false
 }
 
-// duration reads zero or a Go duration within bounds.
+// duration parses zero or a Go duration within bounds.
 func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -161,7 +161,7 @@ func (r *reader) duration(n *node, least, most time.Duration) (time.Duration, bo
 	return d, true
 }
 
-// list returns the values of a list; a single value stands for a list of one, and in the environment commas separate.
+// list returns the values of a list; a single value is a list of one, and in the environment commas separate values.
 func (r *reader) list(n *node) []*node {
 	switch n.shape {
 	case isList:
@@ -184,7 +184,7 @@ func (r *reader) list(n *node) []*node {
 	return items
 }
 
-// nodeURL reads the URL of a chain's node. No error quotes it.
+// nodeURL parses the URL of a chain's node. No error quotes it.
 func (r *reader) nodeURL(n *node) (Secret, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -199,7 +199,7 @@ func (r *reader) nodeURL(n *node) (Secret, bool) {
 	return NewSecret(text), true
 }
 
-// database reads a database's URL. No error quotes it.
+// database parses a database's URL. No error quotes it.
 func (r *reader) database(n *node) (Secret, bool) {
 	text, ok := r.text(n)
 	if !ok {
@@ -226,7 +226,7 @@ func (r *reader) resolve(n *node, path string) string {
 	return filepath.Join(filepath.Dir(r.name), path)
 }
 
-// network reads a network in CIDR form.
+// network parses a network in CIDR form.
 func (r *reader) network(n *node) (netip.Prefix, bool) {
 	text, ok := r.text(n)
 	if !ok {

@@ -1,8 +1,8 @@
-// Package dashboard is the operator's page: how each chain stands, what waits, and what is wrong.
+// Package dashboard is the operator's page: the state of each chain, waiting items, and problems.
 //
-// It owns the page and nothing on it. It only reads, asks no node, and shows nothing that a customer wrote, such as
-// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so;
-// whatever it shows is escaped; it is shown whole or not at all.
+// It owns the page and none of its data. It only reads, asks no node, and shows nothing that a customer wrote, such as
+// metadata. Its invariants: the page loads no other resource and runs no script, and the browser enforces that;
+// everything that it shows is escaped; it is served completely or not at all.
 package dashboard
 
 import (
@@ -26,7 +26,7 @@ import (
 //go:embed page.html
 var files embed.FS
 
-// Config is what the page reads from. Hot names our own address on a chain, Nodes tells how its nodes are.
+// Config is the page's data sources. Hot returns the hot wallet's address on a chain, Nodes the state of its nodes.
 type Config struct {
 	DB       *store.DB
 	Registry *bursar.Registry
@@ -35,15 +35,15 @@ type Config struct {
 	Log      *slog.Logger                // may be nil
 }
 
-// Node is one node of a chain, as this process has come to know it. Name holds no credential.
+// Node is one node of a chain, as this process knows it. Name contains no credentials.
 type Node struct {
 	Name   string
 	InUse  bool
 	Height uint64
-	Fault  string // why it was last put aside
+	Fault  string // the reason for its last cool-down
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	At           time.Time
 	Database     string
@@ -51,7 +51,7 @@ type page struct {
 	Chains       []chainRow
 	Nodes        []nodeRow
 	Assets       []assetRow
-	Problems     []reconcile.Problem // of the one verdict on the books
+	Problems     []reconcile.Problem // of the solvency verdict
 	Waiting      []withdrawalRow
 	Withdrawals  []withdrawalRow
 	Unattributed []unattributedRow
@@ -62,7 +62,7 @@ type page struct {
 type chainRow struct {
 	store.ChainState
 	Behind int64
-	Heard  string // how long ago a node last told of the chain's end
+	Heard  string // how long ago a node last reported the chain's head
 	Nodes  string
 	Deaf   bool // none of its nodes is in use
 	Hot    string
@@ -85,7 +85,7 @@ type withdrawalRow struct {
 	Amount string
 }
 
-// Handler returns the page. It refreshes itself.
+// Handler returns the page, which refreshes itself.
 func Handler(c Config) http.Handler {
 	view := template.Must(template.ParseFS(files, "page.html"))
 	policy := policyOf(view)
@@ -101,7 +101,7 @@ func Handler(c Config) http.Handler {
 			err = view.Execute(&text, p)
 		}
 		if err != nil {
-			c.Log.Error("operator's page failed", "error", err)
+			c.Log.Error("dashboard failed", "error", err)
 			http.Error(w, "the page cannot be shown now; the log says why", http.StatusServiceUnavailable)
 			return
 		}
@@ -111,11 +111,11 @@ func Handler(c Config) http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cache-Control", "no-store")
-		_, _ = w.Write(text.Bytes()) // a reader that has gone is no error of ours
+		_, _ = w.Write(text.Bytes()) // a client that disconnected is not an error of ours
 	})
 }
 
-// policyOf lets the page have its own style, known by its hash, and nothing else (Content Security Policy Level 3).
+// policyOf allows the page its own style, by its hash, and nothing else (Content Security Policy Level 3).
 func policyOf(view *template.Template) string {
 	_, rest, _ := strings.Cut(view.Tree.Root.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
@@ -161,7 +161,7 @@ func (c Config) read(ctx context.Context) (page, error) {
 	return p, err
 }
 
-// assets tells the verdict on the books, currency by currency.
+// assets returns the solvency verdict by currency.
 func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, problems []reconcile.Problem, err error) {
 	verdict, err := reconcile.Judge(ctx, tx, c.Registry)
 	if err != nil {
@@ -199,7 +199,7 @@ func (c Config) withdrawals(ctx context.Context, tx *store.Tx) ([]withdrawalRow,
 	return c.rows(list), nil
 }
 
-// rows writes amounts. One of a currency that is no longer configured is written in its smallest units.
+// rows formats amounts. An amount of a currency that is no longer configured is in its smallest units.
 func (c Config) rows(list []bursar.Withdrawal) []withdrawalRow {
 	rows := make([]withdrawalRow, len(list))
 	for i, w := range list {

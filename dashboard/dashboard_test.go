@@ -104,32 +104,32 @@ func show(t *testing.T, c dashboard.Config) *httptest.ResponseRecorder {
 
 var tags = regexp.MustCompile(`<[^>]+>`)
 
-// words is a page as a person reads it.
-func words(page string) string {
+// visibleText returns the text of a page as a reader sees it.
+func visibleText(page string) string {
 	_, body, _ := strings.Cut(page, "<body>")
 	return strings.Join(strings.Fields(tags.ReplaceAllString(strings.ReplaceAll(body, "</tr>", " | "), " ")), " ")
 }
 
-// The page tells how chains, nodes, queues, money, and withdrawals are, and what is wrong.
-func TestThePageShowsWhatThereIs(t *testing.T) {
+// The page shows the state of chains, nodes, queues, money and withdrawals, and problems.
+func TestThePageShowsTheState(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := show(t, furnished(t, db))
-		text := words(w.Body.String())
+		text := visibleText(w.Body.String())
 		for what, want := range map[string]string{
 			"an alarm":                       "ethereum foreign_spend ",
 			"how many alarms":                "1 open alarm",
 			"a chain":                        "bitcoin none yet 908 900 ",
 			"how many of its nodes are used": "1 of 2 running hot-of-bitcoin",
-			"a chain whose nodes are away":   "ethereum none yet 1 0 never 0 of 2 stopped: ",
+			"a chain without nodes in use":   "ethereum none yet 1 0 never 0 of 2 halted: ",
 			"a node":                         "bitcoin http://one.example 907 in use",
-			"a node that is put aside":       "http://two.example put aside: ",
+			"a node in cool-down":            "http://two.example in cool-down: ",
 			"pending deposits":               "deposits not yet final bitcoin 1 1 h 30 m",
-			"what waits for the operator":    "withdrawals to approve bitcoin 1 0 s",
-			"what is under way":              "withdrawals under way bitcoin 1 0 s",
-			"assets, liabilities, capital and value that fits no wallet": "BTC 7.30000000 7.30000000 0.30000000 0.00000000",
-			"a withdrawal that waits":                                    "1.50000000 BTC ",
-			"whom it waits for":                                          "waits for you 03010000-0000-0000-0000-000000000000",
-			"one of an unknown currency":                                 "150000000 units GONE ",
+			"what needs the operator":        "withdrawals to approve bitcoin 1 0 s",
+			"withdrawals in progress":        "withdrawals in progress bitcoin 1 0 s",
+			"assets, liabilities, operator funds, unattributed": "BTC 7.30000000 7.30000000 0.30000000 0.00000000",
+			"a withdrawal that waits":                           "1.50000000 BTC ",
+			"what it waits for":                                 "needs approval 03010000-0000-0000-0000-000000000000",
+			"one of an unknown currency":                        "150000000 units GONE ",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q is not in\n%s", what, want, text)
@@ -139,25 +139,25 @@ func TestThePageShowsWhatThereIs(t *testing.T) {
 }
 
 // An empty database has a page that says so.
-func TestThePageOfNothing(t *testing.T) {
+func TestThePageOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	registry, err := bursar.NewRegistry(bursar.Standard())
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := show(t, dashboard.Config{DB: storetest.Open(t, storetest.SQLite(t)), Registry: registry})
-	text := words(w.Body.String())
+	text := visibleText(w.Body.String())
 	for _, want := range []string{"No alarms", "Alarms ● None.", "No chain is configured", "● Nothing waits.",
-		"Nothing has arrived yet.", "None yet."} {
+		"Nothing received yet.", "None yet."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
 }
 
-// Whatever somebody else wrote is text, and metadata is not shown at all. The page loads and runs nothing, and the
-// browser is told to refuse it if it did; the only style that is let in is the page's own.
-func TestThePageIsNobodyElses(t *testing.T) {
+// Text of others is escaped, and metadata is not shown at all. The page loads and runs nothing, and the browser is
+// instructed to refuse it if it did; the only allowed style is the page's own.
+func TestThePageEscapesAndLoadsNothing(t *testing.T) {
 	t.Parallel()
 	w := show(t, furnished(t, storetest.Open(t, storetest.SQLite(t))))
 	page := w.Body.String()

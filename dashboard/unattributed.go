@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unattributedRow is value that fits no wallet and waits for the operator, who decides with the command.
+// unattributedRow is an unattributed deposit that waits for the operator, who resolves it with the command.
 type unattributedRow struct {
 	bursar.Deposit
 	Amount string

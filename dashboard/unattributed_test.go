@@ -13,7 +13,7 @@ import (
 )
 
 // The page shows what waits for a decision, with the command to type once it can be typed.
-func TestThePageSaysHowToDecide(t *testing.T) {
+func TestThePageSaysHowToResolve(t *testing.T) {
 	ctx := context.Background()
 	db := storetest.Open(t, storetest.SQLite(t))
 	registry, err := bursar.NewRegistry(bursar.Standard())
@@ -30,7 +30,7 @@ func TestThePageSaysHowToDecide(t *testing.T) {
 		}
 		return answer.Body.String()
 	}
-	if strings.Contains(page(), "fits no wallet") {
+	if strings.Contains(page(), "Unattributed deposits") {
 		t.Error("the page has an empty section")
 	}
 	d := bursar.Deposit{ID: bursar.ID{8}, Purpose: bursar.ForUnattributed, Currency: "XRP", Chain: bursar.XRPL,

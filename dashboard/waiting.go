@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// queueRow is what waits in one place.
+// queueRow is one queue of waiting items.
 type queueRow struct {
 	What   string
 	Chain  bursar.ChainID
 	Number int64
-	Oldest string // how long it has waited
+	Oldest string // age of the oldest item
 }
 
-// queues lists what waits, and leaves out where nothing does.
+// queues lists the queues that are not empty.
 func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]queueRow, error) {
 	var rows []queueRow
 	add := func(what string, chain bursar.ChainID, q store.Queue, err error) error {
@@ -34,8 +34,8 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 		for _, queue := range []struct {
 			what string
 			read func(context.Context, bursar.ChainID) (store.Queue, error)
-		}{{"withdrawals to approve", tx.Queues().WaitingApprovals}, {"withdrawals under way", tx.Queues().OpenWithdrawals},
-			{"transactions of ours under way", tx.Queues().OpenOutgoing},
+		}{{"withdrawals to approve", tx.Queues().WaitingApprovals}, {"withdrawals in progress", tx.Queues().OpenWithdrawals},
+			{"outgoing transactions in progress", tx.Queues().OpenOutgoing},
 			{"deposits not yet final", tx.Queues().PendingDeposits}} {
 			q, err := queue.read(ctx, c.Chain)
 			if err := add(queue.what, c.Chain, q, err); err != nil {
@@ -46,7 +46,7 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 	return rows, nil
 }
 
-// mostWaiting bounds how many withdrawals are listed: a page is for a glance, the command lists them all.
+// mostWaiting bounds how many withdrawals the page lists; the command lists all of them.
 const mostWaiting = 30
 
 func (c Config) waiting(ctx context.Context, tx *store.Tx) ([]withdrawalRow, error) {
@@ -75,7 +75,7 @@ func (p *page) addChain(c Config, s store.ChainState) {
 	p.Chains = append(p.Chains, row)
 }
 
-// age writes how long ago something was in its two largest units.
+// age formats how long ago something was in its two largest units.
 func age(now, then time.Time) string {
 	d := now.Sub(then)
 	switch {

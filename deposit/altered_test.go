@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A deposit that somebody changed in the database is not what a block brought: it is not credited, and the others are.
-func TestWhatWasChangedInTheDatabaseIsNotCredited(t *testing.T) {
+// A deposit that was changed in the database does not match its block: it is not credited, and the others are.
+func TestAnAlteredDepositIsNotCredited(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
 		id := f.Pay(5000)
@@ -34,7 +34,7 @@ func TestWhatWasChangedInTheDatabaseIsNotCredited(t *testing.T) {
 			t.Errorf("it is %s", d.Status)
 		}
 		if got := messages(read(), "ERROR"); len(got) == 0 ||
-			got[0] != "deposits are not credited: this service did not record them so" {
+			got[0] != "deposits not credited: their rows were altered" {
 			t.Errorf("errors are %q", got)
 		}
 	})

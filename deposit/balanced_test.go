@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// Every answer comes from another backend: one is behind by a block, one by three, one keeps the old branch for a while
-// after each reorg. No step fails, nothing is lost, nothing is credited twice, and nothing that was credited is
+// Every response comes from another backend: one is a block behind, one three blocks, one keeps the old branch for a
+// while after each reorg. No step fails, nothing is lost, nothing is credited twice, and nothing that was credited is
 // reversed.
 func TestABalancerWithBackendsThatAreBehind(t *testing.T) {
 	s := followtest.Setting{Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a"}, {Name: "b"}, {Name: "c"},

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// Payments of a token that invents amounts count as more than any threshold where their sum is more than there can be,
-// so that a small one among them is not credited on the word of one endpoint.
+// Payments of a token that invents amounts exceed every threshold where their sum overflows, so that a small one among
+// them is not credited on the report of one endpoint.
 func TestASumBeyondAllAmountsIsAboveEveryThreshold(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		huge, err := bursar.ParseDecimal("170141183460469231731687303715884105728", 0) // half of what an amount holds

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that
-// came late, short or again.
+// settleCharge marks the charge that a deposit pays as paid, and returns the kind of the event to send: paid, or
+// deposit for a deposit that came late, was too small or came after the charge was paid.
 func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
 	if d.Purpose != bursar.ForCharge {
 		return bursar.EventDeposit, nil
@@ -20,8 +20,8 @@ func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposi
 	return bursar.EventPaid, tx.Charges().SetPaidBy(ctx, charge.ID, d.ID)
 }
 
-// unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
-// instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this
+// unsettleCharge marks the charge that a reversed deposit paid as unpaid, and returns the deposit that pays it instead,
+// if one does: the oldest that is credited, large enough, in time, and not in a block that is rolled back with this
 // one.
 func (c Credits) unsettleCharge(
 	ctx context.Context, tx *store.Tx, d bursar.Deposit,

@@ -44,9 +44,9 @@ func reorgFrom(f *followtest.Harness, height uint64, drop ...string) {
 	f.CatchUp()
 }
 
-// The payment of a charge leaves its chain. Another that is enough and stays takes its place, which is told: no short
-// one, and none that leaves with it.
-func TestAPaymentThatStaysPaysInItsPlace(t *testing.T) {
+// The payment of a charge is reorged out. Another that is large enough and stays replaces it, with an event: neither
+// one that is too small, nor one that is reorged out with it.
+func TestAnotherCreditedPaymentReplacesAReorgedOutOne(t *testing.T) {
 	six := []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 6}}
 	charged(t, bursar.Currency{Confirmations: bursar.Confirmations{Above: six}}, 5000,
 		func(t *testing.T, f *followtest.Harness) {
@@ -67,18 +67,18 @@ func TestAPaymentThatStaysPaysInItsPlace(t *testing.T) {
 			if got, want := paidBy(f), f.DepositOf(large).ID; got != want {
 				t.Errorf("it is paid by %s, want %s", got, want)
 			}
-			list := told(f)[len(before):]
+			list := notified(f)[len(before):]
 			want := []string{"deposit_reversed", "paid", "deposit_reversed"}
 			if got := events(f)[len(before):]; !slices.Equal(got, want) ||
 				list[1].Deposit.DepositID != f.DepositOf(large).ID.String() || list[1].Deposit.Amount != "0.00060000" {
-				t.Errorf("told is %+v", list)
+				t.Errorf("the events are %+v", list)
 			}
 		})
 }
 
-// Two payments leave together with their block: the charge is unpaid, and no payment is told in between. The first of
-// them that comes again pays it again.
-func TestNoPaymentOfTheSameBlockTakesAPlace(t *testing.T) {
+// Two payments are reorged out with their block: the charge is unpaid, with no event about a payment in between. The
+// first of them that comes back pays it again.
+func TestNoPaymentOfTheSameBlockReplacesAReorgedOutOne(t *testing.T) {
 	charged(t, bursar.Currency{}, 5000, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(4999)
 		f.Sim.Mine(1)
@@ -87,23 +87,24 @@ func TestNoPaymentOfTheSameBlockTakesAPlace(t *testing.T) {
 		f.CatchUp()
 		if got := events(f); !slices.Equal(got, []string{"deposit", "paid", "deposit"}) ||
 			paidBy(f) != f.DepositOf(pays).ID {
-			t.Fatalf("told is %q", got)
+			t.Fatalf("the events are %q", got)
 		}
 		reorgFrom(f, 2, pays, beside)
 		if got := events(f)[3:]; !slices.Equal(got, []string{"deposit_reversed", "deposit_reversed"}) ||
 			!paidBy(f).IsZero() {
-			t.Errorf("told is %q, and it is paid by %s", got, paidBy(f))
+			t.Errorf("the events are %q, and it is paid by %s", got, paidBy(f))
 		}
 		f.Sim.Restore(beside)
 		f.Sim.Mine(3)
 		f.CatchUp()
 		if got := events(f)[5:]; !slices.Equal(got, []string{"paid"}) || paidBy(f) != f.DepositOf(beside).ID {
-			t.Errorf("told is %q, and it is paid by %s", got, paidBy(f))
+			t.Errorf("the events are %q, and it is paid by %s", got, paidBy(f))
 		}
 	})
 }
 
-// A payer was shown the charge's minimum: what reaches that pays, also where the currency's is higher by now.
+// A payer was shown the charge's minimum: a deposit that reaches it pays, even where the currency's minimum is higher
+// by now.
 func TestTheMinimumOfAChargeCounts(t *testing.T) {
 	charged(t, bursar.Currency{}, 500, func(t *testing.T, f *followtest.Harness) { // the currency's is 1000
 		f.Pay(499)
@@ -118,12 +119,12 @@ func TestTheMinimumOfAChargeCounts(t *testing.T) {
 	})
 }
 
-// rated is what currencies are worth.
+// rated are the rates of currencies.
 type rated map[bursar.CurrencyCode]bursar.Rate
 
 func (r rated) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 
-// A charge is paid by a transfer within the service like by its chain, and its event tells what the money is worth.
+// A charge is paid by an internal transfer as by its chain, and its event carries the values in USDT.
 func TestATransferWithinTheServicePaysACharge(t *testing.T) {
 	charged(t, bursar.Currency{}, 5000, func(t *testing.T, f *followtest.Harness) {
 		f.Deposits.Rates = rated{"COIN": bursar.Par()}
@@ -131,13 +132,13 @@ func TestATransferWithinTheServicePaysACharge(t *testing.T) {
 		if d.Purpose != bursar.ForCharge || paidBy(f) != d.ID {
 			t.Errorf("the charge is paid by %s, the deposit is %+v", paidBy(f), d)
 		}
-		if h := told(f)[0]; h.Type != "charge" || h.Event != "paid" || h.Charge.AmountUSDT != "0.0005" {
-			t.Errorf("told is %+v", h)
+		if h := notified(f)[0]; h.Type != "charge" || h.Event != "paid" || h.Charge.AmountUSDT != "0.0005" {
+			t.Errorf("the events are %+v", h)
 		}
 	})
 }
 
-// A payment counts from when its block was made, and from when it was seen where the block's time lies ahead.
+// A payment counts from the time of its block, or from when it was seen where the block's time is ahead.
 func TestAPaymentCountsFromItsBlock(t *testing.T) {
 	for name, c := range map[string]struct {
 		made time.Duration // after now
@@ -161,7 +162,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 	}
 }
 
-// An account pays the fee that was set for it, also of what an operator assigns to it.
+// An account pays the fee that was set for it, also on a deposit that an operator assigns to it.
 func TestAnAccountPaysTheFeeThatWasSetForIt(t *testing.T) {
 	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
@@ -174,7 +175,7 @@ func TestAnAccountPaysTheFeeThatWasSetForIt(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		books(f, ledger.DepositFees, 7)
-		_, err := desk(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
+		_, err := resolver(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
 		f.Must(err)
 		f.Want("block 6, 129986 credited, map[confirmed:2], 2 events")
 		books(f, ledger.DepositFees, 14)

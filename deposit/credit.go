@@ -13,10 +13,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// creditsAtOnce bounds how many deposits one transaction credits.
+// creditsAtOnce is the largest number of deposits that one transaction credits.
 const creditsAtOnce = 200
 
-// AnyDue is follow.Creditor's.
+// AnyDue implements follow.Creditor.
 func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {
 	list, err := h.due(ctx, tx, at, 1)
 	return len(list) > 0, err
@@ -33,14 +33,14 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 		return 0, false, err
 	}
 	if len(due) < found {
-		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits",
+		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits",
 			found-len(due))
 	}
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
-// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is
-// not configured or that is suspended.
+// due returns the deposits to book: none at all while endpoints disagree, and none of a currency that is suspended or
+// not configured.
 func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) ([]bursar.Deposit, error) {
 	id := h.Capabilities.ID
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
@@ -54,7 +54,7 @@ func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, lim
 	return tx.Deposits().Final(ctx, query)
 }
 
-// query names the deposits of the chain that only wait to be final.
+// query selects the chain's deposits that only wait to be final.
 func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
 	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
@@ -68,8 +68,8 @@ func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, l
 	}, err
 }
 
-// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else,
-// deposits and accounts first, then balances, then charges.
+// creditAll marks final deposits, books them and records their events, in this order: rows are locked in the same
+// sequence as everywhere else, deposits and accounts first, then balances, then charges.
 func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
 	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 	return nil
 }
 
-// owners returns the accounts that deposits belong to, each once.
+// owners returns the accounts to which deposits belong, each once.
 func owners(deposits []bursar.Deposit) []bursar.ID {
 	var ids []bursar.ID
 	seen := map[bursar.ID]bool{}
@@ -112,7 +112,7 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 	return ids
 }
 
-// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a
+// creditOne marks a final deposit and returns it as it must be booked: with its fee, where it is credited to a
 // customer.
 func (h *Handler) creditOne(
 	ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules,
@@ -153,7 +153,7 @@ func (h *Handler) creditOne(
 	return d, h.lift(ctx, tx, d)
 }
 
-// lift allows withdrawals again once the last of an account's reversed deposits has come back.
+// lift allows withdrawals again once the last of an account's reversed deposits is confirmed again.
 func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Reversals == 0 {
 		return nil
@@ -161,8 +161,8 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) erro
 	return tx.Accounts().LiftReversal(ctx, d.AccountID)
 }
 
-// hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds
-// the currency's minimum it is due.
+// hold records what an address holds after a deposit, where the chain spends from addresses: sweeps select addresses by
+// it. Once an address holds the currency's minimum, its sweep is due.
 func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
 	capabilities := h.Capabilities
 	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
@@ -184,7 +184,7 @@ func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, curr
 	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
-// unhold takes back what hold noted.
+// unhold reverses hold.
 func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	capabilities := h.Capabilities
 	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
@@ -199,8 +199,8 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) er
 	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
-// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the
-// currency's was raised after the charge was made: its payer was shown the charge's.
+// enough reports whether a customer's deposit is large enough to be credited. A deposit that reaches the minimum of its
+// charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the charge's.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil

@@ -10,16 +10,17 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// Credits announces what happens to deposits: the log, the charge that a deposit pays, and the event that its customer
-// hears. Every credit ends here, whether a block, an operator or another customer brought the money.
+// Credits records what follows a change of a deposit: the log line, the charge that the deposit pays, and the event for
+// its customer. Every credit ends here, whether a block, an operator or another customer brought the money.
 type Credits struct {
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Rates    Rates // nil: no event tells what a charge's money is worth
+	Rates    Rates // nil: events carry no values in USDT
 }
 
-// announce marks the charge that a credited deposit pays and records its event, in the transaction that credits it.
+// announce marks the charge that a credited deposit pays and records the deposit's event, in the transaction that
+// credits it.
 func (c Credits) announce(ctx context.Context, tx *store.Tx, d bursar.Deposit, depth wire.ConfirmationContext) error {
 	kind, err := c.settleCharge(ctx, tx, d)
 	if err != nil {
@@ -28,13 +29,13 @@ func (c Credits) announce(ctx context.Context, tx *store.Tx, d bursar.Deposit, d
 	return c.notify(ctx, tx, kind, d, depth)
 }
 
-// fee is what a deposit of an account costs.
+// fee returns the operator's fee on a deposit of an account.
 func fee(rules bursar.FeeRules, account bursar.ID, currency bursar.Currency, amount bursar.Amount) bursar.Amount {
 	return rules.For(account, currency).DepositFee.Within(amount)
 }
 
-// Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any
-// chain. w is held and confirmed in the same database transaction.
+// Inside credits a wallet of this service with what a withdrawal pays to it: in the ledger, without a transaction on
+// any chain. w is held and confirmed in the same database transaction.
 func (c Credits) Inside(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
 ) (bursar.Deposit, error) {
@@ -79,7 +80,7 @@ func (c Credits) notify(
 ) error {
 	currency, err := c.Registry.Get(d.Currency)
 	if err != nil {
-		c.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind,
+		c.Log.Error("no event recorded: the deposit's currency is not configured", "deposit", d.ID, "kind", kind,
 			"currency", d.Currency)
 		return nil
 	}

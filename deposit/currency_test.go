@@ -28,7 +28,7 @@ func credited(f *followtest.Harness, code bursar.CurrencyCode) (amount bursar.Am
 	return amount
 }
 
-// A transfer of an asset that the registry does not know is ignored and counted, and the chain goes on.
+// A transfer of an asset that is not in the registry is ignored and counted, and the chain continues.
 func TestAnUnknownAssetIsIgnored(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "an unknown token", 5000)
@@ -43,7 +43,7 @@ func TestAnUnknownAssetIsIgnored(t *testing.T) {
 	})
 }
 
-// A page and more of deposits of a suspended currency waits, and nobody else notices.
+// More than a page of deposits of a suspended currency waits, and no other deposit is delayed.
 func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		suspended := true
@@ -72,8 +72,8 @@ func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them
-// back, and the rest of the chain goes on.
+// A currency is removed from the configuration while some of its deposits wait and others are credited: a reorg
+// reverses them, and the rest of the chain continues.
 func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "token", 4000)
@@ -98,15 +98,15 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A returned deposit of a currency that is not configured any more leaves its chain: the operator hears of the loss,
-// and the chain goes on.
+// A refunded deposit of a currency that is no longer configured is reorged out: the loss raises an alarm, and the chain
+// continues.
 func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"),
 			Amount: bursar.Units(3000)}) // no wallet of its currency
 		f.Sim.Mine(3)
 		f.CatchUp()
-		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
+		_, err := resolver(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
 		f.Must(err)
 		coin, err := f.Registry.Get("COIN")
 		f.Must(err)
@@ -117,11 +117,11 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
-		f.WantAlarm("return_uncovered", "3000 units of TOKEN left its chain after it was paid back")
+		f.WantAlarm("return_uncovered", "3000 units of TOKEN was reorged out after it was paid back")
 	})
 }
 
-// Something is due as soon as a recorded deposit is final, and nothing while none is: an idle chain writes nothing.
+// AnyDue is true as soon as a recorded deposit is final, and false while none is: an idle chain writes nothing.
 func TestOnlyAFinalDepositIsDue(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		due := func(final uint64) (is bool) {

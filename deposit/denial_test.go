@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// retold is a chain whose blocks read otherwise than they were made, and otherwise still through endpoint b.
+// retold is a chain whose blocks read differently from how they were made, and differently again through endpoint b.
 type retold struct {
 	*sim.Chain
 	all, b func(*chain.Block) // nil: as they were made
@@ -92,9 +92,9 @@ func inferred(b *chain.Block) {
 	}
 }
 
-// A block of the recorded hash denies what it does not report, unless the endpoint may not be able to show it: without
-// a trace what a contract sent, and what either side saw as a difference of balances only. What else is in the block
-// excuses nothing.
+// A block of the recorded hash denies a deposit that it does not report, unless the endpoint may be unable to show it:
+// without traces, a transfer by a contract, and what either side saw as a difference of balances only. Other content of
+// the block is no excuse.
 func TestWhatAnEndpointDeniesByLeavingItOut(t *testing.T) {
 	for name, c := range map[string]leftOut{
 		"a payment":                                   {denied: true},
@@ -158,8 +158,8 @@ func anyAmount() followtest.Setting {
 	return s
 }
 
-// Of two payments to one wallet in one block an endpoint leaves one out. What it reports is agreed on, each payment for
-// itself; once the operator has ended the alarm it is credited, and the other waits.
+// Of two payments to one wallet in one block an endpoint leaves one out. The one that it reports is agreed on, each
+// payment for itself; once the operator has closed the alarm it is credited, and the other waits.
 func TestADenialIsOfOnePaymentAlone(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
@@ -178,8 +178,7 @@ func TestADenialIsOfOnePaymentAlone(t *testing.T) {
 	})
 }
 
-// Another block at a recorded height is a denial of all that is in the recorded one, also where enough others report
-// it.
+// Another block at a recorded height denies every deposit of the recorded one, even where enough others report them.
 func TestAnotherBlockOfOneEndpointStopsCrediting(t *testing.T) {
 	s := twoOfThree()
 	s.Chain.Endpoints = append(s.Chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})

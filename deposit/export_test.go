@@ -9,19 +9,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// JudgePending is what Begin does.
+// JudgePending re-evaluates pending deposits, as Begin does.
 func (h *Handler) JudgePending(ctx context.Context, lease store.Lease) error {
 	return h.judgePending(ctx, lease)
 }
 
-// Waited has every deposit wait for a second opinion so much longer.
+// Waited makes every deposit's wait for a second opinion so much longer.
 func (o *Opinions) Waited(longer time.Duration) {
 	for id := range o.waiting {
 		o.waiting[id] = o.waiting[id].Add(-longer)
 	}
 }
 
-// Hear asks every endpoint about a deposit that waits in a block, and returns what they make of it.
+// Hear asks every endpoint about a deposit that waits in a block, and returns the judgement.
 func (o *Opinions) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
 	j := o.judgeBlock(ctx, disputed{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
 	switch {

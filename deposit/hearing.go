@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/follow"
 )
 
-// judgement is what endpoints said about deposits.
+// judgement is the result of the endpoints' reports about deposits.
 type judgement struct {
 	agreed  []bursar.Deposit // reported by enough hosts, and denied by none
 	refuted []bursar.Deposit // denied by every endpoint, of enough hosts
-	open    []bursar.Deposit // neither so far
-	denials []string         // why some are open although endpoints answered, for an operator
-	late    []bursar.Deposit // of those that are open, the ones that have waited too long
+	open    []bursar.Deposit // neither agreed nor refuted
+	denials []string         // why some are open although endpoints answered, for the operator
+	late    []bursar.Deposit // the open deposits that have waited too long
 }
 
 func (j *judgement) add(other judgement) {
@@ -25,15 +25,16 @@ func (j *judgement) add(other judgement) {
 	j.open, j.denials = append(j.open, other.open...), append(j.denials, other.denials...)
 }
 
-// report is what one endpoint says of a block.
+// report is one endpoint's answer about a block.
 type report struct {
 	endpoint chain.Endpoint
 	block    chain.Block
 	err      error
 }
 
-// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a
-// moment after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
+// judgeBlock asks all endpoints for a block at the same time and evaluates their reports. It returns when all have
+// answered, or a moment after enough have agreed: an endpoint that hangs delays nothing. While one denies, it waits for
+// all.
 func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
@@ -45,7 +46,7 @@ func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 		case r := <-reports:
 			o.hear(ctx, r, b, &heard)
 		case <-enough:
-			n = 1 // this was the last
+			n = 1 // no more reports are expected
 		}
 		if enough == nil && o.heardEnough(b, heard) {
 			timer := time.NewTimer(opinionGrace)
@@ -56,7 +57,7 @@ func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 	return o.weighHearing(b, heard)
 }
 
-// votes are the hosts that say something of a deposit.
+// votes holds, for each deposit, the hosts that report it, or that deny it.
 type votes map[bursar.ID]map[string]bool
 
 func (v votes) add(d bursar.Deposit, host string) {
@@ -66,25 +67,25 @@ func (v votes) add(d bursar.Deposit, host string) {
 	v[d.ID][host] = true
 }
 
-// hearing is what endpoints said about the deposits of one block.
+// hearing collects the endpoints' reports about the deposits of one block.
 type hearing struct {
 	reported votes
 	denied   votes // by a block of the recorded hash
-	forks    bool  // an endpoint has another block there
+	forks    bool  // an endpoint has another block at this height
 	silent   int   // endpoints that have not given the block
 	denials  []string
 }
 
-// heardEnough reports whether every deposit is reported by enough hosts, and nothing is denied.
+// heardEnough reports whether every deposit is reported by enough hosts, and none is denied.
 func (o *Opinions) heardEnough(b disputed, h hearing) bool {
 	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool {
 		return len(h.reported[d.ID]) < o.hostsFor(d)
 	})
 }
 
-// weighHearing decides. What every endpoint denies is refuted: the one that it was recorded from has lied, and is not
-// configured any more or has stopped to. While that one may be among those that say nothing, and where one reports what
-// another denies, it is a disagreement.
+// weighHearing decides. A deposit that every endpoint denies is refuted: the endpoint from which it was recorded gave a
+// false report, and is no longer configured or no longer reports it. It is a disagreement where one endpoint reports
+// what another denies, and while the endpoint from which it was recorded may be among those that do not answer.
 func (o *Opinions) weighHearing(b disputed, h hearing) (j judgement) {
 	for _, d := range b.waiting {
 		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), o.hostsFor(d)
@@ -105,7 +106,7 @@ func (o *Opinions) weighHearing(b disputed, h hearing) (j judgement) {
 	return j
 }
 
-// askAll asks every endpoint for a block and returns where they report, and how many will.
+// askAll asks every endpoint for a block. It returns the channel of their reports, and how many will come.
 func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) {
 	reader := o.Chain.(chain.EndpointReader)
 	endpoints := reader.Endpoints()
@@ -123,7 +124,7 @@ func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) 
 	return reports, len(endpoints)
 }
 
-// hear counts one report.
+// hear adds one report.
 func (o *Opinions) hear(ctx context.Context, r report, b disputed, h *hearing) {
 	if r.err != nil {
 		o.noOpinion(ctx, r.endpoint, b, r.err)
@@ -150,11 +151,11 @@ func (o *Opinions) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, 
 	}
 }
 
-// hostsFor returns how many hosts must report a deposit, by the settings of now.
+// hostsFor returns how many hosts must report a deposit by the current settings.
 func (o *Opinions) hostsFor(d bursar.Deposit) int {
 	currency, err := o.Registry.Get(d.Currency)
 	if err != nil {
-		return 1 << 30 // nothing of it is credited
+		return 1 << 30 // its currency is not configured: never credit it
 	}
 	return currency.CreditQuorum.Endpoints
 }

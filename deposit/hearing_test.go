@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// says is what an endpoint says of a payment, and after how long.
+// says is an endpoint's report about a payment, and its delay.
 type says struct {
 	host   string
 	after  time.Duration
@@ -64,9 +64,9 @@ func (c slow) BlockOn(ctx context.Context, name string, _ uint64, _ chain.Watch)
 	return c.block, nil
 }
 
-// Endpoints are heard until enough hosts report a deposit, and for a second more; while one denies it, until the last
-// has answered; and never for longer than 20 seconds. One that hangs keeps nothing up, and one that is slow is not
-// passed over.
+// Reports are awaited until enough hosts report a deposit, and for one second more; while one denies it, until the last
+// has answered; and never for longer than 20 seconds. An endpoint that hangs delays nothing, and a slow one is not
+// skipped.
 func TestHowLongEndpointsAreHeard(t *testing.T) {
 	registry, err := bursar.NewRegistry([]bursar.Currency{
 		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8,
@@ -106,7 +106,7 @@ func TestHowLongEndpointsAreHeard(t *testing.T) {
 		"one that hangs does not deny": {
 			[]says{{"one", 0, denies}, {"two", 0, denies}, {"three", never, reports}},
 			"open", 20 * second},
-		"nobody answers": {[]says{{"one", never, reports}, {"two", never, reports}}, "open", 20 * second},
+		"no endpoint answers": {[]says{{"one", never, reports}, {"two", never, reports}}, "open", 20 * second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestHowLongEndpointsAreHeard(t *testing.T) {
 	}
 }
 
-// Where an adapter cannot ask single endpoints, or no currency wants to hear two, nobody is asked, and nothing is
-// looked up for it.
-func TestNobodyIsAskedWhereNobodyHasTo(t *testing.T) {
+// Where an adapter cannot ask single endpoints, or no currency needs two, no endpoint is asked, and nothing is looked
+// up for it.
+func TestNoEndpointIsAskedWhereNoSecondOpinionIsNeeded(t *testing.T) {
 	able := sim.New(sim.Config{ID: bursar.Ethereum})
 	for name, c := range map[string]struct {
 		chain  chain.Chain

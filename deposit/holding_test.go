@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// holdings are what addresses hold for sweeps to collect.
+// holdings are the amounts at addresses that sweeps can collect.
 func holdings(f *followtest.Harness) (list []store.Holding) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
@@ -32,8 +32,8 @@ func holds(f *followtest.Harness, units uint64, due bool) {
 	}
 }
 
-// What is final at an address adds up there, dust as well, and is due to be swept once it reaches the minimum.
-func TestWhatAnAddressHoldsIsDueAtTheMinimum(t *testing.T) {
+// Final deposits at an address add up there, dust as well, and a sweep is due once they reach the minimum.
+func TestASweepIsDueAtTheMinimum(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(600)
 		f.Sim.Mine(2)
@@ -55,8 +55,8 @@ func TestWhatAnAddressHoldsIsDueAtTheMinimum(t *testing.T) {
 	})
 }
 
-// What a reorganisation takes is not there to be swept. What is left stays due, and nothing is not.
-func TestWhatLeavesTheChainIsNotSwept(t *testing.T) {
+// A reorged-out deposit cannot be swept. What is left stays due, and an empty address is not.
+func TestAReorgedOutDepositIsNotSwept(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(600)
 		f.Sim.Mine(3)
@@ -86,8 +86,8 @@ func TestWhatLeavesTheChainIsNotSwept(t *testing.T) {
 	})
 }
 
-// A sweep that could not be made rests. What arrives later is a new reason to try.
-func TestAnArrivalEndsTheRestOfASweep(t *testing.T) {
+// A sweep that could not be made pauses. A later deposit to its address ends the pause.
+func TestADepositEndsThePauseOfASweep(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
@@ -107,8 +107,8 @@ func TestAnArrivalEndsTheRestOfASweep(t *testing.T) {
 	})
 }
 
-// Nothing is swept where nothing has to be: on a chain of UTXOs, on one whose wallets share an address, and at our own
-// address. Nor is anything noted there when it leaves the chain again.
+// Nothing is swept where no sweep is needed: on a chain of the UTXO model, on one whose wallets share an address, and
+// at the hot wallet. Nor is anything recorded there when a deposit is reorged out.
 func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 	for name, c := range map[string]struct {
 		setting followtest.Setting
@@ -116,7 +116,7 @@ func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 	}{
 		"UTXOs":            {setting: followtest.Setting{UTXO: true}},
 		"a shared address": {setting: followtest.Setting{Chain: sim.Config{SharedAddress: true}}},
-		"our own address":  {hot: true},
+		"the hot wallet":   {hot: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, c.setting, func(t *testing.T, f *followtest.Harness) {
@@ -139,9 +139,9 @@ func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 	}
 }
 
-// An address that a lost database may have given out is ours all the same: what arrives there waits for an operator
-// and is swept with the address's own key.
-func TestWhatReachesAGapAddressIsSweptWithItsKey(t *testing.T) {
+// An address that a lost database may have given out belongs to the service all the same: a transfer to it waits for an
+// operator and is swept with the address's own key.
+func TestADepositToAGapAddressIsSweptWithItsKey(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		gap := store.GapAddress{Index: 77, Base: f.Sim.Named("forgotten")}
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {

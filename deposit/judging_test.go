@@ -28,8 +28,8 @@ func raise(f *followtest.Harness, kinds ...string) {
 	}))
 }
 
-// More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an
-// operator who sees none may rely on it.
+// More blocks wait for a second opinion than one step judges. No alarm closes before the last of them is judged: an
+// operator may rely on that.
 func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 10 {
@@ -51,7 +51,7 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	})
 }
 
-// More deposits of one block wait than one step takes. No alarm ends before the last of them is judged, which is the
+// More deposits of one block wait than one step takes. No alarm closes before the last of them is judged, which is the
 // one that is denied.
 func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
@@ -78,8 +78,8 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 	})
 }
 
-// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. What comes
-// after them is asked about in its turn, and then they are again.
+// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. Those after
+// them are asked about in turn, and then the first ones again.
 func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 	for name, perBlock := range map[string]int{"in eight blocks": 1, "two hundred": 25} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.
+// While endpoints do not answer, more blocks than one step judges do not cause an immediate retry.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
@@ -139,7 +139,7 @@ func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 	})
 }
 
-// One that does not lead the chain any more decides nothing about its deposits.
+// A process that has lost the chain lease decides nothing about its deposits.
 func TestALostLeaseJudgesNothing(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
@@ -164,7 +164,7 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 	})
 }
 
-// Second opinions are asked for beside the following of the chain, and free what waits for them.
+// Second opinions are requested while the chain is followed, and release the deposits that wait for them.
 func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
@@ -212,7 +212,7 @@ func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
 	})
 }
 
-// A panic of an adapter, which reads beside everything else, ends a step with an error and not the process.
+// A panic of an adapter, which reads in a goroutine of its own, ends a step with an error and not the process.
 func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// keyIndex returns the key of a deposit address that was given out, or may have been.
+// keyIndex returns the key index of a deposit address that was given out, or may have been.
 func keyIndex(ctx context.Context, tx *store.Tx, family bursar.Family, address bursar.Address) (uint32, error) {
 	w, err := tx.Wallets().ByAddress(ctx, family, address)
 	if !errors.Is(err, store.ErrNotFound) {

@@ -8,8 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read
-// it.
+// Every change of a deposit is logged under its ID, once it is committed; docs/operations.md explains the lines.
 
 func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {
@@ -22,7 +21,7 @@ func (c Credits) logDeposit(tx *store.Tx, level slog.Level, message string, d bu
 	tx.After(func() { c.Log.Log(context.Background(), level, message, depositAttrs(d)...) })
 }
 
-// depositAttrs names a deposit and what it is of. The amount is in smallest units.
+// depositAttrs returns the log attributes of a deposit. The amount is in smallest units.
 func depositAttrs(d bursar.Deposit) []any {
 	attrs := []any{"deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "height", d.Height, "currency", d.Currency, "amount",
 		d.Amount}

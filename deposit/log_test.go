@@ -13,14 +13,14 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// line is one of the log.
+// line is one log line.
 type line struct {
 	Level, Msg, Deposit, Chain, Hash, Account, Wallet, Currency string
 	Amount                                                      json.RawMessage
 	Height                                                      uint64
 }
 
-// logging has deposits write their log, and returns what reads it.
+// logging makes deposits write a log, and returns the function that reads it.
 func logging(f *followtest.Harness) (read func() []line) {
 	out := &bytes.Buffer{}
 	f.Deposits.Log = slog.New(slog.NewJSONHandler(out, nil))
@@ -36,7 +36,7 @@ func logging(f *followtest.Harness) (read func() []line) {
 	}
 }
 
-// messages are those of some lines; with level only those of that one.
+// messages returns the messages of some lines; with level only those of that level.
 func messages(lines []line, level string) (list []string) {
 	for _, l := range lines {
 		if level == "" || l.Level == level {
@@ -46,7 +46,7 @@ func messages(lines []line, level string) (list []string) {
 	return list
 }
 
-// What became of a deposit stands in the log under its ID, as docs/operations.md says, with whose it is.
+// Every change of a deposit is logged under its ID, as docs/operations.md says, with its account.
 func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
@@ -76,7 +76,7 @@ func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 	})
 }
 
-// What is no customer's names no account.
+// The log lines of operator funds and unattributed deposits name no account.
 func TestTheLogNamesNoAccountForTheOperatorsMoney(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
@@ -92,9 +92,9 @@ func TestTheLogNamesNoAccountForTheOperatorsMoney(t *testing.T) {
 	})
 }
 
-// Payments to a charge leave their chain, one that pays nothing and the one that paid: nobody takes its place, and the
-// log says no more than that they are reversed.
-func TestAChargeWithoutAnHeirIsNoError(t *testing.T) {
+// Payments to a charge are reorged out, one that pays nothing and the one that paid: no other replaces it, and the log
+// says no more than that they are reversed.
+func TestAChargeWithoutAnotherPaymentIsNoError(t *testing.T) {
 	charged(t, bursar.Currency{}, 2000, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
 		paying := f.Pay(2000)
@@ -108,7 +108,7 @@ func TestAChargeWithoutAnHeirIsNoError(t *testing.T) {
 			t.Errorf("errors are %q", got)
 		}
 		if got := events(f); !slices.Equal(got, []string{"paid", "deposit", "deposit_reversed", "deposit_reversed"}) {
-			t.Errorf("told is %q", got)
+			t.Errorf("the events are %q", got)
 		}
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// weights are the amounts that thresholds are compared with: what one transaction brings of an asset to all addresses
-// of ours, and what one block brings of it to one wallet. A large payment that is cut into many small ones, in one
-// transaction or in many, is as large as their sum.
+// weights are the amounts that are compared with the thresholds: the sum that one transaction brings of an asset to all
+// addresses of the service, and the sum that one block brings of it to one wallet. So a large payment that is split
+// into many small ones, in one transaction or in many, needs as much as their sum.
 type weights map[weighed]bursar.Amount
 
-// weighed names a sum: of a transaction, or of an address.
+// weighed identifies a sum: of a transaction, or of an address.
 type weighed struct {
 	txID, contract string
 	address        bursar.Address
@@ -27,7 +27,7 @@ func weigh(transfers []chain.Transfer) weights {
 		for _, key := range keysOf(t) {
 			sum, err := sums[key].Add(t.Amount)
 			if err != nil {
-				sum = mostThereIs() // of a token whose contract invents what it likes
+				sum = mostThereIs() // a token's contract may report any amount
 			}
 			sums[key] = sum
 		}
@@ -39,13 +39,13 @@ func keysOf(t chain.Transfer) [2]weighed {
 	return [2]weighed{{txID: t.TxID, contract: t.Contract}, {address: t.Address, contract: t.Contract}}
 }
 
-// mostThereIs stands for a sum that no Amount holds.
+// mostThereIs returns the largest Amount, in place of a sum that no Amount can hold.
 func mostThereIs() bursar.Amount {
 	most, _ := bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
 	return most
 }
 
-// of returns the amount with which a transfer is judged.
+// of returns the amount by which a transfer is judged.
 func (w weights) of(t chain.Transfer) bursar.Amount {
 	amount := t.Amount
 	for _, key := range keysOf(t) {
@@ -56,7 +56,7 @@ func (w weights) of(t chain.Transfer) bursar.Amount {
 	return amount
 }
 
-// needs says how many confirmations, and the reports of how many endpoints, an amount needs before it is credited.
+// needs returns how many confirmations an amount needs before it is credited, and the reports of how many endpoints.
 func needs(currency bursar.Currency, amount bursar.Amount) (required uint32, opinions int) {
 	if currency.CreditQuorum.Asks(amount) {
 		opinions = currency.CreditQuorum.Endpoints
@@ -64,14 +64,15 @@ func needs(currency bursar.Currency, amount bursar.Amount) (required uint32, opi
 	return uint32(max(currency.Confirmations.For(amount), 0)), opinions
 }
 
-// Begin judges pending deposits by the settings of now.
+// Begin re-evaluates pending deposits with the current settings when the chain lease is acquired.
 func (h *Handler) Begin(ctx context.Context, lease store.Lease) {
 	if err := h.judgePending(ctx, lease); err != nil && ctx.Err() == nil {
-		h.Log.Warn("pending deposits keep what they needed before the start", "chain", lease.Chain, "error", err)
+		h.Log.Warn("pending deposits not re-evaluated at the start", "chain", lease.Chain, "error", err)
 	}
 }
 
-// judgePending judges every pending deposit by the settings of now: they may have been changed since it was recorded.
+// judgePending re-evaluates every pending deposit with the current settings, which may have changed since it was
+// recorded.
 func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
 	above := int64(0)
 	for {
@@ -100,7 +101,7 @@ func (h *Handler) judge(ctx context.Context, tx *store.Tx, deposits []bursar.Dep
 	for _, d := range deposits {
 		currency, err := h.Registry.Get(d.Currency)
 		if err != nil {
-			continue // nothing of it is credited
+			continue // its currency is not configured: never credit it
 		}
 		if blocks[d.Height] == nil {
 			recorded, err := tx.Deposits().InBlock(ctx, d.Chain, d.Height)
@@ -118,7 +119,7 @@ func (h *Handler) judge(ctx context.Context, tx *store.Tx, deposits []bursar.Dep
 	return nil
 }
 
-// transferOf is what a chain reported of a deposit.
+// transferOf rebuilds the transfer that a chain reported for a deposit.
 func transferOf(d bursar.Deposit) chain.Transfer {
 	return chain.Transfer{TxID: d.TxID, Output: d.Output, Address: d.Address, Contract: d.Contract, Amount: d.Amount}
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// opinion is what one endpoint's block says about the deposits that are recorded in it. It has none about a deposit
-// that it neither reports nor denies.
+// opinion is what one endpoint's block says about the deposits that are recorded in it. A deposit that the endpoint
+// neither reports nor denies is in none of its fields.
 type opinion struct {
 	reported []bursar.Deposit
 	denied   []bursar.Deposit
-	fork     bool   // it is another block than the recorded one
-	denial   string // for an operator; empty: it denies nothing
+	fork     bool   // the endpoint's block is not the recorded one
+	denial   string // for the operator; empty: nothing is denied
 }
 
-// opinionOf compares an endpoint's block with what is recorded: the hash, and for each deposit that waits its
-// transaction, output, address, contract and amount.
+// opinionOf compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its transaction,
+// output, address, contract and amount.
 func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 	if block.Ref.Hash != recorded.ref.Hash {
 		o.fork = true
@@ -43,12 +43,12 @@ func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 	return o
 }
 
-// identity leaves of a transfer what every endpoint must report alike.
+// identity reduces a transfer to the fields that every endpoint must report alike.
 func identity(t chain.Transfer) chain.Transfer {
 	return chain.Transfer{TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount}
 }
 
-// onlyBalances reports whether a deposit was seen, by this endpoint or by the one that it was recorded from, as a
+// onlyBalances reports whether a deposit was seen, by this endpoint or by the one from which it was recorded, as a
 // difference of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
 func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 	if d.Purpose == bursar.ForUnattributed {
@@ -62,14 +62,14 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 	return false
 }
 
-// mayMiss reports whether the endpoint may not show a deposit although it has the block: without a trace, what
-// contracts sent is looked for at addresses that the block names.
+// mayMiss reports whether the endpoint may not show a deposit although it has the block: without traces, transfers by
+// contracts are only found at addresses that the block names.
 func mayMiss(block chain.Block, d bursar.Deposit) bool {
 	return block.Untraced && d.Contract == "" && d.Output > 0
 }
 
-// sameSum reports whether the block brings the deposit's address as much as is recorded in it. The block is the same by
-// its hash; an endpoint without traces shows what contracts sent as one transfer, and one with traces as several.
+// sameSum reports whether the block pays the deposit's address as much in total as is recorded. The block is the same
+// by its hash; an endpoint without traces shows what contracts sent as one transfer, and one with traces as several.
 func sameSum(block chain.Block, recorded disputed, d bursar.Deposit) bool {
 	key := weighed{address: d.Address, contract: d.Contract}
 	return weigh(block.Transfers)[key] == weigh(transfersOf(recorded.all))[key]

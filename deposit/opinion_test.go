@@ -10,14 +10,14 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// inPieces reads one endpoint's blocks otherwise than they were recorded.
+// inPieces reports one endpoint's blocks differently from how they were recorded.
 type inPieces struct {
 	*sim.Chain
 	retell   func(chain.Transfer) []chain.Transfer
 	untraced bool
 }
 
-// After reads every transfer as one that a contract sent.
+// After reports every transfer as one that a contract sent.
 func (c inPieces) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {

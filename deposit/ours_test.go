@@ -11,9 +11,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What our own transactions bring to addresses of ours is change, a sweep or a gas top-up, and no deposit. What a
-// withdrawal pays to a wallet is one, and so is what an external spend brought back, once it is booked as gone.
-func TestWhatOurOwnTransactionsBring(t *testing.T) {
+// A transfer by an outgoing transaction to an address of the service is change, a sweep or a gas top-up, and no
+// deposit. A withdrawal's payment to a wallet is a deposit, and so is what an external spend brought back, once it is
+// booked as gone.
+func TestTransfersOfOutgoingTransactions(t *testing.T) {
 	const nobodys = chain.Kind("")
 	for name, c := range map[string]struct {
 		by       chain.Kind
@@ -21,13 +22,13 @@ func TestWhatOurOwnTransactionsBring(t *testing.T) {
 		toHot    bool
 		want     bursar.DepositPurpose // "" for none
 	}{
-		"a stranger's, to a wallet":        {by: nobodys, want: bursar.ForWallet},
-		"a stranger's, to the hot address": {by: nobodys, toHot: true, want: bursar.ForCapital},
-		"a withdrawal to a wallet":         {by: chain.KindWithdrawal, want: bursar.ForWallet},
-		"the change of a withdrawal":       {by: chain.KindWithdrawal, toHot: true},
-		"a sweep":                          {by: chain.KindSweep, toHot: true},
-		"a gas top-up":                     {by: chain.KindGasTopUp},
-		"an external spend, undecided":     {by: chain.KindSweep, external: store.ExternalUnclear, toHot: true},
+		"an external one, to a wallet":       {by: nobodys, want: bursar.ForWallet},
+		"an external one, to the hot wallet": {by: nobodys, toHot: true, want: bursar.ForCapital},
+		"a withdrawal to a wallet":           {by: chain.KindWithdrawal, want: bursar.ForWallet},
+		"the change of a withdrawal":         {by: chain.KindWithdrawal, toHot: true},
+		"a sweep":                            {by: chain.KindSweep, toHot: true},
+		"a gas top-up":                       {by: chain.KindGasTopUp},
+		"an external spend, unresolved":      {by: chain.KindSweep, external: store.ExternalUnclear, toHot: true},
 		"an external spend, booked as gone": {by: chain.KindSweep, external: store.ExternalSettled, toHot: true,
 			want: bursar.ForCapital},
 		"one to a wallet, booked as gone": {by: chain.KindSweep, external: store.ExternalSettled,
@@ -75,7 +76,8 @@ func TestWhatOurOwnTransactionsBring(t *testing.T) {
 // payer is another account.
 var payer = bursar.ID{15: 7}
 
-// inside has another account, which has 10,000 units more and pays a fee of 30, pay the wallet within the service.
+// inside makes another account, which gets 10,000 units more and pays a fee of 30, pay the wallet by an internal
+// transfer.
 func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 	f.T.Helper()
 	w := bursar.Withdrawal{ID: bursar.ID{15: 8}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(units),
@@ -100,8 +102,8 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 	return f.DepositOf(w.TxID)
 }
 
-// A transfer within the service is a confirmed deposit of its receiver, who pays the deposit fee of the account and
-// hears of it.
+// An internal transfer is a confirmed deposit of its receiver, who pays the deposit fee of the account and gets an
+// event.
 func TestATransferWithinTheServiceIsADeposit(t *testing.T) {
 	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
@@ -115,10 +117,10 @@ func TestATransferWithinTheServiceIsADeposit(t *testing.T) {
 			d.Fee != bursar.Units(500) || d.Height != 0 {
 			t.Errorf("the deposit is %+v", d)
 		}
-		if h := told(f)[0]; h.Type != "wallet" || h.Event != "deposit" || h.URL != f.Wallet.Webhook ||
+		if h := notified(f)[0]; h.Type != "wallet" || h.Event != "deposit" || h.URL != f.Wallet.Webhook ||
 			h.Deposit.DepositID != d.ID.String() ||
 			h.Deposit.Fee != "0.00000500" || h.Deposit.ConfirmedAt == nil {
-			t.Errorf("told is %+v", h)
+			t.Errorf("the events are %+v", h)
 		}
 	})
 }

@@ -18,18 +18,18 @@ import (
 const (
 	alarmDisagree  = "endpoints_disagree" // nothing is credited on the chain while it is open
 	alarmUnreached = "quorum_unreached"   // deposits wait for endpoints that do not answer
-	alarmRefuted   = "deposit_refuted"    // Ref is the deposit: enough endpoints say that it never was in its block
+	alarmRefuted   = "deposit_refuted"    // Ref is the deposit: enough endpoints deny that it was ever in its block
 )
 
-// Bounds of asking other endpoints.
+// Limits of asking other endpoints.
 const (
 	opinionTime   = 20 * time.Second // for all endpoints to read one block
 	opinionGrace  = time.Second      // for the others, once enough have reported
 	blocksToJudge = 8                // in one step
-	unreachedTime = 10 * time.Minute // a deposit may wait for a second opinion before it is an alarm
+	unreachedTime = 10 * time.Minute // how long a deposit waits for a second opinion before an alarm is raised
 )
 
-// opinionPatience bounds how long endpoints are left alone that could not be asked.
+// opinionPatience is the longest pause after endpoints could not be asked.
 const opinionPatience = 10 * time.Second
 
 // Opinions asks other endpoints about deposits that need the reports of several before they are credited.
@@ -42,11 +42,11 @@ type Opinions struct {
 	Pace     time.Duration
 	Deposits *Handler
 
-	waiting map[bursar.ID]time.Time // since when each deposit waits
-	after   store.DepositPlace      // the next step goes on behind it: those before stay open for now
+	waiting map[bursar.ID]time.Time // when each deposit started to wait
+	after   store.DepositPlace      // the next step continues after it: those before stay open for now
 }
 
-// asked reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
+// asked reports whether any currency of the chain needs second opinions and the adapter can ask for them.
 func (o *Opinions) asked() bool {
 	_, able := o.Chain.(chain.EndpointReader)
 	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool {
@@ -54,7 +54,7 @@ func (o *Opinions) asked() bool {
 	})
 }
 
-// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the
+// Run asks until ctx ends or the lease is lost, concurrently with the follower: an endpoint that hangs delays the
 // deposits that need its report, and nothing else.
 func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	if !o.asked() {
@@ -66,16 +66,16 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 		Pace: cmp.Or(o.Pace, o.Chain.Capabilities().Pace), Patience: opinionPatience,
 		Step: func(ctx context.Context) (bool, error) { return o.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			o.Log.Warn("second opinions cannot be had now", "chain", lease.Chain, "failures", failures, "error", err)
+			o.Log.Warn("no second opinions about deposits", "chain", lease.Chain, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and
-// reports whether more wait to be judged. Those that enough endpoints of different hosts report alike are free to be
-// credited; a report of another block or of another transfer stops crediting on the chain until the endpoints agree
-// again or an operator closes the alarm. An endpoint that has not come as far, or does not answer, only delays; what
-// stays open is asked about again after all others.
+// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and reports
+// whether more wait. Deposits that enough endpoints of different hosts report alike may be credited; a report of
+// another block or of another transaction stops crediting on the chain until the endpoints agree again or an operator
+// closes the alarm. An endpoint that is behind, or does not answer, only delays; a deposit that stays open is asked
+// about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
 	oldest, begun := store.DepositPlace{}, o.after
 	blocks, more, open, err := o.disputable(ctx, begun)
@@ -101,7 +101,7 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		return o.apply(ctx, tx, judged, more || begun != oldest)
 	})
 	if more && err == nil {
-		o.after = begun // what was judged is not among those that wait any more
+		o.after = begun // agreed and refuted deposits no longer wait
 		if len(judged.open) > 0 {
 			o.after = blocks[len(blocks)-1].last()
 		}
@@ -113,15 +113,15 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 type disputed struct {
 	ref     chain.BlockRef
 	waiting []bursar.Deposit
-	all     []bursar.Deposit // whatever is recorded in the block
+	all     []bursar.Deposit // all deposits that are recorded in the block
 }
 
-// last is the place of the last deposit that waits in a block.
+// last returns the position of the last waiting deposit in a block.
 func (b disputed) last() store.DepositPlace {
 	return store.DepositPlace{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
 }
 
-// disputable returns the blocks behind a place with deposits that only wait for a second opinion, oldest first,
+// disputable returns the blocks after a position with deposits that only wait for a second opinion, oldest first,
 // whether there may be more of them, and whether the alarm about a disagreement is open.
 func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (
 	blocks []disputed, more, open bool, err error,
@@ -183,8 +183,8 @@ func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
 	return late
 }
 
-// apply frees the deposits that enough endpoints report, and opens and closes the alarms. An alarm closes only when
-// everything that waits was judged, not some of it, and nothing of it is open.
+// apply releases the deposits that enough endpoints report, and raises and closes the alarms. An alarm closes only when
+// all waiting deposits were judged, not some of them, and none is open.
 func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {
@@ -232,8 +232,8 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 	return nil
 }
 
-// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A
-// rescan of the block brings one back if they were wrong.
+// refute orphans deposits that are not in the block in which they were recorded, as enough endpoints report and none
+// denies. If the endpoints were wrong, a rescan of the block brings the deposit back.
 func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
 		now, err := tx.Deposits().ByID(ctx, d.ID)
@@ -241,7 +241,7 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 			return err
 		}
 		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
-			continue // its block was reorged out meanwhile
+			continue // its block was reorged out in the meantime
 		}
 		if err := o.Deposits.reverse(ctx, tx, now); err != nil {
 			return err
@@ -250,9 +250,9 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 			return err
 		}
 		err = tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
-			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it "+
+			"deposit %s of %s was reported by one endpoint and is not in block %d as the others report: it "+
 				"is orphaned and was never credited; "+
-				"do not trust that endpoint again", d.ID, d.Amount, d.Currency, d.Height)})
+				"do not trust that endpoint again", d.ID, o.Deposits.exact(d), d.Height)})
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
+// twoOfThree is a chain with three endpoints, two of them of one host, that requires two hosts above 50,000 units.
 func twoOfThree() followtest.Setting {
 	return followtest.Setting{
 		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"},
@@ -22,7 +22,7 @@ func twoOfThree() followtest.Setting {
 	}
 }
 
-// opine asks for second opinions until none can be had at once.
+// opine asks for second opinions until no more can be had at once.
 func opine(f *followtest.Harness) {
 	f.T.Helper()
 	f.Opinions.Chain = f.Chain
@@ -67,7 +67,7 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 	})
 }
 
-// A payment that is cut into small ones, in one transaction or in one block, is as large as their sum.
+// A payment that is split into small ones, in one transaction or in one block, is judged by their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
 	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000),
@@ -98,7 +98,7 @@ func TestSplittingEvadesNoThreshold(t *testing.T) {
 	})
 }
 
-// without is a chain of which one endpoint is not configured any more.
+// without is a chain of which one endpoint is no longer configured.
 type without struct {
 	*sim.Chain
 	name string
@@ -108,7 +108,7 @@ func (c without) Endpoints() []chain.Endpoint {
 	return slices.DeleteFunc(slices.Clone(c.Chain.Endpoints()), func(e chain.Endpoint) bool { return e.Name == c.name })
 }
 
-// One endpoint invents a payment under a true block's hash, and the follower reads through it.
+// One endpoint invents a payment under a true block's hash, and the follower reads from it.
 func TestAForgedDepositStopsCrediting(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
@@ -132,7 +132,7 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 		f.Sim.Down("a", true) // an endpoint that says nothing may be the one that is right
 		opine(f)
 		f.WantAlarm("endpoints_disagree", forged)
-		f.Follower.Chain = without{f.Sim, "a"} // the liar is left out, and the others refute what it said
+		f.Follower.Chain = without{f.Sim, "a"} // the lying endpoint is removed, and the others refute its report
 		opine(f)
 		f.WantAlarm("deposit_refuted", "never credited")
 		f.Pay(3000)
@@ -163,8 +163,8 @@ func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
 	})
 }
 
-// The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out,
-// the fork is left, and what was on it comes back as what it is.
+// The follower reads from an endpoint on another fork, whose blocks it reports as final. Once that endpoint is removed,
+// the fork is rolled back, and its transfers come back as the best chain has them.
 func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(70_000)
@@ -197,7 +197,7 @@ func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 	})
 }
 
-// An endpoint that hangs delays nothing that others report, and what waits too long for it is an alarm.
+// An endpoint that hangs delays nothing that others report, and a deposit that waits too long for it raises an alarm.
 func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 	s := twoOfThree()
 	s.Chain.Endpoints = append(s.Chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})
@@ -228,7 +228,7 @@ func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 	})
 }
 
-// What an endpoint sees as a difference of balances only is compared by the sum that reached the address.
+// A transfer that an endpoint sees as a difference of balances only is compared by the sum that reached the address.
 func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		one, two := f.Pay(60_000), f.Pay(10_000)
@@ -248,7 +248,7 @@ func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
 	})
 }
 
-// A quorum and confirmations that are configured later hold what is pending already, and fewer let it go.
+// A quorum and confirmations that are configured later apply to pending deposits too; lower ones release them.
 func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(60_000)
@@ -274,7 +274,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 	})
 }
 
-// What is cut into small payments counts as their sum after a restart too, block by block.
+// A payment that is split into small ones is judged by their sum after a restart too, block by block.
 func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(30_000)
@@ -294,7 +294,7 @@ func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
 	})
 }
 
-// restart lets another process lead, with other settings of COIN, until it has judged what is pending.
+// restart makes another process acquire the lease, with other settings of COIN, until it has judged pending deposits.
 func restart(f *followtest.Harness, c bursar.Confirmations) {
 	f.T.Helper()
 	var list []bursar.Currency

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Apply records what a block's transfers bring. A transfer that a transaction of our own made (change, a sweep, a gas
-// top-up) is never a deposit.
+// Apply records a block's transfers as deposits. A transfer made by an outgoing transaction of the service (change, a
+// sweep, a gas top-up) is never a deposit.
 func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	weights := weigh(b.Transfers)
 	for _, t := range b.Transfers {
@@ -27,10 +27,10 @@ func (h *Handler) recordTransfer(
 ) error {
 	w, known := b.Wallets[t.Address]
 	if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
-		return nil // the watch took a stranger's address for one of ours
+		return nil // the watch matched an address that is not of this service
 	}
 	if t.Amount.IsZero() {
-		return nil // it moves nothing, and the books know no posting of nothing
+		return nil // a zero transfer: the books allow no posting of zero
 	}
 	if ours, err := staysOurs(ctx, tx, b.Ours[t.TxID], known); err != nil || ours {
 		return err
@@ -58,7 +58,7 @@ func (h *Handler) recordTransfer(
 		Required:  required,
 	}}
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
-		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
+		a.SeenAt = b.Time // while catching up, a payment counts from the time of its block
 	}
 	if known && purpose != bursar.ForUnattributed {
 		a.Wallet, a.AccountID, a.Webhook, a.Metadata, a.WalletID = w.Number, w.AccountID, w.Webhook, w.Metadata, w.ID
@@ -66,7 +66,7 @@ func (h *Handler) recordTransfer(
 	return h.recordDeposit(ctx, tx, a)
 }
 
-// ignore counts a transfer of an asset that the registry does not know: an adapter that watches for more than is
+// ignore counts a transfer of an asset that the registry does not contain: an adapter that reports more than is
 // configured, or another spelling of a contract, stops nothing.
 func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 	tx.After(func() {
@@ -77,17 +77,18 @@ func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 	})
 }
 
-// Ignored returns how many transfers of assets that the registry does not know were ignored since the start.
+// Ignored returns how many transfers of assets that are not in the registry were ignored since the start.
 func (h *Handler) Ignored() uint64 { return h.ignored.Load() }
 
-// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by a transaction of ours, and no
-// customer's deposit. What a withdrawal pays to a wallet is one: the wallet was made after the order was taken.
+// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by an outgoing transaction, and no
+// customer's deposit. A withdrawal's payment to a wallet is a deposit: the wallet was made after the withdrawal was
+// requested.
 func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bool, error) {
 	if by.IsZero() {
 		return false, nil
 	}
 	if taken, err := isTaken(ctx, tx, by); err != nil || taken {
-		return false, err // what returned to us has arrived, also after a reorg
+		return false, err // a refund that came back is a deposit, also after a reorg
 	}
 	if !wallet {
 		return true, nil
@@ -96,8 +97,8 @@ func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bo
 	return p.Kind != string(chain.KindWithdrawal), err
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in
-// it were worth is booked as gone, its fee included.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: the value of its
+// UTXOs of the service is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -106,7 +107,7 @@ func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	return x.Status == store.ExternalSettled, err
 }
 
-// purpose says whose money a transfer is.
+// purpose returns to whom a transfer belongs.
 func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Currency) bursar.DepositPurpose {
 	switch {
 	case w.Number == 0 && t.Address.Base == h.Hot && h.Hot != "":
@@ -126,7 +127,7 @@ func (h *Handler) recordDeposit(ctx context.Context, tx *store.Tx, a store.Arriv
 	}
 	d := a.Deposit
 	d.Status = bursar.DepositPending
-	if id != a.ID { // it was reorged out and is back; meanwhile an operator may have decided whose it is
+	if id != a.ID { // it is back after a reorg; an operator may have assigned it in the meantime
 		if d, err = tx.Deposits().ByID(ctx, id); err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// All that was forged in a block is refuted at once, each with an alarm of its own, and is not spent on a chain of
-// UTXOs. What is true stays.
+// All forged deposits of a block are refuted at once, each with an alarm of its own, and their UTXOs are not spent.
+// True deposits stay.
 func TestEverythingForgedIsRefuted(t *testing.T) {
 	s := twoOfThree()
 	s.UTXO = true
@@ -50,8 +50,8 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 	})
 }
 
-// While endpoints are asked about a deposit its block is reorged out. What they said was of that block: a deposit that
-// is gone is not taken back again, and one that is in another block by now waits there.
+// While endpoints are asked about a deposit its block is reorged out. Their reports are about that block: a deposit
+// that is gone is not reversed again, and one that is in another block now waits there.
 func TestARefusalIsOfOneBlock(t *testing.T) {
 	for name, c := range map[string]struct {
 		dropped bool

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Undo takes back the deposits of a block that is reorged out.
+// Undo reverses the deposits of a block that is rolled back.
 func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	deposits, err := tx.Deposits().InBlock(ctx, h.Capabilities.ID, b.Height)
 	if err != nil {
@@ -25,8 +25,8 @@ func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error
 	return nil
 }
 
-// reverse orphans what was not yet booked and reverses what was. There is nothing to decide about value that is
-// not there.
+// reverse orphans a deposit that was not booked, and reverses one that was. Value that is not on the chain needs no
+// resolution.
 func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Purpose == bursar.ForUnattributed {
 		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
@@ -57,14 +57,15 @@ func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.
 	}
 	next := bursar.DepositReversed
 	if d.Status == bursar.DepositBelowMinimum {
-		next = bursar.DepositOrphaned // it was never credited
+		next = bursar.DepositOrphaned // it was never credited to a customer
 	}
 	d.Reversals++
-	h.logDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
+	h.logDeposit(tx, slog.LevelWarn, "deposit booking reversed", d)
 	return tx.Deposits().SetStatus(ctx, d, next)
 }
 
-// reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
+// reverseCredit reverses a customer's credit, even below zero, freezes the account, raises an alarm and records the
+// event.
 func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal,
 		Reason: bursar.FrozenByReversal}); err != nil {
@@ -78,8 +79,8 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 		Chain: d.Chain,
 		Kind:  "deposit_reversed",
 		Ref:   fmt.Sprintf("%s/%d", d.ID, d.Reversals),
-		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID,
-			d.Amount, d.Currency, d.AccountID),
+		Message: fmt.Sprintf("deposit %s of %s was credited and then reorged out; account %s is frozen", d.ID,
+			h.exact(d), d.AccountID),
 	})
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// frozen is why the account is frozen, "" while it is not.
+// frozen returns the reason why the account is frozen, "" while it is not.
 func frozen(f *followtest.Harness) (reason string) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
@@ -22,17 +22,17 @@ func frozen(f *followtest.Harness) (reason string) {
 	return reason
 }
 
-// events are the kinds of the events that the account was told, oldest first.
+// events are the kinds of the account's events, oldest first.
 func events(f *followtest.Harness) (kinds []string) {
 	f.T.Helper()
-	for _, h := range told(f) {
+	for _, h := range notified(f) {
 		kinds = append(kinds, h.Event)
 	}
 	return kinds
 }
 
-// Two credits are reversed: the account is frozen, and everybody hears of both. It is frozen until the last of them is
-// credited again; other deposits do not help it.
+// Two credits are reversed: the account is frozen, with an event for each. It is frozen until the last of them is
+// credited again; other deposits do not lift the freeze.
 func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		one, two := f.Pay(5000), f.Pay(7000)
@@ -52,11 +52,11 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 			!strings.HasPrefix(open[1], "deposit_reversed: ") {
 			t.Errorf("the alarms are %q", open)
 		}
-		list := told(f)
+		list := notified(f)
 		if got := events(f); !slices.Equal(got, []string{"deposit", "deposit", "deposit_reversed",
 			"deposit_reversed"}) || list[2].Deposit.Status != "reversed" ||
 			list[2].Deposit.DepositID == list[3].Deposit.DepositID {
-			t.Errorf("told is %+v", list)
+			t.Errorf("the events are %+v", list)
 		}
 		f.Sim.Restore(one)
 		f.Pay(2000)
@@ -76,9 +76,9 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 	})
 }
 
-// Who wants to hear of what is pending hears of it each time that it comes into a block, as the same deposit with the
-// wallet's data.
-func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
+// An account that asked for pending events gets one each time that the deposit is in a block again, as the same deposit
+// with the wallet's data.
+func TestAPendingDepositIsNotifiedEachTimeItIsSeen(t *testing.T) {
 	s := followtest.Setting{Before: func(w *bursar.Wallet) { w.Metadata = "order 7" }}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -93,9 +93,9 @@ func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 		f.Sim.Restore(id)
 		f.Sim.Mine(3)
 		f.CatchUp()
-		list := told(f)
+		list := notified(f)
 		if got := events(f); !slices.Equal(got, []string{"deposit_pending", "deposit_pending", "deposit"}) {
-			t.Fatalf("told is %v", got)
+			t.Fatalf("the events are %v", got)
 		}
 		for i, status := range []string{"pending", "pending", "confirmed"} {
 			if h := list[i]; h.Deposit.DepositID != f.DepositOf(id).ID.String() || h.Deposit.Status != status ||
@@ -104,18 +104,18 @@ func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 				t.Errorf("event %d is %+v", i, h)
 			}
 		}
-		f.SetHot(f.Sim.Named("hot")) // what is the operator's own is nobody's to hear of
+		f.SetHot(f.Sim.Named("hot")) // operator funds cause no event
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
 		if got := events(f); len(got) != 3 {
-			t.Errorf("told is %v", got)
+			t.Errorf("the events are %v", got)
 		}
 	})
 }
 
-// A rescan brings the same deposit again, and nobody hears of it twice.
-func TestARescanTellsNothingTwice(t *testing.T) {
+// A rescan reads the same deposit again, and causes no second event.
+func TestARescanNotifiesNothingTwice(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account, NotifyPending: true})

@@ -10,24 +10,24 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The alarms about value that fits no wallet. Ref is the deposit's ID.
+// The alarms about unattributed deposits. Ref is the deposit's ID.
 const (
-	alarmUnattributed = "unattributed"     // an operator must decide
-	alarmUncovered    = "return_uncovered" // it was paid back, and left its chain after that
+	alarmUnattributed = "unattributed"     // an operator must resolve it
+	alarmUncovered    = "return_uncovered" // it was reorged out after it was refunded to its sender
 )
 
-// askOperator raises the alarm about value that fits no wallet.
+// askOperator raises the alarm about an unattributed deposit.
 func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
-		Message: fmt.Sprintf("%s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`",
+		Message: fmt.Sprintf("%s at %s belong to no wallet; resolve once final: `bursar unattributed assign|return|keep %s`",
 			h.exact(d), d.Address, d.ID)})
 }
 
-// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has
-// locked the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have
-// it; wallet is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be
-// paid by it, and when its chain takes it back, so does the service. The currency's minimum is not looked at, for the
-// operator wants it so.
+// Assign credits a final unattributed deposit to a customer. d is the deposit as it was read in this transaction, which
+// has locked the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that
+// receives it; wallet is the wallet's number. From then on it is an ordinary deposit: its event is recorded, it may pay
+// a charge, and it is reversed when it is reorged out. The currency's minimum is not checked, because the operator
+// decided to credit it.
 func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
@@ -52,8 +52,8 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	return h.announce(ctx, tx, d, h.depth(state.Latest))
 }
 
-// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount,
-// and is credited again when it comes back.
+// assigned reports whether an operator assigned the deposit to its customer: then it was credited once whatever its
+// amount, and is credited again when it is confirmed again.
 func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
 	_, err := tx.Resolutions().Standing(ctx, d.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -62,7 +62,7 @@ func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) 
 	return err == nil, err
 }
 
-// makeGood closes the alarm about a deposit that was paid back, was lost by its chain, and came again.
+// makeGood closes the alarm about a deposit that was refunded, was reorged out, and is confirmed again.
 func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Purpose != bursar.ForReturned {
 		return nil
@@ -70,17 +70,17 @@ func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) 
 	return tx.Alarms().Resolve(ctx, alarmUncovered, d.ID.String())
 }
 
-// warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
+// warnOfLoss alarms the operator about a deposit that was reorged out and is, or may be, refunded already.
 func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
+	h.Log.Error("refunded deposit reorged out", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
 		"amount", d.Amount)
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
-		Message: fmt.Sprintf("deposit %s of %s left its chain after it was paid back; it is booked as a loss",
+		Message: fmt.Sprintf("deposit %s of %s was reorged out after it was paid back; it is booked as a loss",
 			d.ID, h.exact(d))})
 }
 
-// exact says how much a deposit brought, in smallest units where its currency is not configured any more: no alarm may
-// fail for that.
+// exact writes a deposit's amount with its code, in smallest units where its currency is no longer configured: an alarm
+// must not fail for that.
 func (h *Handler) exact(d bursar.Deposit) string {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// books checks what an account of ours holds of COIN.
+// books checks the balance of COIN of one of the operator's accounts.
 func books(f *followtest.Harness, account ledger.Account, units uint64) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
@@ -36,7 +36,7 @@ func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
 	return d
 }
 
-// stranded pays the wallet in a way that fits no wallet, and returns the deposit once it is final.
+// stranded pays the wallet's address in a way that belongs to no wallet, and returns the deposit once it is final.
 func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 	f.T.Helper()
 	f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(units)}},
@@ -51,13 +51,13 @@ func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 	return list[0]
 }
 
-// desk decides about what fits no wallet.
-func desk(f *followtest.Harness) *unattributed.Service {
+// resolver returns the service that resolves unattributed deposits.
+func resolver(f *followtest.Harness) *unattributed.Service {
 	return &unattributed.Service{DB: f.DB, Registry: f.Registry, IDs: f.Deposits.IDs, Log: f.Log,
 		Chains: map[bursar.ChainID]unattributed.ChainDesk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
 }
 
-// leaves has the chain lose a transaction, and returns comes, which brings it back until it is final.
+// leaves reorgs a transaction out, and returns comes, which brings it back until it is final.
 func leaves(f *followtest.Harness, txID string) (comes func()) {
 	f.T.Helper()
 	ref, err := f.Sim.Find(ctx, txID)
@@ -73,8 +73,8 @@ func leaves(f *followtest.Harness, txID string) (comes func()) {
 	}
 }
 
-// Dust is a row and a posting. The chain that takes it back takes the posting back, and it may come again.
-func TestDustThatLeavesAndComesAgain(t *testing.T) {
+// Dust is a row and a posting. A reorg reverses the posting, and the deposit may come back.
+func TestDustThatIsReorgedOutAndComesBack(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(999)
 		f.Sim.Mine(3)
@@ -97,7 +97,7 @@ func TestDustThatLeavesAndComesAgain(t *testing.T) {
 	})
 }
 
-// The operator's own money is booked whatever its amount, without a minimum and without a fee, and tells no customer.
+// Operator funds are booked whatever their amount, without a minimum and without a fee, and cause no event.
 func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
 	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
@@ -119,8 +119,8 @@ func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
 	})
 }
 
-// Value that fits no wallet asks the operator for as long as it is on the chain.
-func TestNobodyIsAskedAboutWhatIsNotThere(t *testing.T) {
+// The alarm about an unattributed deposit is open for as long as the deposit is on the chain.
+func TestAReorgedOutDepositNeedsNoResolution(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		pending := f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address,
 			Amount: bursar.Units(10)}}, Unproven: true})
@@ -146,12 +146,12 @@ func TestNobodyIsAskedAboutWhatIsNotThere(t *testing.T) {
 	})
 }
 
-// What an operator has decided stands: value that was kept is the operator's own when it comes again, and nobody is
-// asked anew.
-func TestADecisionOutlivesAReorganisation(t *testing.T) {
+// A resolution outlives a reorganisation: value that was kept is operator funds when it comes back, and no operator is
+// asked again.
+func TestAResolutionOutlivesAReorganisation(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
-		_, err := desk(f).Keep(ctx, d.ID, "")
+		_, err := resolver(f).Keep(ctx, d.ID, "")
 		f.Must(err)
 		books(f, ledger.Capital, 80_000)
 		comes := leaves(f, d.TxID)
@@ -162,16 +162,15 @@ func TestADecisionOutlivesAReorganisation(t *testing.T) {
 	})
 }
 
-// Value that is paid back, or is about to be, leaves its chain: that is a loss, and the operator hears of it until it
-// has come again.
-func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
+// Value that is refunded, or is about to be, is reorged out: that is a loss, with an alarm until it comes back.
+func TestARefundedDepositThatIsReorgedOutIsALoss(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
-		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: d.ID, To: f.Sim.Named("sender"), FromCapital: true})
+		_, err := resolver(f).Return(ctx, unattributed.Return{Deposit: d.ID, To: f.Sim.Named("sender"), FromCapital: true})
 		f.Must(err)
 		f.WantNoAlarm()
 		comes := leaves(f, d.TxID)
-		f.WantAlarm("return_uncovered", "0.00080000 COIN left its chain after it was paid back")
+		f.WantAlarm("return_uncovered", "0.00080000 COIN was reorged out after it was paid back")
 		books(f, ledger.Losses, 80_000)
 		books(f, ledger.Returning, 80_000)
 		comes()
@@ -181,11 +180,11 @@ func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
 	})
 }
 
-// What is kept is no return: when its chain takes it back, nothing is lost that was paid.
-func TestWhatIsKeptAndLeavesItsChainIsNoLoss(t *testing.T) {
+// Value that is kept is not refunded: when it is reorged out, nothing is lost that was paid.
+func TestAKeptDepositThatIsReorgedOutIsNoLoss(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
-		_, err := desk(f).Keep(ctx, d.ID, "")
+		_, err := resolver(f).Keep(ctx, d.ID, "")
 		f.Must(err)
 		leaves(f, d.TxID)
 		f.WantNoAlarm()
@@ -194,10 +193,10 @@ func TestWhatIsKeptAndLeavesItsChainIsNoLoss(t *testing.T) {
 }
 
 // An operator may credit less than the minimum. The customer keeps it through a reorganisation: it is credited again.
-func TestWhatWasAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
+func TestADepositAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 500)
-		_, err := desk(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
+		_, err := resolver(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
 		f.Must(err)
 		f.Want("block 3, 500 credited, map[confirmed:1], 1 events")
 		comes := leaves(f, d.TxID)
@@ -207,8 +206,8 @@ func TestWhatWasAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
 	})
 }
 
-// told are the webhooks of an account, oldest first: where each goes, and what it says of its deposit.
-func told(f *followtest.Harness) (list []heard) {
+// notified returns the webhooks of an account, oldest first: the URL of each, and its deposit.
+func notified(f *followtest.Harness) (list []heard) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		deliveries, err := tx.Deliveries().List(ctx, f.Account, store.Page{Limit: 100})
@@ -235,9 +234,9 @@ type heard struct {
 	Charge struct{ AmountUSDT string }
 }
 
-// Value that is assigned to an account without a wallet is told where the account's own events go, as confirmed when
-// it was assigned.
-func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
+// The event about value that is assigned to an account without a wallet goes to the account's own webhook, with the
+// deposit as confirmed at the assignment.
+func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account,
@@ -246,16 +245,16 @@ func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
 		}))
 		d := stranded(f, 80_000)
 		later := f.DB.Now().Add(time.Hour).UTC().Truncate(time.Second)
-		s := desk(f)
+		s := resolver(f)
 		s.DB = f.DB.As(func() time.Time { return later }, store.Conduct{})
 		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
 		f.Must(err)
-		list := told(f)
+		list := notified(f)
 		if len(list) != 1 || list[0].URL != "https://own.example/" || list[0].Type != "account" ||
 			list[0].Event != "deposit" ||
 			list[0].Deposit.WalletID != nil || list[0].Deposit.ConfirmedAt == nil ||
 			!list[0].Deposit.ConfirmedAt.Equal(later) {
-			t.Errorf("told is %+v", list)
+			t.Errorf("the events are %+v", list)
 		}
 		if got := read(f, d.ID); !got.ConfirmedAt.Equal(later) {
 			t.Errorf("it is confirmed at %s and not at %s", got.ConfirmedAt, later)
@@ -263,7 +262,7 @@ func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
 	})
 }
 
-// A transfer that moves nothing is no deposit, whatever a chain makes of it.
+// A transfer of zero is no deposit, whatever a chain reports about it.
 func TestATransferOfNothingIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {

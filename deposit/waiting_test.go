@@ -16,14 +16,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// clocked gives second opinions a clock of their own, and returns what moves it.
+// clocked gives second opinions a clock of their own, and returns the function that advances it.
 func clocked(f *followtest.Harness) (pass func(time.Duration)) {
 	now := f.DB.Now()
 	f.Opinions.DB = f.DB.As(func() time.Time { return now }, store.Conduct{})
 	return func(d time.Duration) { now = now.Add(d) }
 }
 
-// threeHosts is a chain with three endpoints of different hosts that wants two of them above 50,000 units.
+// threeHosts is a chain with three endpoints of different hosts that requires two of them above 50,000 units.
 func threeHosts() followtest.Setting {
 	s := twoOfThree()
 	s.Chain.Endpoints = []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "two"}, {Name: "c", Host: "three"}}
@@ -56,9 +56,9 @@ func TestADepositWaitsTenMinutesBeforeItIsAnAlarm(t *testing.T) {
 	})
 }
 
-// A deposit that did not have to wait for some time, as its currency was suspended, waits from the beginning after
+// The wait of a deposit that did not have to wait for some time, because its currency was suspended, starts again after
 // that.
-func TestADepositThatWaitsAgainWaitsAnew(t *testing.T) {
+func TestADepositThatWaitsAgainStartsItsWaitAgain(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		suspended := ""
@@ -102,9 +102,9 @@ func (c asked) BlockOn(ctx context.Context, endpoint string, height uint64, watc
 	return c.EndpointReader.BlockOn(ctx, endpoint, height, watch)
 }
 
-// A process that takes the lease again does not know what happened meanwhile: the time for which it did not ask is no
-// wait.
-func TestANewLeaderCountsTheWaitAnew(t *testing.T) {
+// A process that acquires the lease again does not know what happened since: the time for which it did not ask does not
+// count.
+func TestANewLeaseHolderRestartsTheWait(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Down("b", true)
@@ -128,9 +128,9 @@ func TestANewLeaderCountsTheWaitAnew(t *testing.T) {
 	})
 }
 
-// A deposit that enough endpoints have reported is reorged out and comes back in another block: it waits from the
-// beginning, and one that has waited all the time is late.
-func TestWhatWasAgreedWaitsAnewInAnotherBlock(t *testing.T) {
+// A deposit that enough endpoints have reported is reorged out and comes back in another block: its wait starts again,
+// and one that has waited all the time is late.
+func TestAnAgreedDepositWaitsAgainInAnotherBlock(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Down("b", true)
@@ -156,7 +156,7 @@ func TestWhatWasAgreedWaitsAnewInAnotherBlock(t *testing.T) {
 	})
 }
 
-// One deposit is denied, and another waits for endpoints that have not come as far: an operator hears of both.
+// One deposit is denied, and another waits for endpoints that are behind: there is an alarm for both.
 func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
 	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
@@ -180,8 +180,8 @@ func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
 	})
 }
 
-// The alarm names the same denial each time, whatever was heard first.
-func TestADisagreementIsToldInTheSameWords(t *testing.T) {
+// The alarm has the same text each time, whichever denial was received first.
+func TestADisagreementIsReportedWithTheSameText(t *testing.T) {
 	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Censor("c", f.Pay(60_000))
 		f.Sim.Mine(1)
@@ -193,8 +193,8 @@ func TestADisagreementIsToldInTheSameWords(t *testing.T) {
 	})
 }
 
-// What endpoints disagreed about has left the chain: the alarm ends, and crediting goes on.
-func TestADisagreementEndsWithWhatItWasAbout(t *testing.T) {
+// The block about which endpoints disagreed is reorged out: the alarm ends, and crediting continues.
+func TestADisagreementEndsWhenItsBlockIsReorgedOut(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		gone := f.Pay(60_000)
 		f.Sim.Censor("b", gone)
@@ -215,8 +215,8 @@ func TestADisagreementEndsWithWhatItWasAbout(t *testing.T) {
 	})
 }
 
-// However many deposits of a block wait, each endpoint is asked for it once, and as many blocks as one step takes are
-// all of them.
+// However many deposits of a block wait, each endpoint is asked for it once, and exactly as many blocks as one step
+// takes count as all of them.
 func TestABlockIsAskedForOnce(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 8 {
@@ -238,7 +238,7 @@ func TestABlockIsAskedForOnce(t *testing.T) {
 	})
 }
 
-// A step that is ended while endpoints are asked decides nothing by what has been heard so far.
+// A step that is ended while endpoints are asked decides nothing from the reports received so far.
 func TestAStepThatIsEndedDecidesNothing(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)

@@ -19,15 +19,15 @@ func inBlock(f *followtest.Harness, height uint64) (list []bursar.Deposit) {
 	return list
 }
 
-// Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is
-// asked.
-func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
+// A transfer of another asset than the wallet's is unattributed until an operator resolves it: no customer sees it, and
+// an alarm is raised.
+func TestAnotherAssetThanTheWalletsIsUnattributed(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[], 0 events")
-		f.WantAlarm("unattributed", "fit no wallet")
+		f.WantAlarm("unattributed", "belong to no wallet")
 		list := inBlock(f, 1)
 		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() ||
 			!list[0].WalletID.IsZero() || list[0].Webhook != "" {
@@ -39,8 +39,8 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 	})
 }
 
-// What reaches the hot address is the operator's own, and no customer's and no alarm.
-func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
+// A transfer to the hot wallet is operator funds: no customer's deposit, and no alarm.
+func TestATransferToTheHotWalletIsOperatorFunds(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(3000)})
@@ -54,9 +54,8 @@ func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
 	})
 }
 
-// A watch may take a stranger's address for one of ours, as it knows fingerprints: what reaches a stranger is no
-// business of ours.
-func TestWhatReachesAStrangerIsNoDeposit(t *testing.T) {
+// A watch may match an external address, because it knows fingerprints: a transfer to it is no deposit.
+func TestATransferToAnExternalAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
 			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash,

@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Addresses that others published: of EIP-55, BIP 173, the XRP Ledger's XLS-5 and Tron's documentation.
+// Addresses published by others: in EIP-55, BIP 173, the XRP Ledger's XLS-5 and Tron's documentation.
 const (
 	ethA  = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 	ethB  = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
@@ -31,7 +31,7 @@ const (
 	solA  = "4fYNw3dojWmQ4dXtSGE9epjRGy9pFSx62YypT7avPYvA"
 )
 
-// papers are the chains of the main networks with the addresses of their adapters. Litecoin is not configured.
+// papers are the mainnet chains with the addresses of their adapters. Litecoin is not configured.
 func papers(t testing.TB) map[bursar.ChainID]paper {
 	t.Helper()
 	all := map[bursar.ChainID]paper{}
@@ -104,7 +104,7 @@ func TestOneAddressHasOneSpelling(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoDestination(t *testing.T) {
+func TestInvalidDestinationsAreRefused(t *testing.T) {
 	each(t, func(s *harness) {
 		mine, theirs := s.account(), s.account()
 		for name, c := range map[string]struct {
@@ -139,9 +139,9 @@ func TestWhatIsNoDestination(t *testing.T) {
 		if err := s.lists.Remove(s.Context(), theirs, d.ID); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("another account removes it: %v", err)
 		}
-		nobody := s.ids.Next()
-		_, off := s.lists.Disable(s.Context(), nobody)
-		for _, err := range []error{s.lists.Enable(s.Context(), nobody), off, s.lists.Remove(s.Context(), nobody, d.ID)} {
+		unknown := s.ids.Next()
+		_, off := s.lists.Disable(s.Context(), unknown)
+		for _, err := range []error{s.lists.Enable(s.Context(), unknown), off, s.lists.Remove(s.Context(), unknown, d.ID)} {
 			if !errors.Is(err, bursar.ErrNotFound) {
 				s.Errorf("an unknown account: %v", err)
 			}

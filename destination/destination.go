@@ -1,10 +1,11 @@
-// Package destination keeps the addresses that an account's withdrawals are held to, where its list is on.
+// Package destination keeps the list of addresses to which an account may withdraw, where its list is switched on.
 //
-// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and
-// so does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of
-// withdrawals does, in the transaction that holds the money. Its invariants: an address is kept in its chain's
-// canonical form, so that one address has one spelling; a hold once begun is never shortened; every change locks the
-// account, so that an order is judged by the list as it was before or after and not in between.
+// It owns additions and removals, and the waiting period of every change that permits more withdrawals: an addition
+// takes effect after it, and so does switching the list off. A change that permits fewer takes effect at once. It
+// judges no withdrawal; the package withdrawal does, in the transaction that holds the money. Its invariants: an
+// address is kept in its chain's canonical form, so that one address has one spelling; a waiting period that has
+// started is never shortened; every change locks the account, so that a withdrawal is judged by the list before or
+// after the change and never in between.
 package destination
 
 import (
@@ -21,13 +22,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Bounds of a list.
+// Limits of a list.
 const (
-	MaxDestinations = 1000 // of one account
-	MaxLabel        = 200  // bytes
+	MaxDestinations = 1000 // per account
+	MaxLabel        = 200  // in bytes
 )
 
-// Chain is what a list needs of a chain: what an address is, without asking a node.
+// Chain is the part of a chain that a list needs: it parses addresses without asking a node.
 type Chain interface {
 	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
@@ -39,21 +40,22 @@ type Service struct {
 	Chains   map[bursar.ChainID]Chain // those that are configured
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
-	Hold     time.Duration // how long an addition and switching off wait
+	Hold     time.Duration // waiting period of an addition and of switching the list off
 }
 
 // New is a destination to add: an address of one currency, or of all currencies of a family.
 type New struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode // empty: all of Family
-	Family   bursar.Family       // looked at where Currency is empty
+	Family   bursar.Family       // used where Currency is empty
 	Address  string
 	Label    string
 }
 
-// Add puts a destination on an account's list, usable after the hold. One that is there already keeps its hold, and is
-// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address
-// and invalid_request for what is wrong with it or one too many.
+// Add puts a destination on an account's list, usable after the waiting period. A destination that is on the list
+// already keeps its waiting period, and is returned with added false. Errors: bursar.ErrNotFound for an unknown
+// account; unsupported_currency, invalid_address and invalid_request for a wrong destination, and invalid_request for
+// one too many.
 func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added bool, err error) {
 	family, address, err := s.parse(n)
 	if err != nil {
@@ -89,7 +91,7 @@ func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added b
 	return d, added, nil
 }
 
-// parse finds the family of the chains that are meant and the address in their canonical form.
+// parse returns the family of the named chains and the address in their canonical form.
 func (s *Service) parse(n New) (bursar.Family, bursar.Address, error) {
 	c, err := s.chainOf(n)
 	if err != nil {
@@ -135,7 +137,7 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or
+// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that does not exist, or is
 // another account's.
 func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
 	return s.change(ctx, account, func(tx *store.Tx) error {
@@ -143,15 +145,15 @@ func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
 	})
 }
 
-// Enable switches an account's list on at once and for good; a switching off under way is called back. The error is
+// Enable switches an account's list on at once, without an end; a pending switch-off is cancelled. The error is
 // bursar.ErrNotFound for an unknown account.
 func (s *Service) Enable(ctx context.Context, account bursar.ID) error {
 	return s.change(ctx, account, func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, time.Time{}) })
 }
 
-// Disable switches an account's list off after the hold, and returns the list: a thief who may switch it off would not
-// wait. A switching off under way keeps its time; a list that is off stays off. The error is bursar.ErrNotFound for an
-// unknown account.
+// Disable switches an account's list off after the waiting period, and returns the list: without the wait, a thief who
+// may switch it off could withdraw at once. A pending switch-off keeps its time; a list that is off stays off. The
+// error is bursar.ErrNotFound for an unknown account.
 func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.DestinationList, err error) {
 	err = s.change(ctx, account, func(tx *store.Tx) error {
 		if l, err = tx.DestinationLists().Get(ctx, account); err != nil || !l.Binds(tx.Now()) || !l.Until.IsZero() {
@@ -163,7 +165,7 @@ func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.Dest
 	return l, err
 }
 
-// change does what an order of the same account must not overlap with.
+// change runs f under the account's lock, which withdrawal requests of the account take too: the two never overlap.
 func (s *Service) change(ctx context.Context, account bursar.ID, f func(tx *store.Tx) error) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Accounts().Lock(ctx, account); err != nil {

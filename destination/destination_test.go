@@ -72,7 +72,7 @@ func newHarness(t *testing.T, url string) *harness {
 	return s
 }
 
-// now stands still until it is moved.
+// now is the same until a test moves it.
 func (s *harness) now() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC).Add(time.Duration(s.offset.Load()))
 }
@@ -144,8 +144,8 @@ func (s *harness) order(r replica, account bursar.ID, currency bursar.CurrencyCo
 	return err
 }
 
-// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes
-// nothing.
+// paid requires a withdrawal of five to be accepted on either replica, or refused where because gives the reason; a
+// refusal changes nothing.
 func (s *harness) paid(account bursar.ID, currency bursar.CurrencyCode, address, because string) {
 	s.Helper()
 	for _, r := range []replica{s.replica, s.other} {
@@ -161,12 +161,12 @@ func (s *harness) paid(account bursar.ID, currency bursar.CurrencyCode, address,
 			!strings.Contains(refusal.Message, because):
 			s.Errorf("%s to %s: %v, want it refused: %s", currency, address, err, because)
 		case s.held(account, currency) != before:
-			s.Errorf("a refused order of %s holds money", currency)
+			s.Errorf("a refused withdrawal of %s holds money", currency)
 		}
 	}
 }
 
-// held returns what is held for an account, and how many orders it has.
+// held returns what is held for an account, and the number of its withdrawals.
 func (s *harness) held(account bursar.ID, currency bursar.CurrencyCode) (sum string) {
 	s.Helper()
 	s.must(s.db.View(s.Context(), func(tx *store.Tx) error {
@@ -183,7 +183,7 @@ func (s *harness) held(account bursar.ID, currency bursar.CurrencyCode) (sum str
 
 const unlisted = "is not listed for"
 
-func TestOrdersGoToUsableDestinationsOnly(t *testing.T) {
+func TestWithdrawalsGoToUsableDestinationsOnly(t *testing.T) {
 	each(t, func(s *harness) {
 		mine, theirs := s.account(), s.account()
 		s.paid(mine, "ETH", ethA, "") // off by default
@@ -256,7 +256,7 @@ func TestSwitchingOffWaits(t *testing.T) {
 	})
 }
 
-func TestAnAdditionIsNeverHastened(t *testing.T) {
+func TestAWaitingPeriodIsNeverShortened(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
 		s.must(s.lists.Enable(s.Context(), mine))
@@ -282,8 +282,8 @@ func TestAnAdditionIsNeverHastened(t *testing.T) {
 	})
 }
 
-// TestAnOrderThatWaitedIsJudgedAgain has an order that waits for an operator while its destination is taken off.
-func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
+// TestAWithdrawalThatWaitedIsJudgedAgain removes the destination of a withdrawal that waits for an operator.
+func TestAWithdrawalThatWaitedIsJudgedAgain(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
 		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18),
@@ -311,9 +311,9 @@ func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 	})
 }
 
-// TestNoOrderSlipsThroughARemoval has orders on both replicas while a third removes their destination: none that begins
-// after the removal is taken.
-func TestNoOrderSlipsThroughARemoval(t *testing.T) {
+// TestNoWithdrawalSlipsThroughARemoval requests withdrawals on both replicas while a third removes their destination:
+// none that starts after the removal is accepted.
+func TestNoWithdrawalSlipsThroughARemoval(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
 		d := s.add(destination.New{Account: mine, Currency: "MATIC", Address: ethA})
@@ -331,7 +331,7 @@ func TestNoOrderSlipsThroughARemoval(t *testing.T) {
 						taken.Store(true)
 					}
 					if late && err == nil {
-						s.Error("an order was taken after its destination was removed")
+						s.Error("a withdrawal was accepted after its destination was removed")
 					}
 					if err != nil || late {
 						return

@@ -8,14 +8,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Listed is an account's list as it stands.
+// Listed is an account's list and its current state.
 type Listed struct {
 	On           bool
-	Until        time.Time // when it goes off; zero: it is off or stays on
+	Until        time.Time // end of the list's effect; zero: it is off or stays on
 	Destinations []bursar.Destination
 }
 
-// List returns a page of an account's list, newest first. An unknown account's is empty and off.
+// List returns a page of an account's list, newest first. The list of an unknown account is empty and off.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (l Listed, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.DestinationLists().Get(ctx, account)
@@ -32,7 +32,7 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 	return l, err
 }
 
-// Currencies returns the codes of the configured currencies that addresses of a family take, in the registry's order.
+// Currencies returns the codes of the configured currencies whose addresses are of a family, in the registry's order.
 func (s *Service) Currencies(family bursar.Family) []bursar.CurrencyCode {
 	codes := []bursar.CurrencyCode{}
 	for _, currency := range s.Registry.All() {

@@ -73,7 +73,7 @@ func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 func TestTheWatchForgetsNothingByItself(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
-		first, second := sign(f, 1, "first"), bursar.ID{}
+		first := sign(f, 1, "first")
 		know := func(when string, wantFirst, wantSecond bool) {
 			t.Helper()
 			f.Must(w.Sync(ctx))
@@ -89,7 +89,7 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 		know("once it has ended", true, false)
 		w.Forget()
 		know("once everything is read again", false, false)
-		second = sign(f, 2, "second")
+		second := sign(f, 2, "second")
 		know("while the second is open", false, true)
 		endAt(f, second, 0)
 		know("once it has ended", false, true)

@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ErrInsufficient is returned for an entry that would take a customer below zero.
+// ErrInsufficient is returned for an entry that would take a customer's balance below zero.
 var ErrInsufficient = errors.New("insufficient balance")
 
-// Key names one balance.
+// Key names one balance: an account in one asset.
 type Key struct {
 	Account Account
 	Asset   bursar.CurrencyCode
 }
 
-// Keys returns the balances the entry touches, each once, in the order it names them.
+// Keys returns the balances that the entry touches, each once, in the order of its postings.
 func (e Entry) Keys() []Key {
 	var keys []Key
 	seen := map[Key]bool{}
@@ -32,11 +32,11 @@ func (e Entry) Keys() []Key {
 	return keys
 }
 
-// Books are balances in memory that entries are tried on before they are written.
+// Books are balances in memory on which entries are checked before they are written.
 type Books map[Key]Balance
 
-// Post applies a whole entry or, on an error, nothing of it. It refuses a malformed entry, one that overflows, and one
-// that would take a customer below zero without being allowed to.
+// Post applies a whole entry or, on an error, nothing of it. It refuses a malformed entry, an entry that overflows, and
+// one that would take a customer below zero without permission to do so (MayOverdraw).
 func (b Books) Post(e Entry) error {
 	if err := e.Check(); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (b Books) Post(e Entry) error {
 	return nil
 }
 
-// Replay applies an entry that stands in the books already, whatever it does to them, and returns the customers'
-// balances for which Post would have refused it. The error is that of an overflow.
+// Replay applies an entry that is in the books already, whatever it does to them, and returns the customers' balances
+// for which Post would have refused it. The only error is an overflow.
 func (b Books) Replay(e Entry) (overdrawn []Key, err error) {
 	next, err := b.after(e)
 	if err != nil {
@@ -64,7 +64,7 @@ func (b Books) Replay(e Entry) (overdrawn []Key, err error) {
 	return overdrawn, nil
 }
 
-// after returns the balances that an entry touches as they are behind it.
+// after returns the balances that an entry touches as they are once it is applied.
 func (b Books) after(e Entry) (map[Key]Balance, error) {
 	next := map[Key]Balance{}
 	for _, k := range e.Keys() {
@@ -90,7 +90,8 @@ func applyBoth(balances map[Key]Balance, p Posting) error {
 	return nil
 }
 
-// overdrawn lets an account that a reversal took below zero receive, but never spend: it returns those that would.
+// overdrawn returns the balances for which the entry must be refused. An account that a reversal took below zero may
+// receive, but never spend.
 func (b Books) overdrawn(e Entry, next map[Key]Balance) (keys []Key) {
 	if e.MayOverdraw() {
 		return nil
@@ -103,7 +104,7 @@ func (b Books) overdrawn(e Entry, next map[Key]Balance) (keys []Key) {
 	return keys
 }
 
-// worse reports whether a customer ends below zero, and further below than before.
+// worse reports whether a customer's balance ends below zero, and further below than before.
 func (b Books) worse(k Key, after Balance) bool {
 	amount, negative := after.Net(Liability)
 	if !negative || amount.IsZero() {

@@ -18,7 +18,7 @@ func (n naive) move(from, to ledger.Account, a bursar.Amount) {
 	n[to] += int64(units)
 }
 
-// check holds the books of those accounts against the count.
+// check compares the books of those accounts with the count.
 func (n naive) check(t *rapid.T, books ledger.Books) {
 	for _, account := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses} {
 		amount, negative := books[ledger.Key{Account: account, Asset: "BTC"}].Net(ledger.Liability)
@@ -29,7 +29,7 @@ func (n naive) check(t *rapid.T, books ledger.Books) {
 	}
 }
 
-// decide lets the operator decide about value that fits no wallet, or leave it.
+// decide makes the operator resolve an unattributed deposit, or leave it.
 func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 	w.operator.move(ledger.Custody, ledger.Unattributed, d.Amount)
 	switch rapid.IntRange(0, 3).Draw(t, "decision") {
@@ -38,7 +38,7 @@ func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 		d.Fee, _ = d.Amount.PPM(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
 		w.must(t, ledger.UnattributedAssigned(d, at))
 		w.operator.move(ledger.Unattributed, "customers", d.Amount)
-		w.confirmed = append(w.confirmed, d) // from now on it is taken back and credited again like any other
+		w.confirmed = append(w.confirmed, d) // from now on it is reversed and credited again like any other
 	case 1:
 		w.must(t, ledger.UnattributedKept(d, at))
 		w.operator.move(ledger.Unattributed, ledger.Capital, d.Amount)
@@ -47,7 +47,7 @@ func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 	}
 }
 
-// giveBack plays a return to its end, with what the chain may do to its deposit before and after that.
+// giveBack runs a refund to its end, with what the chain may do to its deposit before and after it.
 func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
 	n := bursar.Resolution{ID: w.id(), Currency: d.Currency,
 		Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
@@ -75,9 +75,9 @@ func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
 	}
 }
 
-// tremble may take a returned deposit off the chain, and may bring it back, with the same amount or another one.
+// tremble may reorg a refunded deposit out, and may bring it back, with the same amount or another one.
 func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
-	if !rapid.Bool().Draw(t, "leaves the chain") || w.chain.Less(d.Amount) {
+	if !rapid.Bool().Draw(t, "is reorged out") || w.chain.Less(d.Amount) {
 		return d
 	}
 	w.must(t, ledger.ArrivalReversed(d, ledger.Owner(d), at))
@@ -98,9 +98,9 @@ func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	return d
 }
 
-// A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to
-// its deposit meanwhile.
-func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
+// An unsettled refund leaves the value that the chain holds unattributed, and no loss, whatever the chain did to its
+// deposit in between.
+func TestAnUnsettledRefundLeavesNoLoss(t *testing.T) {
 	n := bursar.Resolution{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
 	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed,
 		Status: bursar.DepositConfirmed}

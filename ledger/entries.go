@@ -11,36 +11,36 @@ import (
 const (
 	KindDeposit         Kind = "deposit"
 	KindDepositReversed Kind = "deposit_reversed"
-	KindArrival         Kind = "arrival" // value that is no customer's deposit
+	KindArrival         Kind = "arrival" // a transfer that is no customer's deposit
 	KindArrivalReversed Kind = "arrival_reversed"
 	KindAssigned        Kind = "unattributed_assigned"
 	KindKept            Kind = "unattributed_kept"
 	KindReturnHeld      Kind = "return_held"
 	KindReturnSettled   Kind = "return_settled"
 	KindRefundUnsettled Kind = "return_reopened"
-	KindReturnUnsettled Kind = "return_unsettled" // a settlement that a chain took back
+	KindReturnUnsettled Kind = "return_unsettled" // a settlement that was reorged out
 
-	KindReturnPaidAfterAll Kind = "return_paid_after_all" // one that had failed, on another branch
+	KindReturnPaidAfterAll Kind = "return_paid_after_all" // a failed refund that paid on another branch
 	KindReturnPaidTwice    Kind = "return_paid_twice"
 	KindReturnNotPaidTwice Kind = "return_not_paid_twice"
 
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"
-	KindUnsettled         Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
+	KindUnsettled         Kind = "withdrawal_reopened" // a settlement or refund that was reorged out
 	KindPayoutShort       Kind = "payout_short"        // a token delivered less than was paid
-	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block left its chain
+	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block was reorged out
 	KindSweepShort        Kind = "sweep_short"         // a token delivered less than was swept
-	KindSweepShortUndone  Kind = "sweep_short_undone"  // because that sweep's block left its chain
+	KindSweepShortUndone  Kind = "sweep_short_undone"  // because that sweep's block was reorged out
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
-	KindTreasuryFunded    Kind = "treasury_funded" // the operator sets some of its own aside, to be paid out
-	KindExternalSpend     Kind = "external_spend"  // a transaction that no withdrawal explains, by an operator's word
+	KindTreasuryFunded    Kind = "treasury_funded" // operator funds set aside, to be paid out
+	KindExternalSpend     Kind = "external_spend"  // a transaction that no withdrawal explains, as an operator recorded it
 	KindExternalReversed  Kind = "external_spend_reversed"
 )
 
-// entry drops postings of nothing, so that a constructor may name a fee that happens to be zero.
+// entry leaves out postings of zero, so that a constructor may name a fee that happens to be zero.
 func entry(kind Kind, ref string, at time.Time, postings ...Posting) Entry {
 	e := Entry{Kind: kind, Ref: Ref(ref), At: at}
 	for _, p := range postings {
@@ -51,41 +51,41 @@ func entry(kind Kind, ref string, at time.Time, postings ...Posting) Entry {
 	return e
 }
 
-// post debits one account and credits the other: what the credited account gave, the debited one took.
+// post debits one account and credits the other: the amount moves from the credited account to the debited one.
 func post(debit, credit Account, asset bursar.CurrencyCode, amount bursar.Amount) Posting {
 	return Posting{Debit: debit, Credit: credit, Asset: asset, Amount: amount}
 }
 
-// depositRef names the n-th credit of one deposit: a deposit that was reversed and came back is credited again.
+// depositRef names the n-th credit of one deposit: a deposit that was reversed and confirmed again is credited again.
 func depositRef(d bursar.Deposit) string { return fmt.Sprintf("%s/%d", d.ID, d.Reversals) }
 
-// DepositCredited books a final deposit: custody grows, the customer is owed the amount, the fee is taken from it.
+// DepositCredited books a final deposit: custody grows by the amount, the customer is owed it, the fee is deducted.
 func DepositCredited(d bursar.Deposit, at time.Time) Entry {
 	return entry(KindDeposit, depositRef(d), at,
 		post(Custody, Available(d.AccountID), d.Currency, d.Amount),
 		post(Available(d.AccountID), DepositFees, d.Currency, d.Fee))
 }
 
-// DepositReversed takes back exactly what DepositCredited booked, even below zero.
+// DepositReversed reverses exactly what DepositCredited booked, even where that takes the customer below zero.
 func DepositReversed(d bursar.Deposit, at time.Time) Entry {
 	return entry(KindDepositReversed, depositRef(d), at,
 		post(Available(d.AccountID), Custody, d.Currency, d.Amount),
 		post(DepositFees, Available(d.AccountID), d.Currency, d.Fee))
 }
 
-// Arrived books final value that is not credited to a customer: the operator's capital, a deposit below the minimum, or
-// value that fits no wallet.
+// Arrived books a final transfer that is not credited to a customer: operator funds, a deposit below the minimum, or an
+// unattributed deposit.
 func Arrived(d bursar.Deposit, owner Account, at time.Time) Entry {
 	return entry(KindArrival, depositRef(d), at, post(Custody, owner, d.Currency, d.Amount))
 }
 
-// ArrivalReversed takes back exactly what Arrived booked.
+// ArrivalReversed reverses exactly what Arrived booked.
 func ArrivalReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
 	return entry(KindArrivalReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
 }
 
-// Owner returns the account that an uncredited arrival belongs to. Value that is paid back already is nobody's any
-// more: when its chain takes it back, that is a loss, and when it comes again, the loss is made good.
+// Owner returns the account to which an uncredited transfer belongs. Value that was refunded already belongs to nobody
+// any more: when its chain reorgs it out, that is a loss, and when it comes back, the loss is undone.
 func Owner(d bursar.Deposit) Account {
 	switch {
 	case d.Purpose == bursar.ForCapital:
@@ -98,14 +98,14 @@ func Owner(d bursar.Deposit) Account {
 	return BelowMinimum
 }
 
-// WithdrawalHeld sets the amount and the fee aside while the order is under way.
+// WithdrawalHeld sets the amount and the fee aside while the withdrawal is under way.
 func WithdrawalHeld(w bursar.Withdrawal, at time.Time) Entry {
 	return entry(KindWithdrawalHeld, w.ID.String(), at,
 		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Amount),
 		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// roundRef names what is booked of one thing once in every round: each time that a chain takes it back begins another.
+// roundRef names what is booked once per round for one object: each reorganisation of it starts another round.
 func roundRef(name string, round int) string {
 	if round == 0 {
 		return name
@@ -113,24 +113,24 @@ func roundRef(name string, round int) string {
 	return fmt.Sprintf("%s/%d", name, round)
 }
 
-// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's. round is how often
-// the withdrawal was reopened before.
+// WithdrawalSettled books a final payment: the amount has left custody, the fee goes to the operator. round is the
+// number of times that the withdrawal was unsettled before.
 func WithdrawalSettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	return entry(KindWithdrawalSettled, roundRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
 		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
 }
 
-// WithdrawalRefunded gives back all that was held for an order that will never pay. round is as in WithdrawalSettled.
+// WithdrawalRefunded releases all that was held for a withdrawal that can never pay. round is as in WithdrawalSettled.
 func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
 	return entry(KindWithdrawalRefund, roundRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Amount),
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
 }
 
-// WithdrawalUnsettled takes back what was booked when a confirmed or a failed withdrawal ended, because the final block
-// that proved it has been reorged out. What was refunded is held again, even if that takes the customer below zero: it
-// may be paid after all. round is the one that begins.
+// WithdrawalUnsettled reverses what was booked when a withdrawal was confirmed or failed, because the final block that
+// proved it was reorged out. What was refunded is held again, even if that takes the customer below zero: the
+// withdrawal may still be paid. round is the number of the round that starts.
 func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
 	if w.Status == bursar.WithdrawalConfirmed {
@@ -141,34 +141,37 @@ func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// PayoutShort gives a customer back what of a settled payment its token did not deliver, and books what went elsewhere
-// of one that delivered nothing: both are the operator's loss. round is how often the withdrawal was reopened before.
+// PayoutShort refunds the part of a settled payment that its token did not deliver, and books what went elsewhere in a
+// payment that delivered nothing: the operator bears both as a loss. round is the number of times that the withdrawal
+// was unsettled before.
 func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
 	return entry(KindPayoutShort, roundRef(w.ID.String(), round), at,
 		post(Losses, Available(w.AccountID), w.Currency, back),
 		post(Losses, Custody, w.Currency, elsewhere))
 }
 
-// PayoutShortUndone takes PayoutShort back, even if that takes the customer below zero. round is the one that begins.
+// PayoutShortUndone reverses PayoutShort, even if that takes the customer below zero. round is the number of the round
+// that starts.
 func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
 	return entry(KindPayoutShortUndone, roundRef(w.ID.String(), round), at,
 		post(Available(w.AccountID), Losses, w.Currency, back),
 		post(Custody, Losses, w.Currency, elsewhere))
 }
 
-// SweepShort books what a token kept of its way between two addresses of ours: it is the operator's loss. ref names the
-// sweep, and round is how often it was reopened after such a loss.
+// SweepShort books what a token deducted between two addresses of the service: the operator bears it as a loss. ref
+// names the sweep; round is the number of times that it was unsettled after such a loss.
 func SweepShort(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
 }
 
-// SweepShortUndone takes SweepShort back, because the sweep's block has been reorged out. round is the one that begins.
+// SweepShortUndone reverses SweepShort, because the sweep's block was reorged out. round is the number of the round
+// that starts.
 func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
 
-// InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee
-// is what the operator takes of it from the receiver.
+// InternalTransfer settles a withdrawal to another wallet of this service: no chain is involved. depositFee is the
+// operator's fee for the receiver's deposit.
 func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
 	e := entry(KindInternalTransfer, w.ID.String(), at,
 		post(Held(w.AccountID), Available(receiver), w.Currency, w.Amount),
@@ -177,19 +180,19 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 	return e
 }
 
-// NetworkFee books what a chain took for a transaction of ours; asset is the native asset. ref is the transaction's
-// name on its chain, so that each is booked once in a round.
+// NetworkFee books the fee of an outgoing transaction; asset is the native asset. ref is the transaction's ID on its
+// chain (FeeRef), so that each fee is booked once per round.
 func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
 
-// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has been reorged out.
-// round is the one that begins.
+// NetworkFeeReversed reverses what NetworkFee booked, because the transaction's final block was reorged out. round is
+// the number of the round that starts.
 func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
 }
 
-// FeeRef names a transaction of ours in the entries of its fee.
+// FeeRef returns the name of an outgoing transaction in the entries of its fee.
 func FeeRef(id bursar.ChainID, txID string) string { return string(id) + ":" + txID }
 
 // Lot is an amount of one asset.
@@ -198,7 +201,7 @@ type Lot struct {
 	Amount bursar.Amount
 }
 
-// ExternalSpent books what left custody by a transaction that no withdrawal explains: account, which is Capital or
+// ExternalSpent books what left custody in a transaction that no withdrawal explains: account, which is Capital or
 // Losses, bears it. ref is as in NetworkFee.
 func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
 	e := entry(KindExternalSpend, roundRef(ref, round), at)
@@ -208,8 +211,7 @@ func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.T
 	return e
 }
 
-// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has been reorged
-// out.
+// ExternalSpentReversed reverses what ExternalSpent booked, because the transaction's final block was reorged out.
 func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
 	e := entry(KindExternalReversed, roundRef(ref, round), at)
 	for _, l := range lots {
@@ -218,8 +220,7 @@ func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, a
 	return e
 }
 
-// TreasuryFunded sets some of the operator's own aside for a withdrawal of the treasury, which holds and pays it like
-// any other.
+// TreasuryFunded sets operator funds aside for a withdrawal of the treasury, which is held and paid like any other.
 func TreasuryFunded(w bursar.Withdrawal, amount bursar.Amount, at time.Time) Entry {
 	return entry(KindTreasuryFunded, w.ID.String(), at, post(Drawings, Available(w.AccountID), w.Currency, amount))
 }

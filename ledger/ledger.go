@@ -2,7 +2,7 @@
 // for each business event. It knows no database, no chain and no clock.
 //
 // Its invariants: a posting names one debit and one credit account, so an entry balances by construction; an entry is
-// named by (Kind, Ref), so the store can refuse to post it twice; entries are never changed, mistakes are reversed by a
+// named by (Kind, Ref), so the store can refuse to post it twice; entries never change, and a mistake is reversed by a
 // new entry.
 package ledger
 
@@ -18,29 +18,29 @@ import (
 // Account is a line of the chart of accounts, such as "custody" or "customer:<account id>:available".
 type Account string
 
-// The operator's side of the chart.
+// The accounts of the operator.
 const (
-	Custody        Account = "custody"         // asset: what the final chain holds at addresses of ours
-	Capital        Account = "capital"         // equity: the operator's own money at hot addresses
-	Drawings       Account = "drawings"        // equity: what the operator took out of its own, which makes it less
-	Unattributed   Account = "unattributed"    // liability: value that fits no wallet, until the operator decides
-	Returning      Account = "returning"       // liability: such value on its way back, until its payment is final
+	Custody        Account = "custody"         // asset: what addresses of the service hold in final blocks
+	Capital        Account = "capital"         // equity: operator funds in hot wallets
+	Drawings       Account = "drawings"        // equity: operator funds that the operator took out; they reduce equity
+	Unattributed   Account = "unattributed"    // liability: value that belongs to no wallet, until it is resolved
+	Returning      Account = "returning"       // liability: such value being refunded, until the payment is final
 	BelowMinimum   Account = "below_minimum"   // liability: deposits too small to credit
 	DepositFees    Account = "fees:deposit"    // income
 	WithdrawalFees Account = "fees:withdrawal" // income
-	NetworkFees    Account = "fees:network"    // expense: what chains took for transactions of ours
-	Losses         Account = "losses"          // expense: what a chain took back after it was paid out again
+	NetworkFees    Account = "fees:network"    // expense: fees of outgoing transactions
+	Losses         Account = "losses"          // expense: what was reorged out after it had been paid out
 )
 
 const customer = "customer:"
 
-// Available is what an account's owner can spend.
+// Available is the account of what a customer can spend.
 func Available(id bursar.ID) Account { return Account(customer + id.String() + ":available") }
 
-// Held is what is set aside for withdrawals under way.
+// Held is the account of what is set aside for a customer's withdrawals under way.
 func Held(id bursar.ID) Account { return Account(customer + id.String() + ":held") }
 
-// Customer returns whose account it is, and false for one of the operator's.
+// Customer returns the customer whose account it is, and false for an account of the operator.
 func (a Account) Customer() (bursar.ID, bool) {
 	rest, ok := strings.CutPrefix(string(a), customer)
 	if !ok {
@@ -51,7 +51,7 @@ func (a Account) Customer() (bursar.ID, bool) {
 	return id, err == nil
 }
 
-// Type is an account's nature, which says on which side it grows.
+// Type is the type of an account, which determines the side on which it grows.
 type Type string
 
 // The five types of accounts.
@@ -63,7 +63,7 @@ const (
 	Expense   Type = "expense"
 )
 
-// Type returns the account's nature; customers' accounts are liabilities.
+// Type returns the account's type; customers' accounts are liabilities.
 func (a Account) Type() Type {
 	switch a {
 	case Custody:
@@ -78,10 +78,10 @@ func (a Account) Type() Type {
 	return Liability
 }
 
-// Kind names a business event.
+// Kind names the business event of an entry.
 type Kind string
 
-// Ref names the one thing an entry of its kind is about: a deposit, a withdrawal, an outgoing transaction.
+// Ref names the object of an entry, unique within its kind: a deposit, a withdrawal, an outgoing transaction.
 type Ref string
 
 // Posting moves an amount of one asset from the credit to the debit account.
@@ -100,13 +100,14 @@ type Entry struct {
 	Postings []Posting
 }
 
-// Balance is the two running totals of one account in one asset. Neither ever shrinks.
+// Balance is the debit and credit totals of one account in one asset. Neither ever shrinks.
 type Balance struct {
 	Debits  bursar.Amount
 	Credits bursar.Amount
 }
 
-// Net returns what the account holds on the side it grows, and whether the balance stands on the other side instead.
+// Net returns the balance on the side on which an account of type t grows. negative says that the balance is on the
+// other side; amount is then the size of the deficit.
 func (b Balance) Net(t Type) (amount bursar.Amount, negative bool) {
 	grow, shrink := b.Credits, b.Debits
 	if t == Asset || t == Expense {
@@ -118,7 +119,7 @@ func (b Balance) Net(t Type) (amount bursar.Amount, negative bool) {
 	return shrink.SubOrZero(grow), true
 }
 
-// Apply adds a posting's amount to the side of the balance that it names.
+// Apply adds a posting's amount to the side of the balance that the posting names.
 func (b Balance) Apply(account Account, p Posting) (Balance, error) {
 	var err error
 	if p.Debit == account {
@@ -130,14 +131,14 @@ func (b Balance) Apply(account Account, p Posting) (Balance, error) {
 	return b, err
 }
 
-// MaxPostings bounds the postings of one entry.
+// MaxPostings is the largest number of postings of one entry.
 const MaxPostings = 200
 
-// ErrMalformed is returned for an entry that no business event makes.
+// ErrMalformed is returned for an entry that no business event produces.
 var ErrMalformed = errors.New("malformed ledger entry")
 
-// Check refuses an entry without a name or postings or with more than MaxPostings, and a posting of nothing, of no
-// asset or from an account to itself.
+// Check refuses an entry without a name or postings or with more than MaxPostings, and a posting of zero, of no asset
+// or from an account to itself.
 func (e Entry) Check() error {
 	if e.Kind == "" || e.Ref == "" || len(e.Postings) == 0 || len(e.Postings) > MaxPostings {
 		return fmt.Errorf("%w: %s %q has %d postings", ErrMalformed, e.Kind, e.Ref, len(e.Postings))
@@ -151,7 +152,7 @@ func (e Entry) Check() error {
 	return nil
 }
 
-// MayOverdraw reports whether the entry may take a customer below zero: only what a chain took back may.
+// MayOverdraw reports whether the entry may take a customer below zero: only the reversal of what was reorged out may.
 func (e Entry) MayOverdraw() bool {
 	return e.Kind == KindDepositReversed || e.Kind == KindUnsettled || e.Kind == KindPayoutShortUndone
 }

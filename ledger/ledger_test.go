@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// harness plays random business events the way the service does and keeps a second, naive count beside the books.
+// harness posts random business events as the service does and keeps a second, naive count beside the books.
 type harness struct {
 	books     ledger.Books
 	accounts  []bursar.ID
@@ -81,7 +81,7 @@ func (w *harness) deposit(t *rapid.T) {
 	w.confirmed = append(w.confirmed, d)
 }
 
-// reverse takes back a credited deposit that the chain still holds, and may credit it again.
+// reverse reverses a credited deposit that the chain still holds, and may credit it again.
 func (w *harness) reverse(t *rapid.T) {
 	if len(w.confirmed) == 0 {
 		return
@@ -103,7 +103,7 @@ func (w *harness) reverse(t *rapid.T) {
 }
 
 func (w *harness) arrive(t *rapid.T) {
-	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "arrival"),
+	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "deposit"),
 		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed,
 			bursar.ForWallet}).Draw(t, "purpose")}
 	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
@@ -126,7 +126,7 @@ func (w *harness) hold(t *rapid.T) {
 	have, negative := before.Net(ledger.Liability)
 	err := w.post(t, ledger.WithdrawalHeld(order, at))
 	if affordable := !negative && !have.Less(total); affordable != (err == nil) {
-		t.Fatalf("a balance of %s (negative %v) and an order of %s gave %v", have, negative, total, err)
+		t.Fatalf("a balance of %s (negative %v) and a withdrawal of %s gave %v", have, negative, total, err)
 	}
 	if err == nil {
 		w.held = append(w.held, order)
@@ -176,7 +176,7 @@ func (w *harness) end(order bursar.Withdrawal, status bursar.WithdrawalStatus) {
 	w.ended = append(w.ended, order)
 }
 
-// reopen takes the end of an order back, as a deep reorganisation does.
+// reopen unsettles a withdrawal, as a deep reorganisation does.
 func (w *harness) reopen(t *rapid.T) {
 	if len(w.ended) == 0 {
 		return
@@ -191,8 +191,8 @@ func (w *harness) reopen(t *rapid.T) {
 	w.held = append(w.held, order)
 }
 
-// check holds the books against the invariants: debits equal credits, custody is what the chain holds, and nobody is
-// below zero whose deposit was not reversed.
+// check checks the invariants of the books: debits equal credits, custody is what the chain holds, and no customer is
+// below zero unless a deposit was reversed.
 func (w *harness) check(t *rapid.T) {
 	var debits, credits bursar.Amount
 	for _, b := range w.books {
@@ -282,7 +282,8 @@ func TestACustomerBelowZeroMayReceive(t *testing.T) {
 	}
 }
 
-// What a token kept of a sweep leaves custody as the operator's loss, and comes back with the block that goes.
+// What a token deducted from a sweep leaves custody as the operator's loss, and the loss is undone when the block is
+// reorged out.
 func TestAShortSweepIsALossUntilItIsUndone(t *testing.T) {
 	at := time.Unix(1, 0)
 	short := ledger.SweepShort("sweep", 1, "USDT", bursar.Units(7), at)

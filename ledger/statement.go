@@ -6,7 +6,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Part says what a line of a customer's statement is.
+// Part says which part of an entry a line of a customer's statement shows.
 type Part string
 
 // The parts of an entry that a customer sees.
@@ -15,18 +15,18 @@ const (
 	PartFee    Part = "fee"    // what the operator took or set aside for itself
 )
 
-// Movement is what one posting did to a customer: a line of the statement. The sums of Available and of Held over all
-// lines of a currency are the balances of the two accounts.
+// Movement is the effect of one posting on a customer: a line of the statement. The sums of Available and of Held over
+// all lines of a currency are the balances of the two accounts.
 type Movement struct {
 	Part       Part
 	Available  Balance
 	Held       Balance
-	Deposit    bursar.ID // the deposit that the line is about; zero for a withdrawal's, and for what a transfer within the service brought
-	Withdrawal bursar.ID // the customer's own withdrawal; zero for others
+	Deposit    bursar.ID // the line's deposit; zero for a withdrawal's, and for a received internal transfer
+	Withdrawal bursar.ID // the customer's own withdrawal; zero for other lines
 }
 
-// MovementOf returns what a posting did to a customer. place is its place within the entry, from 0. The error is
-// bursar.ErrAmountOverflow, which no posting in the books can give.
+// MovementOf returns the effect of a posting on a customer. place is the posting's index within the entry, from 0. The
+// error is bursar.ErrAmountOverflow, which no posting in the books can cause.
 func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Movement, error) {
 	m := Movement{Part: partOf(kind, place, p)}
 	var err error
@@ -44,14 +44,14 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 		KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
-		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
+		if p.Debit == Held(owner) { // for the receiver it is another account's withdrawal
 			m.Withdrawal = id
 		}
 	}
 	return m, nil
 }
 
-// partOf tells a fee by the account that it went to, or, while it is held, by its place behind the amount.
+// partOf recognises a fee by the account to which it went or, while it is held, by its index after the amount's.
 func partOf(kind Kind, place int64, p Posting) Part {
 	held := kind == KindWithdrawalHeld || kind == KindWithdrawalRefund || kind == KindUnsettled
 	for _, a := range []Account{p.Debit, p.Credit} {
@@ -62,7 +62,7 @@ func partOf(kind Kind, place int64, p Posting) Part {
 	return PartAmount
 }
 
-// idOf returns the ID that a reference begins with; the zero ID where it does not.
+// idOf returns the ID with which a reference starts; the zero ID where it starts with none.
 func idOf(ref Ref) bursar.ID {
 	text, _, _ := strings.Cut(string(ref), "/")
 	id, err := bursar.ParseID(text)
@@ -72,28 +72,28 @@ func idOf(ref Ref) bursar.ID {
 	return id
 }
 
-// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within
-// the service; false for any other posting.
+// TransferOf returns the withdrawal of another account that paid this posting to a customer in an internal transfer;
+// false for any other posting.
 func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
 	brought = kind == KindInternalTransfer && (p.Credit == Available(owner) || p.Debit == Available(owner))
 	return idOf(ref), brought
 }
 
-// CustomerKinds are the kinds of entries that may stand in a customer's statement.
+// CustomerKinds returns the kinds of entries that can appear in a customer's statement.
 func CustomerKinds() []Kind {
 	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled,
 		KindWithdrawalRefund, KindUnsettled,
 		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
 }
 
-// Running is how a customer's balances run along a statement, by currency.
+// Running keeps a customer's balances along a statement, by currency.
 type Running map[bursar.CurrencyCode]Owned
 
-// Owned is what a customer has in one currency.
+// Owned is the balance of a customer in one currency, available and held.
 type Owned struct{ Available, Held Balance }
 
-// Add applies a movement and returns what the customer then has of its currency. The error is bursar.ErrAmountOverflow,
-// which no history of the books can give.
+// Add applies a movement and returns what the customer then has in its currency. The error is bursar.ErrAmountOverflow,
+// which no history of the books can cause.
 func (r Running) Add(asset bursar.CurrencyCode, m Movement) (Owned, error) {
 	o := r[asset]
 	for _, side := range []struct {

@@ -22,8 +22,7 @@ func withdrawalOf(owner bursar.ID) bursar.Withdrawal {
 		Fee: bursar.Units(3)}
 }
 
-// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it
-// down.
+// statement returns the effect of an entry on a customer, a readable line for each of the customer's postings.
 func statement(t *testing.T, owner bursar.ID, e ledger.Entry) string {
 	t.Helper()
 	var lines []string
@@ -77,9 +76,9 @@ func TestEveryLineOfAStatement(t *testing.T) {
 		{"one that settled again", ann, ledger.WithdrawalSettled(w, 2, noon),
 			"amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
 		{"a refunded one", ann, ledger.WithdrawalRefunded(w, 0, noon), "amount 100/-100 withdrawal, fee 3/-3 withdrawal"},
-		{"a refund that was taken back", ann, ledger.WithdrawalUnsettled(failed, 1, noon),
+		{"a refund that was unsettled", ann, ledger.WithdrawalUnsettled(failed, 1, noon),
 			"amount -100/100 withdrawal, fee -3/3 withdrawal"},
-		{"a payment that was taken back", ann, ledger.WithdrawalUnsettled(paid, 1, noon),
+		{"a payment that was unsettled", ann, ledger.WithdrawalUnsettled(paid, 1, noon),
 			"amount 0/100 withdrawal, fee 0/3 withdrawal"},
 		{"a network's fee", ann, ledger.NetworkFee(ledger.FeeRef("bitcoin", "aa"), 0, "BTC", bursar.Units(5), noon),
 			"amount 0/0"},
@@ -90,7 +89,7 @@ func TestEveryLineOfAStatement(t *testing.T) {
 	}
 }
 
-// What an internal transfer takes is the payer's withdrawal, and what it brings is another's to the receiver.
+// An internal transfer is a withdrawal of the payer, and for the receiver a transfer of another account.
 func TestATransferInAStatement(t *testing.T) {
 	t.Parallel()
 	e := ledger.Entry{Kind: ledger.KindInternalTransfer, Ref: ledger.Ref(subject.String()), At: noon,
@@ -170,8 +169,8 @@ func TestTotalsThatOverflowAreRefused(t *testing.T) {
 	}
 }
 
-// Each bound of what an entry may be, from both sides.
-func TestEveryBoundOfAnEntry(t *testing.T) {
+// Check accepts entries at each limit and refuses them beyond it.
+func TestMalformedEntriesAreRefused(t *testing.T) {
 	t.Parallel()
 	good := ledger.Posting{Debit: ledger.Custody, Credit: ledger.Capital, Asset: "BTC", Amount: bursar.Units(1)}
 	with := func(change func(*ledger.Posting)) []ledger.Posting {
@@ -207,7 +206,7 @@ func TestEveryBoundOfAnEntry(t *testing.T) {
 	}
 }
 
-func TestWhoseAnAccountIs(t *testing.T) {
+func TestTheCustomerOfAnAccount(t *testing.T) {
 	t.Parallel()
 	for _, a := range []ledger.Account{ledger.Available(ann), ledger.Held(ann)} {
 		if id, is := a.Customer(); !is || id != ann {
@@ -240,7 +239,7 @@ func TestABalanceIsNamedOnce(t *testing.T) {
 	}
 }
 
-// What is booked again after a reorg has a name of its own, and the first round has the plain one.
+// An entry that is booked again after a reorg has a name of its own, and the first round has the plain name.
 func TestEachRoundHasItsName(t *testing.T) {
 	t.Parallel()
 	w := withdrawalOf(ann)
@@ -251,8 +250,8 @@ func TestEachRoundHasItsName(t *testing.T) {
 	}
 }
 
-// A return that never pays gives its value back to where its deposit is now.
-func TestWhereAReopenedReturnGoes(t *testing.T) {
+// A refund that never pays returns its value to the owner of its deposit as it is now.
+func TestAnUnsettledRefundGoesToTheOwnerOfItsDeposit(t *testing.T) {
 	t.Parallel()
 	n := bursar.Resolution{ID: subject, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
 	confirmed := bursar.Deposit{Currency: "BTC", Amount: bursar.Units(100), Status: bursar.DepositConfirmed}

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// File keeps marks in a file that is replaced whole. Several processes may share it: each raises what the others left,
-// under a lock.
+// File keeps marks in a file that is replaced as a whole. Several processes may share it: each raises what the others
+// wrote, under a lock.
 type File struct {
 	path string
 	mu   sync.Mutex
@@ -21,10 +21,10 @@ type File struct {
 
 var _ Keeper = (*File)(nil)
 
-// NewFile returns a keeper over a file, which need not be there.
+// NewFile returns a keeper over a file, which need not exist.
 func NewFile(path string) *File { return &File{path: path} }
 
-// Path returns where the file is.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
 // maxFile bounds the file: some dozens of numbers, and the journal.
@@ -48,7 +48,7 @@ func (f *File) Raise(_ context.Context, by State) (State, error) {
 	})
 }
 
-// Create writes the file where it is not there.
+// Create writes the file if it does not exist.
 func (f *File) Create(_ context.Context, s State) (State, error) {
 	return f.change(func() (State, error) {
 		kept, err := f.read()
@@ -90,18 +90,19 @@ func (f *File) read() (s State, err error) {
 		return State{}, fmt.Errorf("%w: read %s: %w", ErrUnusable, f.path, err)
 	}
 	if s.Version != version {
-		return State{}, fmt.Errorf("%w: %s has version %d, this release knows %d", ErrUnusable, f.path, s.Version, version)
+		return State{}, fmt.Errorf("%w: %s has version %d, but this release supports version %d", ErrUnusable, f.path,
+			s.Version, version)
 	}
 	return s, nil
 }
 
-// write puts a complete file in place: after a power cut it is the old one or the new one.
+// write replaces the file atomically: after a power failure it is the old one or the new one.
 func (f *File) write(s State) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	next := f.path + ".next" // ours alone, under the lock
+	next := f.path + ".next" // exclusive, under the lock
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -119,7 +120,7 @@ func (f *File) write(s State) error {
 	return nil
 }
 
-// Writable reports ErrUnusable where the file could not be replaced, and leaves it as it is.
+// Writable returns ErrUnusable if the file could not be replaced, and leaves it unchanged.
 func (f *File) Writable() (err error) {
 	probe, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".probe*")
 	if err != nil {

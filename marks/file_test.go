@@ -64,7 +64,7 @@ func TestMarksThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// What a process left behind that was killed while it wrote is overwritten by the next one.
+// What a process that was killed during a write left behind is overwritten by the next one.
 func TestMarksSurviveAKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "m")

@@ -7,36 +7,36 @@ import (
 	"slices"
 )
 
-// Entry is an outgoing transaction that was signed, or is about to be, and has not ended: all that puts it back into a
-// database that has forgotten it.
+// Entry is an outgoing transaction that was signed, or is about to be, and has not ended: everything needed to put it
+// back into a database that has lost it.
 type Entry struct {
 	Chain      string          `json:"chain"`
-	Number     int64           `json:"number"` // of the signature
+	Number     int64           `json:"number"` // number of the signature
 	OutgoingID string          `json:"spend"`  // ID of the outgoing transaction
 	Pays       []string        `json:"pays,omitempty"`
 	Content    json.RawMessage `json:"content"`
 }
 
-// Ended names an entry whose outgoing transaction has ended: its block is final, or it can never be included.
+// Ended identifies an entry whose outgoing transaction has ended: its block is final, or it can never be included.
 type Ended struct {
 	Chain  string `json:"chain"`
 	Number int64  `json:"number"`
 }
 
-// The bounds of the journal. An entry has about 1.2 KB; one that pays a hundred withdrawals from hundreds of UTXOs some
-// dozens.
+// The bounds of the journal. An entry has about 1.2 KB; one that pays a hundred withdrawals from hundreds of UTXOs has
+// some dozens of KB.
 const (
 	maxEntries = 4096
-	maxJournal = 8 << 20 // bytes of what entries hold
+	maxJournal = 8 << 20 // bytes of the entries' contents
 )
 
-// ErrFull says that the journal holds as much as it may: nothing is signed before something has ended.
+// ErrFull is returned if the journal is full: nothing is signed before something has ended.
 var ErrFull = errors.New("the journal of signed payments is full")
 
 // Complete reports whether every signature on a chain above a number is in the journal, or has ended.
 func (s State) Complete(chain string, above int64) bool { return above >= s.since(chain) }
 
-// since returns the number above which the journal explains every signature of a chain.
+// since returns the number above which the journal contains every signature of a chain.
 func (s State) since(chain string) int64 {
 	if since, known := s.Since[chain]; known {
 		return since
@@ -44,7 +44,7 @@ func (s State) since(chain string) int64 {
 	return s.Signed[chain]
 }
 
-// Room reports ErrFull where an entry does not fit into the journal any more.
+// Room returns ErrFull if an entry does not fit into the journal.
 func (s State) Room(e Entry) error {
 	entries, size := 1, e.size()
 	for _, held := range s.Journal {
@@ -60,8 +60,8 @@ func (s State) Room(e Entry) error {
 
 func (e Entry) size() int { return len(e.Content) + len(e.OutgoingID) + 40*len(e.Pays) + 100 }
 
-// supersedes reports whether an entry shows that an older one was never signed, or can never be included: a database
-// has one signed transaction at a time pay what the newer one pays.
+// supersedes reports whether an entry proves that an older one was never signed, or can never be included: in a
+// database only one signed transaction at a time makes a payment.
 func (e Entry) supersedes(old Entry) bool {
 	if e.Chain != old.Chain || e.Number < old.Number {
 		return false
@@ -69,12 +69,12 @@ func (e Entry) supersedes(old Entry) bool {
 	return e.Number == old.Number || e.OutgoingID == old.OutgoingID || e.Shares(old)
 }
 
-// Shares reports whether two entries pay one and the same order.
+// Shares reports whether two entries make a common payment.
 func (e Entry) Shares(other Entry) bool {
 	return slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(other.Pays, id) })
 }
 
-// journal returns the entries with those that are new, without those that have ended or are superseded.
+// journal returns the entries with the new ones, without those that have ended or are superseded.
 func (s State) journal(by State) []Entry {
 	kept := slices.DeleteFunc(slices.Clone(s.Journal), func(old Entry) bool {
 		return slices.Contains(by.Ended, Ended{old.Chain, old.Number}) ||
@@ -83,8 +83,8 @@ func (s State) journal(by State) []Entry {
 	return append(kept, by.Journal...)
 }
 
-// explained returns, by chain, above which number the journal explains every signature: a signature that comes without
-// an entry, or behind numbers that are not known here, leaves a hole.
+// explained returns, by chain, the number above which the journal contains every signature: a signature without an
+// entry, or after numbers unknown here, leaves a gap.
 func (s State) explained(by State) map[string]int64 {
 	since := maps.Clone(s.Since)
 	if since == nil {

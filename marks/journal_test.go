@@ -26,8 +26,8 @@ func outgoingIDs(s marks.State) string {
 	return strings.Join(list, " ")
 }
 
-// What was signed stays in the journal until it has ended, or until something newer pays the same.
-func TestTheJournalKeepsWhatHasNotEnded(t *testing.T) {
+// A signed transaction stays in the journal until it has ended, or until a newer one makes the same payment.
+func TestTheJournalKeepsOpenTransactions(t *testing.T) {
 	t.Parallel()
 	file := marks.NewFile(filepath.Join(t.TempDir(), "m"))
 	if _, err := file.Create(ctx, marks.State{}); err != nil {
@@ -42,7 +42,7 @@ func TestTheJournalKeepsWhatHasNotEnded(t *testing.T) {
 		{marks.State{Beat: 1}, "a b"},
 		{signs(entry(3, "b", "w3")), "a b"}, // signed again
 		{signs(entry(4, "c", "w2")), "b c"}, // a can never be included, or c would not pay w2
-		{marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 2}, {Chain: "evm", Number: 3}}}, "b c"}, // others
+		{marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 2}, {Chain: "evm", Number: 3}}}, "b c"}, // other entries
 		{marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 3}}}, "c"},
 	} {
 		got, err := file.Raise(ctx, step.by)
@@ -52,8 +52,8 @@ func TestTheJournalKeepsWhatHasNotEnded(t *testing.T) {
 	}
 }
 
-// The journal says above which number it explains every signature.
-func TestTheJournalKnowsItsHoles(t *testing.T) {
+// The journal knows the number above which it contains every signature.
+func TestTheJournalKnowsItsGaps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		raises []marks.State
@@ -83,7 +83,7 @@ func TestTheJournalKnowsItsHoles(t *testing.T) {
 	}
 }
 
-// A journal that is full takes nothing more, and loses nothing.
+// A full journal accepts no entry, and loses none.
 func TestAFullJournal(t *testing.T) {
 	t.Parallel()
 	file := marks.NewFile(filepath.Join(t.TempDir(), "m"))

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock waits until no other process holds the lock file, and holds it until unlock, or until the process ends.
+// lock waits until no other process holds the lock file, and holds it until unlock is called or the process ends.
 func lock(path string) (unlock func() error, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package marks keeps, outside the database, what a database must not forget when it is put back: which key indexes may
-// have been given out, how many transactions were signed on each chain, those of them that have not ended, and which
+// Package marks keeps, outside the database, what must not be lost when a database is restored: which key indexes may
+// have been issued, how many transactions were signed on each chain, those of them that have not ended, and which
 // database that was.
 //
 // It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its
-// invariants: the database is raised first, then the marks, and only then what they stand for is used, so marks above
-// the database prove that the database was put back; numbers only grow; what was signed stays in the journal until it
-// has ended; a missing file is never taken for a new one.
+// invariants: the database is raised first, then the marks, and only then the indexes and signatures are used, so marks
+// above the database prove that the database was restored; numbers only grow; a signed transaction stays in the journal
+// until it has ended; a missing file is never taken for a new one.
 package marks
 
 import (
@@ -17,59 +17,60 @@ import (
 
 // Errors of a keeper.
 var (
-	// ErrMissing says that there are no marks, although the database was used with some.
+	// ErrMissing is returned if there are no marks, although the database was used with some.
 	ErrMissing = errors.New("the marks are missing")
-	// ErrUnusable says that the marks cannot be read or written.
+	// ErrUnusable is returned if the marks cannot be read or written.
 	ErrUnusable = errors.New("the marks cannot be used")
 )
 
-// State is what is kept. Numbers only grow.
+// State is the content of the marks. Numbers only grow.
 type State struct {
 	Version  int              `json:"version"`
 	Database Database         `json:"database"`
-	Beat     int64            `json:"beat"`              // counts the looks at the database
-	Indexes  map[string]int64 `json:"indexes"`           // by family: every key index, or tag, below it may have been given out
+	Beat     int64            `json:"beat"`              // number of looks at the database
+	Indexes  map[string]int64 `json:"indexes"`           // by family: all key indexes (or tags) below it may be issued
 	Signed   map[string]int64 `json:"signed"`            // by chain: the number of the newest transaction that was signed
 	Final    map[string]int64 `json:"final"`             // by chain: the highest final height that was recorded
-	Stopped  map[string]int64 `json:"stopped,omitempty"` // by family: the next key index when the last process ended in order; none: it did not
+	Stopped  map[string]int64 `json:"stopped,omitempty"` // by family: next key index after a clean shutdown; else missing
 	Link     int64            `json:"link"`              // the newest link of the books' hash chain, and its hash
 	LinkHash []byte           `json:"linkHash,omitempty"`
 
-	Recovered int64 `json:"recovered,omitempty"` // when the newest recovery began that the link is of: microseconds since 1970
+	Recovered int64 `json:"recovered,omitempty"` // when the link's newest recovery began: microseconds since 1970
 
-	Keeper  string           `json:"keeper,omitempty"` // random name of these marks: a database that knows one name alone was used with no others
-	Others  bool             `json:"others,omitempty"` // other marks were used with the database as well
-	Since   map[string]int64 `json:"since,omitempty"`  // by chain: what was signed with a higher number is in the journal, or has ended
+	Keeper  string           `json:"keeper,omitempty"` // random name: a database that knows only this one was used with no other marks
+	Others  bool             `json:"others,omitempty"` // other marks were used with the database too
+	Since   map[string]int64 `json:"since,omitempty"`  // by chain: later signatures are in the journal, or have ended
 	Journal []Entry          `json:"journal,omitempty"`
-	Ended   []Ended          `json:"ended,omitempty"` // what a raise takes out of the journal; never kept
+	Ended   []Ended          `json:"ended,omitempty"` // entries that a raise removes from the journal; never stored
 }
 
-// Database says which copy of a database it was.
+// Database identifies a copy of a database.
 type Database struct {
-	Name     string `json:"name"`               // random, given once
+	Name     string `json:"name"`               // random, assigned once
 	System   string `json:"system,omitempty"`   // of PostgreSQL
 	Timeline string `json:"timeline,omitempty"` // of PostgreSQL
 }
 
-// NoLink is the Link of a raise after which no link of the books is known.
+// NoLink is the Link of a raise that clears the link of the books.
 const NoLink = -1
 
-// version of the file's form.
+// version of the file format
 const version = 1
 
-// Keeper keeps the marks durably.
+// Keeper stores the marks durably.
 type Keeper interface {
 	// Load returns the marks. The error is ErrMissing or ErrUnusable.
 	Load(ctx context.Context) (State, error)
-	// Raise makes every number at least what by says, names by's database and link where it has them, adds its journal,
-	// takes out what has ended, and returns the marks once they are durable. The error is ErrMissing, ErrUnusable, or
-	// ErrFull where the journal has no room: then nothing has changed. Of the others the marks may be either.
+	// Raise makes every number at least that of by, takes by's database and link if it has them, adds its journal,
+	// removes what has ended, and returns the marks once they are durable. The error is ErrMissing, ErrUnusable, or
+	// ErrFull if the journal is full: then nothing has changed. After any other error the marks may be the old or the
+	// new ones.
 	Raise(ctx context.Context, by State) (State, error)
-	// Create begins marks where there are none; marks that are there are raised.
+	// Create creates marks if there are none; existing marks are raised.
 	Create(ctx context.Context, s State) (State, error)
 }
 
-// raised returns the marks with every number at least what by says.
+// raised returns the marks with every number at least that of by.
 func (s State) raised(by State) State {
 	s.Version = version
 	if by.Database != (Database{}) {

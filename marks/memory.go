@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Memory keeps marks for as long as it is there: for simulations and tests of what happens around a database. It is
-// what a machine's disk is to a File, so the processes of one machine share one.
+// Memory keeps marks in memory: for simulations and tests of what happens around a database. It corresponds to a
+// machine's disk under a File, so the processes of one machine share one.
 type Memory struct {
 	mu    sync.Mutex
 	state State
@@ -23,7 +23,7 @@ func (m *Memory) Load(context.Context) (State, error) {
 	return m.kept()
 }
 
-// Raise raises marks that are there.
+// Raise raises existing marks.
 func (m *Memory) Raise(_ context.Context, by State) (State, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -35,7 +35,7 @@ func (m *Memory) Raise(_ context.Context, by State) (State, error) {
 	return m.state, nil
 }
 
-// Create begins marks, or raises those that are there.
+// Create creates marks, or raises existing ones.
 func (m *Memory) Create(_ context.Context, s State) (State, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"net/netip"
 )
 
-// ErrBadNetwork is returned for a text that names no network.
+// ErrBadNetwork is returned for a text that is not a network.
 var ErrBadNetwork = errors.New("not a network, such as 10.0.0.0/8 or 2001:db8::/32")
 
-// ParseNetwork reads a network in CIDR form, or a single address as the network that holds nothing else. An IPv4-mapped
-// IPv6 network becomes the IPv4 network that it is. Bits behind the prefix and zones are refused: what they were meant
-// for is anybody's guess. The error is ErrBadNetwork with the reason.
+// ParseNetwork reads a network in CIDR form, or a single address as the network that contains only it. An IPv4-mapped
+// IPv6 network becomes its IPv4 network. Bits after the prefix and zones are refused, because their meaning could only
+// be guessed. The error is ErrBadNetwork with the reason.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil {
 		if address.Zone() != "" {
@@ -30,7 +30,7 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	return UnmapNetwork(network), nil
 }
 
-// UnmapNetwork returns the IPv4 network that an IPv4-mapped IPv6 network is, and any other as it is.
+// UnmapNetwork returns the IPv4 network of an IPv4-mapped IPv6 network, and any other network unchanged.
 func UnmapNetwork(network netip.Prefix) netip.Prefix {
 	const mapped = 96 // bits before the IPv4 address
 	if !network.Addr().Is4In6() || network.Bits() < mapped {
@@ -39,8 +39,8 @@ func UnmapNetwork(network netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
 }
 
-// Within reports whether an address lies in one of the networks. An IPv4-mapped address is judged as the IPv4 address
-// it is, without its zone; the zero address lies nowhere.
+// Within reports whether one of the networks contains an address. An IPv4-mapped address is judged as its IPv4 address,
+// without its zone; no network contains the zero address.
 func Within(address netip.Addr, networks []netip.Prefix) bool {
 	return within(address.Unmap().WithZone(""), networks)
 }

@@ -2,8 +2,8 @@ package netpolicy
 
 import "net/netip"
 
-// nonPublic lists what the IANA special-purpose registries (RFC 6890 and successors) keep off the public internet, and
-// the IPv6 forms that carry an IPv4 address inside and could lead back to it.
+// nonPublic lists the networks that the IANA special-purpose registries (RFC 6890 and successors) keep off the public
+// internet, and the IPv6 forms that embed an IPv4 address and could lead back to it.
 var nonPublic = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
@@ -29,8 +29,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// MayDial reports whether a webhook may be sent to the address: it is public, or lies in a network the operator
-// allowed. An IPv4-mapped IPv6 address is judged as the IPv4 address it is; one with a zone is never allowed.
+// MayDial reports whether a webhook may be sent to the address: it is public, or in a network that the operator
+// allowed. An IPv4-mapped IPv6 address is judged as its IPv4 address; an address with a zone is never allowed.
 func MayDial(ip netip.Addr, allowed []netip.Prefix) bool {
 	if !ip.IsValid() || ip.Zone() != "" {
 		return false
@@ -39,7 +39,7 @@ func MayDial(ip netip.Addr, allowed []netip.Prefix) bool {
 	return within(ip, allowed) || !within(ip, nonPublic) && (ip.Is4() || within(ip, globalUnicast))
 }
 
-// globalUnicast is the only IPv6 space the IANA has given out for the public internet.
+// globalUnicast is the only IPv6 space that the IANA has assigned to the public internet.
 var globalUnicast = prefixes("2000::/3")
 
 func within(ip netip.Addr, list []netip.Prefix) bool {

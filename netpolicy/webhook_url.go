@@ -1,7 +1,8 @@
 // Package netpolicy decides which URLs and addresses may be dialled, and reads lists of networks.
 //
-// It owns what a webhook URL may be and which addresses are public. It never resolves a name and never opens a
-// connection. Its invariant: no form of an address that is not public passes, unless its network was allowed.
+// It owns the rules for webhook URLs and the list of public addresses. It never resolves a name and never opens a
+// connection. Its invariant: an address that is not public is refused in every notation, unless its network was
+// allowed.
 package netpolicy
 
 import (
@@ -14,9 +15,10 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// CheckWebhookURL refuses a URL that no public receiver would have: not http or https, with user information, a port
-// below 1024 other than 80 and 443, or a host that is a non-public IP in any costume (decimal, hexadecimal, octal,
-// short, IPv4-mapped, NAT64, 6to4, Teredo). The address that a name resolves to is checked again when it is dialled.
+// CheckWebhookURL refuses a URL that no public receiver has: one that is not http or https, has user information, a
+// port below 1024 other than 80 and 443, or a host that is a non-public IP in any notation (decimal, hexadecimal,
+// octal, short, IPv4-mapped, NAT64, 6to4, Teredo). The address to which a name resolves is checked again when it is
+// dialled.
 func CheckWebhookURL(raw string, allowed []netip.Prefix) error {
 	if len(raw) > bursar.MaxWebhook {
 		return badWebhook("it has %d bytes, at most %d are allowed", len(raw), bursar.MaxWebhook)
@@ -66,7 +68,7 @@ func checkWebhookPort(u *url.URL) error {
 
 func checkWebhookHost(host string, allowed []netip.Prefix) error {
 	if strings.ContainsFunc(host, func(r rune) bool { return r > 0x7e }) {
-		// Resolving turns letters and digits of other scripts and widths into plain ones: "１２７.１" is 127.1.
+		// A resolver maps letters and digits of other scripts and widths to ASCII: "１２７.１" is 127.1.
 		return badWebhook("its host must be written in ASCII (an international name as xn--…)")
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
@@ -89,8 +91,8 @@ func checkWebhookHost(host string, allowed []netip.Prefix) error {
 	return nil
 }
 
-// endsInNumber tells the names that no top-level domain can end: a reader more lenient than hostIP might take them for
-// an address (WHATWG URL standard, "ends in a number").
+// endsInNumber recognises names in which no top-level domain can end: a parser more lenient than hostIP might take them
+// for an address (WHATWG URL standard, "ends in a number").
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" {
@@ -111,7 +113,7 @@ func anyLoopback(allowed []netip.Prefix) bool {
 	return false
 }
 
-// hostIP reads a host as the address that a resolver in the tradition of inet_aton would make of it.
+// hostIP reads a host as the address that a resolver which follows inet_aton would make of it.
 func hostIP(host string) (netip.Addr, bool) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip, true
@@ -131,14 +133,15 @@ func hostIP(host string) (netip.Addr, bool) {
 			width = 8 * (5 - len(parts))
 		}
 		if n >= 1<<width {
-			return netip.IPv4Unspecified(), true // a number no resolver should be asked about
+			return netip.IPv4Unspecified(), true // a number that must never reach a resolver
 		}
 		value = value<<width | n
 	}
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
 }
 
-// cNumber keeps what C reads as a number and spoils what only Go does (underscores, 0b, 0o).
+// cNumber returns what C reads as a number unchanged, and makes invalid what only Go reads as one (underscores, 0b,
+// 0o).
 func cNumber(s string) string {
 	if strings.ContainsAny(s, "_+-") || strings.HasPrefix(s, "0b") || strings.HasPrefix(s, "0o") {
 		return ""

@@ -37,7 +37,7 @@ var refusedURLs = map[string][]string{
 		"http://198.51.100.1/", "http://203.0.113.1/", "http://224.0.0.1/", "http://239.1.1.1/", "http://240.0.0.1/",
 		"http://255.255.255.255/", "http://127.0.0.1./",
 	},
-	"IPv4 in costume": {
+	"IPv4 in another notation": {
 		"http://2130706433/", "http://0x7f000001/", "http://0X7F000001/", "http://017700000001/", "http://127.1/",
 		"http://127.0.1/", "http://0177.0.0.1/", "http://0x7f.0.0.1/",
 		"http://0x7f.1/", "http://0177.0x0.1/", "http://10.65535/", "http://0/", "http://0x/", "http://0x0/",
@@ -123,7 +123,7 @@ func TestANetworkThatTheOperatorNamedIsAllowed(t *testing.T) {
 	}
 }
 
-// Each network of the IANA registries is tried at both ends and just outside, where there is a public address.
+// Each network of the IANA registries is checked at both ends and just outside, where there is a public address.
 func TestMayDialAtTheEdges(t *testing.T) {
 	t.Parallel()
 	for _, p := range nonPublic {
@@ -164,7 +164,7 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return last
 }
 
-// A URL that passes never leads the parser of the standard library to a host that MayDial refuses.
+// The standard library never parses an accepted URL as one with a host that MayDial refuses.
 func FuzzCheckWebhookURL(f *testing.F) {
 	for _, urls := range refusedURLs {
 		for _, raw := range urls {

@@ -61,8 +61,8 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[0]), "COIN")
 			owed, negative := b.Net(ledger.Liability)
 			sum, _ := bursar.Sum(w.Amount, w.Fee, again.Amount, again.Fee)
-			if !negative || owed != sum.SubOrZero(before) {
-				t.Errorf("the balance is %s, below zero: %v", owed, negative)
+			if err != nil || !negative || owed != sum.SubOrZero(before) {
+				t.Errorf("the balance is %s, below zero: %v (%v)", owed, negative, err)
 			}
 			account, err := tx.Accounts().Get(ctx, r.accounts[0])
 			if account.Frozen == "" {

@@ -81,7 +81,7 @@ func deadComesBack(t *testing.T, again bool) {
 		}
 		r.view(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
-			if state.Halted == "" {
+			if err != nil || state.Halted == "" {
 				t.Error("payments go on")
 			}
 			alarms, err := tx.Alarms().List(ctx, 10)

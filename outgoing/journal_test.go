@@ -186,7 +186,7 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		r.guarded(file)
 		r.prepare()
 		r.settle()
-		w, other := r.order(300_000_000, r.chain.Named("receiver")), bursar.Withdrawal{}
+		w := r.order(300_000_000, r.chain.Named("receiver"))
 		before := r.backup()
 		r.step()
 		txID := r.now(w).TxID
@@ -204,7 +204,7 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		r.chain.Mine(1)
 		r.step()
 		r.sender.Signer, r.trouble = r.signer, false
-		other = r.order(100_000_000, r.chain.Named("other"))
+		other := r.order(100_000_000, r.chain.Named("other"))
 		r.settle()
 		r.paidOnce(w, txID)
 		r.paidOnce(other, r.now(other).TxID)

@@ -144,7 +144,7 @@ func TestARefundIsCalledBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := r.resolution(d); n.Status != bursar.ResolutionFailed ||
-				n.Error != "the operator called it back: wrong address" {
+				n.Error != "the operator cancelled it: wrong address" {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantAlarms("unattributed")

@@ -12,21 +12,21 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// parse reads one JSON document; numbers stay the texts that they are written as.
+// parse reads one JSON document; numbers keep the text in which they are written.
 func parse(body []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var document any
 	if err := decoder.Decode(&document); err != nil {
-		return nil, errors.New("the answer is no JSON")
+		return nil, errors.New("the response is not JSON")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the answer's JSON")
+		return nil, errors.New("the response has data after its JSON document")
 	}
 	return document, nil
 }
 
-// rateAt reads the rate that a pointer leads to, which may be a number or a text.
+// rateAt reads the rate at a JSON pointer, which may be a number or a string.
 func rateAt(document any, pointer string) (bursar.Rate, bool) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
@@ -52,11 +52,11 @@ func rateAt(document any, pointer string) (bursar.Rate, bool) {
 	return bursar.Rate{}, false
 }
 
-// maxExponent bounds how far a number's point may be moved.
+// maxExponent is the largest exponent that a number may have.
 const maxExponent = 40
 
-// rateOf reads a decimal, also one with an exponent, as small rates are often written in JSON. What follows the 18th
-// decimal is cut off.
+// rateOf reads a decimal, also one with an exponent, as JSON often has for small rates. Digits after the 18th decimal
+// are cut off.
 func rateOf(text string) (bursar.Rate, bool) {
 	mantissa, exponent, moved := strings.Cut(strings.ToLower(text), "e")
 	move := 0
@@ -76,7 +76,7 @@ func rateOf(text string) (bursar.Rate, bool) {
 	return r, err == nil
 }
 
-// shift moves the point between two rows of digits to the right, or to the left where by is below zero.
+// shift moves the decimal point between two strings of digits to the right, or to the left where by is below zero.
 func shift(whole, fraction string, by int) (string, string) {
 	if by > 0 {
 		fraction += strings.Repeat("0", max(0, by-len(fraction)))

@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// SetTransport has a Feed ask through something else than the network.
+// SetTransport makes a Feed ask through something else than the network.
 func (f *Feed) SetTransport(t http.RoundTripper) { f.client.Transport = t }
 
-// RateOf reads a number of an answer.
+// RateOf reads a number of a response.
 func RateOf(text string) (bursar.Rate, bool) { return rateOf(text) }

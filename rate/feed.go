@@ -15,23 +15,23 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Bounds of one question.
+// Limits of one request.
 const (
 	askWithin = 10 * time.Second
 	maxAnswer = 1 << 20 // bytes
 )
 
-// FeedConfig says where a Feed asks and what it looks for.
+// FeedConfig is the source of a Feed and where the rates are in its responses.
 type FeedConfig struct {
-	URL      string                         // answers GET with JSON; it may hold a key, and no error quotes it
-	Pointers map[bursar.CurrencyCode]string // where each rate stands in the answer, as RFC 6901 has it: "/bitcoin/usdt"
-	Every    time.Duration                  // how often to ask
-	MaxAge   time.Duration                  // how long a rate counts after it was asked for
+	URL      string                         // answers GET with JSON; it may contain a key, and no error quotes it
+	Pointers map[bursar.CurrencyCode]string // JSON pointer (RFC 6901) to each rate: "/bitcoin/usdt"
+	Every    time.Duration                  // interval between requests
+	MaxAge   time.Duration                  // how long a rate is valid after its request
 	Now      func() time.Time
 	Log      *slog.Logger
 }
 
-// Feed is rates of an HTTP source. It is safe for concurrent use.
+// Feed provides the rates of an HTTP source. It is safe for concurrent use.
 type Feed struct {
 	FeedConfig
 	client *http.Client
@@ -40,13 +40,13 @@ type Feed struct {
 	known map[bursar.CurrencyCode]answered
 }
 
-// answered is a rate and when it was asked for.
+// answered is a rate and the time of its request.
 type answered struct {
 	rate bursar.Rate
 	at   time.Time
 }
 
-// NewFeed returns a Feed that knows nothing until it asks.
+// NewFeed returns a Feed without any rate until it first asks.
 func NewFeed(c FeedConfig) *Feed {
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -59,7 +59,7 @@ func NewFeed(c FeedConfig) *Feed {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// Rate returns the last rate that was answered for a currency, the zero Rate where that is too old or there was none.
+// Rate returns the last rate received for a currency, the zero Rate where that is too old or there is none.
 func (f *Feed) Rate(code bursar.CurrencyCode) bursar.Rate {
 	if code == bursar.USDT {
 		return bursar.Par()
@@ -73,7 +73,7 @@ func (f *Feed) Rate(code bursar.CurrencyCode) bursar.Rate {
 	return last.rate
 }
 
-// Ages returns how long ago each rate was asked for, of those that were ever answered.
+// Ages returns how long ago each rate was requested, for currencies that ever had one.
 func (f *Feed) Ages() map[bursar.CurrencyCode]time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func (f *Feed) Ages() map[bursar.CurrencyCode]time.Duration {
 	return ages
 }
 
-// Run asks at once and then again and again until ctx ends. A source that is away is asked the next time.
+// Run asks at once and then at every interval until ctx ends. After a failure it asks again at the next interval.
 func (f *Feed) Run(ctx context.Context) error {
 	defer f.client.CloseIdleConnections()
 	ticker := time.NewTicker(f.Every)
@@ -94,9 +94,9 @@ func (f *Feed) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			f.Log.Warn("rates cannot be asked for now", "error", err)
+			f.Log.Warn("rates could not be fetched", "error", err)
 		case len(missing) > 0:
-			f.Log.Warn("rates are missing in the answer", "currencies", missing)
+			f.Log.Warn("rates are missing in the response", "currencies", missing)
 		}
 		select {
 		case <-ctx.Done():
@@ -106,8 +106,9 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay
-// until they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
+// Ask asks the source once. It keeps the rates in the response, and returns the currencies that it lacks: their last
+// rates stay until they are too old. A response without any of them is an error. Without currencies it sends no
+// request.
 func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err error) {
 	if len(f.Pointers) == 0 {
 		return nil, nil // no currency is in use
@@ -115,7 +116,7 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err erro
 	at := f.Now()
 	document, err := f.get(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask for rates: %w", err)
+		return nil, fmt.Errorf("fetch rates: %w", err)
 	}
 	found := map[bursar.CurrencyCode]answered{}
 	for code, pointer := range f.Pointers {
@@ -127,7 +128,7 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err erro
 	}
 	slices.Sort(missing)
 	if len(found) == 0 {
-		return missing, errors.New("ask for rates: the answer has none of them")
+		return missing, errors.New("fetch rates: the response has none of them")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +141,7 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err erro
 func (f *Feed) get(ctx context.Context) (any, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, errors.New("the URL cannot be used")
+		return nil, errors.New("the URL is not valid")
 	}
 	r.Header.Set("Accept", "application/json")
 	response, err := f.client.Do(r)
@@ -149,19 +150,19 @@ func (f *Feed) get(ctx context.Context) (any, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the source answers HTTP %d", response.StatusCode)
+		return nil, fmt.Errorf("the source answered HTTP %d", response.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
 		return nil, withoutURL(err)
 	}
 	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+		return nil, fmt.Errorf("the response has more than %d bytes", maxAnswer)
 	}
 	return parse(body)
 }
 
-// withoutURL takes off what net/http tells of the request: its URL may hold a key.
+// withoutURL removes what net/http adds about the request: its URL may contain a key.
 func withoutURL(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {

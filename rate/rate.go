@@ -1,17 +1,17 @@
-// Package rate knows what currencies are worth in USDT, for the figures that stand beside a charge's money.
+// Package rate provides the value of currencies in USDT, for the values shown beside the amounts of a charge.
 //
-// It owns where rates come from: the configuration, or an HTTP source that is asked again and again. It decides
-// nothing: no credit, fee or balance depends on a rate. Its invariants: a rate is an exact decimal and never a float;
-// Rate answers from memory and asks nobody, so it may be called within a database transaction; a rate that is older
-// than allowed is no rate, and what is not known is left out rather than guessed.
+// It owns where rates come from: the configuration, or an HTTP source that is polled. It decides nothing: no credit,
+// fee or balance depends on a rate. Its invariants: a rate is an exact decimal and never a float; Rate answers from
+// memory and makes no request, so it may be called within a database transaction; a rate that is older than allowed is
+// unknown, and an unknown rate is left out rather than guessed.
 package rate
 
 import "github.com/bursar/bursar"
 
-// Static is rates that an operator fixed.
+// Static is a set of rates that the operator configured.
 type Static map[bursar.CurrencyCode]bursar.Rate
 
-// Rate returns the rate of a currency, the zero Rate where none was fixed. USDT itself is the unit.
+// Rate returns the rate of a currency, the zero Rate where none was configured. USDT itself is the unit.
 func (s Static) Rate(code bursar.CurrencyCode) bursar.Rate {
 	if code == bursar.USDT {
 		return bursar.Par()

@@ -62,7 +62,7 @@ func (s *source) says(text string) {
 	s.answers(func(w http.ResponseWriter) { io.WriteString(w, text) })
 }
 
-// clock stands still until it is moved.
+// clock shows the same time until a test moves it.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -72,35 +72,35 @@ func feed(url string, c *clock, pointers map[bursar.CurrencyCode]string) *rate.F
 		Now: c.now, Log: slog.New(slog.DiscardHandler)})
 }
 
-func TestAFeedReadsWhatItsPointersLeadTo(t *testing.T) {
+func TestAFeedReadsTheRatesAtItsPointers(t *testing.T) {
 	s := newSource(t)
 	for name, c := range map[string]struct {
 		answer, pointer, want string
 	}{
-		"a text":               {`{"BTC":"65000.50"}`, "/BTC", "65000.5"},
-		"a number":             {`{"BTC":65000.123456789012345678}`, "/BTC", "65000.123456789012345678"},
-		"nested":               {`{"bitcoin":{"usdt":65000}}`, "/bitcoin/usdt", "65000"},
-		"in a list":            {`[{"symbol":"X"},{"price":"1.5"}]`, "/1/price", "1.5"},
-		"with odd names":       {`{"a/b":{"~":7}}`, "/a~1b/~0", "7"},
-		"with an exponent":     {`{"BTC":8.56e-06}`, "/BTC", "0.00000856"},
-		"more than 18 places":  {`{"BTC":0.1234567890123456789}`, "/BTC", "0.123456789012345678"},
-		"another's":            {`{"ETH":1}`, "/BTC", ""},
-		"zero":                 {`{"BTC":0}`, "/BTC", ""},
-		"below zero":           {`{"BTC":-5}`, "/BTC", ""},
-		"a word":               {`{"BTC":"NaN"}`, "/BTC", ""},
-		"null":                 {`{"BTC":null}`, "/BTC", ""},
-		"true":                 {`{"BTC":true}`, "/BTC", ""},
-		"an object":            {`{"BTC":{"usd":1}}`, "/BTC", ""},
-		"beyond a number":      {`{"BTC":5}`, "/BTC/usd", ""},
-		"outside of a list":    {`[1]`, "/1", ""},
-		"a list's odd index":   {`[1,2]`, "/01", ""},
-		"a giant exponent":     {`{"BTC":1e999999999}`, "/BTC", ""},
-		"a long row of digits": {`{"BTC":` + strings.Repeat("9", 5000) + `}`, "/BTC", ""},
-		"HTML":                 {`<html>`, "/BTC", ""},
-		"half":                 {`{"BTC":5`, "/BTC", ""},
-		"two documents":        {`{"BTC":5}{"BTC":6}`, "/BTC", ""},
-		"nothing":              {``, "/BTC", ""},
-		"too much":             {`{"BTC":5,"x":"` + strings.Repeat("x", 1<<20) + `"}`, "/BTC", ""},
+		"a text":                             {`{"BTC":"65000.50"}`, "/BTC", "65000.5"},
+		"a number":                           {`{"BTC":65000.123456789012345678}`, "/BTC", "65000.123456789012345678"},
+		"nested":                             {`{"bitcoin":{"usdt":65000}}`, "/bitcoin/usdt", "65000"},
+		"in a list":                          {`[{"symbol":"X"},{"price":"1.5"}]`, "/1/price", "1.5"},
+		"escaped names":                      {`{"a/b":{"~":7}}`, "/a~1b/~0", "7"},
+		"with an exponent":                   {`{"BTC":8.56e-06}`, "/BTC", "0.00000856"},
+		"more than 18 places":                {`{"BTC":0.1234567890123456789}`, "/BTC", "0.123456789012345678"},
+		"another's":                          {`{"ETH":1}`, "/BTC", ""},
+		"zero":                               {`{"BTC":0}`, "/BTC", ""},
+		"below zero":                         {`{"BTC":-5}`, "/BTC", ""},
+		"a word":                             {`{"BTC":"NaN"}`, "/BTC", ""},
+		"null":                               {`{"BTC":null}`, "/BTC", ""},
+		"true":                               {`{"BTC":true}`, "/BTC", ""},
+		"an object":                          {`{"BTC":{"usd":1}}`, "/BTC", ""},
+		"beyond a number":                    {`{"BTC":5}`, "/BTC/usd", ""},
+		"outside of a list":                  {`[1]`, "/1", ""},
+		"a list's index with a leading zero": {`[1,2]`, "/01", ""},
+		"a giant exponent":                   {`{"BTC":1e999999999}`, "/BTC", ""},
+		"a long row of digits":               {`{"BTC":` + strings.Repeat("9", 5000) + `}`, "/BTC", ""},
+		"HTML":                               {`<html>`, "/BTC", ""},
+		"half":                               {`{"BTC":5`, "/BTC", ""},
+		"two documents":                      {`{"BTC":5}{"BTC":6}`, "/BTC", ""},
+		"nothing":                            {``, "/BTC", ""},
+		"too much":                           {`{"BTC":5,"x":"` + strings.Repeat("x", 1<<20) + `"}`, "/BTC", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.says(c.answer)

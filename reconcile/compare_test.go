@@ -19,7 +19,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// bench is a chain that holds what the test says, with books of 1000 units of COIN that are a customer's.
+// bench is a chain with the balances that the test gives it, and books in which 1000 units of COIN belong to a
+// customer.
 type bench struct {
 	*testing.T
 	*sim.Chain
@@ -27,7 +28,7 @@ type bench struct {
 	holds  map[string]uint64 // of COIN, by address
 	asked  [][]string
 	fails  error
-	tokens bool // the chain has a token too, of which nobody holds any
+	tokens bool // the chain has a token too, which nobody has
 	n      int
 	now    time.Time
 }
@@ -83,7 +84,7 @@ func (b *bench) do(f func(tx *store.Tx) error) {
 	b.need(b.Reconciler.DB.Do(ctx, f))
 }
 
-// arrives records value at an address in a block, not booked yet.
+// arrives records a transfer to an address in a block, not booked yet.
 func (b *bench) arrives(base string, height, units uint64) {
 	b.Helper()
 	b.n++
@@ -124,10 +125,9 @@ func (b *bench) compare() (line reconcile.Line, alarm string) {
 	return lines[0], alarm
 }
 
-// What the chain holds to the unit is balanced; a unit more or less is an alarm, which ends when it is over. The
-// verdict of every
-// process is that of the newest comparison.
-func TestTheChainHoldsWhatTheBooksSay(t *testing.T) {
+// A chain balance equal to the unit is balanced; a unit more or less is an alarm, which closes when it is over. The
+// verdict of every process is that of the newest comparison.
+func TestEqualBalancesAreNoDifference(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for _, c := range []struct {
 		holds            uint64
@@ -161,9 +161,8 @@ func TestTheChainHoldsWhatTheBooksSay(t *testing.T) {
 	}
 }
 
-// What a final block has brought or taken and is not booked yet is no difference; what stands above it is not there
-// yet.
-func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
+// What a final block has received or sent and is not booked yet is not a difference; blocks above it do not count yet.
+func TestUnbookedTransfersAreNoDifference(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.holds["hot"], b.holds["x"] = 1000-30-2, 50
 	b.arrives("x", 7, 50)
@@ -188,8 +187,9 @@ func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
 	}
 }
 
-// The addresses that were ever paid are asked for, each once, with the hot one; with All those of all wallets are.
-func TestWhichAddressesAreAskedFor(t *testing.T) {
+// The addresses that ever received a transfer are requested, each once, with the hot wallet's; with All those of all
+// wallets are.
+func TestUsedAddressesAreRequested(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.holds["hot"] = 1000
 	b.arrives("x", 8, 1)
@@ -208,8 +208,8 @@ func TestWhichAddressesAreAskedFor(t *testing.T) {
 	}
 }
 
-// A node is asked for 500 addresses at once, and all of them count.
-func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
+// A request has 500 addresses, and all of them count.
+func TestRequestsHaveABoundedNumberOfAddresses(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for i := range 1001 {
 		base := fmt.Sprintf("%04d", i)
@@ -224,10 +224,9 @@ func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
 	}
 }
 
-// Where it differs is told by address, the largest difference first. Of chains without UTXOs the hot address holds
-// whatever the
-// others do not.
-func TestADifferenceIsNamedByAddress(t *testing.T) {
+// Differences are listed by address, the largest first. On chains without UTXOs the hot wallet has whatever the other
+// addresses do not.
+func TestADifferenceIsListedByAddress(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
@@ -256,8 +255,8 @@ func TestADifferenceIsNamedByAddress(t *testing.T) {
 	}
 }
 
-// Of UTXOs the books know what each address has.
-func TestUTXOsAreNamedByAddress(t *testing.T) {
+// With UTXOs the books know the balance of each address.
+func TestUTXOsAreComparedByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
 		for resource, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
@@ -278,8 +277,8 @@ func TestUTXOsAreNamedByAddress(t *testing.T) {
 	}
 }
 
-// However many addresses differ, the hundred largest are told.
-func TestTheLargestDifferencesAreNamed(t *testing.T) {
+// However many addresses differ, the hundred largest differences are listed.
+func TestTheLargestDifferencesAreListed(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for i := range 350 {
 		base := fmt.Sprintf("%04d", i)
@@ -290,13 +289,13 @@ func TestTheLargestDifferencesAreNamed(t *testing.T) {
 	if len(line.Differences) != 100 || line.Differences[0].Address != "hot" ||
 		line.Differences[1].OnChain != bursar.Units(350) ||
 		line.Differences[99].OnChain != bursar.Units(252) {
-		t.Errorf("%d are told, from %+v to %+v", len(line.Differences), line.Differences[1],
+		t.Errorf("%d are listed, from %+v to %+v", len(line.Differences), line.Differences[1],
 			line.Differences[len(line.Differences)-1])
 	}
 }
 
-// A node that does not answer proves nothing: nothing is written and no alarm raised.
-func TestANodeThatIsAwayProvesNothing(t *testing.T) {
+// An unreachable node proves nothing: nothing is written and no alarm raised.
+func TestAnUnreachableNodeProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.fails = sim.ErrNode
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
@@ -317,9 +316,8 @@ func TestANodeThatIsAwayProvesNothing(t *testing.T) {
 	})
 }
 
-// The first comparison is a minute after the start, the next in ten minutes, and of more than 500 addresses in an hour;
-// what
-// failed is tried again at the next step.
+// The first comparison is a minute after the start, the next after ten minutes, and with more than 500 addresses after
+// an hour; a failed one is repeated at the next step.
 func TestHowOftenTheChainIsCompared(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.holds["hot"] = 1000

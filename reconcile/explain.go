@@ -11,21 +11,21 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Difference is an address at which the chain holds something else than the books expect. While transactions of ours
-// are under way, what they moved shows as differences too: at both of their ends.
+// Difference is an address at which the chain's balance differs from the books. While outgoing transactions are in
+// progress, what they moved shows as differences too, at both of their ends.
 type Difference struct {
 	Address string
 	Books   bursar.Amount
 	OnChain bursar.Amount
 }
 
-// Size is how far apart the two are.
+// Size returns the absolute difference.
 func (d Difference) Size() bursar.Amount {
-	more, _ := d.Books.SubOrZero(d.OnChain).Add(d.OnChain.SubOrZero(d.Books)) // one of the two is nothing
+	more, _ := d.Books.SubOrZero(d.OnChain).Add(d.OnChain.SubOrZero(d.Books)) // one of the two is zero
 	return more
 }
 
-// maxDifferences bounds how many addresses one line names, the largest differences first.
+// maxDifferences bounds how many addresses one line lists, the largest differences first.
 const maxDifferences = 100
 
 // explain finds the addresses behind a line that does not balance.
@@ -40,7 +40,7 @@ func (r *Reconciler) explain(
 		n := min(len(rest), basesAtOnce)
 		amounts, err := r.Chain.Holdings(ctx, rest[:n], c.Contract, at)
 		if err != nil {
-			return fmt.Errorf("ask what each address holds: %w", err)
+			return fmt.Errorf("request the balance of each address: %w", err)
 		}
 		for i, base := range rest[:n] {
 			if d := (Difference{base, books[base], amounts[i]}); d.Books != d.OnChain {
@@ -54,7 +54,7 @@ func (r *Reconciler) explain(
 	return nil
 }
 
-// keep adds a difference, and drops the smaller half of them when there are many.
+// keep adds a difference, and drops the smaller half if there are too many.
 func (l *Line) keep(d Difference) {
 	if l.Differences = append(l.Differences, d); len(l.Differences) >= 2*maxDifferences {
 		slices.SortFunc(l.Differences, larger)
@@ -72,8 +72,8 @@ func larger(a, b Difference) int {
 	return cmp.Compare(a.Address, b.Address)
 }
 
-// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one,
-// unless UTXOs say themselves where they are.
+// expected returns the balance that the books expect at each address. Custody beyond all addresses is at the hot
+// wallet, unless UTXOs determine where it is.
 func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
 	books, isUTXO := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
 	var total bursar.Amount

@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// How often a chain is compared: often where one question to a node is enough, else every hour, and less often the more
-// addresses there are, so that a provider's quota is not used up by it.
+// How often a chain is compared: often if one request to a node is enough, otherwise every hour, and less often the
+// more addresses there are, so that it does not use up a provider's quota.
 const (
 	often     = 10 * time.Minute
 	seldom    = time.Hour
-	perHour   = 10_000 // addresses that are asked for in an hour
+	perHour   = 10_000 // addresses requested per hour
 	firstWait = time.Minute
 )
 
-// Keep compares a chain again and again for as long as its process leads it.
+// Keep compares a chain repeatedly while its process holds the chain lease.
 type Keep struct {
 	Reconciler Reconciler
 	Log        *slog.Logger
@@ -30,8 +30,8 @@ func (k *Keep) Run(ctx context.Context, _ store.Lease) error {
 	id := k.Reconciler.Chain.Capabilities().ID
 	return store.Work{Pace: 15 * time.Second, Step: func(ctx context.Context) (bool, error) { return false, k.Step(ctx) },
 		Failed: func(failures int, err error) {
-			if failures > 1 { // a node that has just let a block go has it again at the next try
-				k.Log.Warn("the books cannot be compared with the chain now", "chain", id, "failures", failures, "error", err)
+			if failures > 1 { // a node that just lost a block has it again at the next attempt
+				k.Log.Warn("comparison of the books with the chain failed", "chain", id, "failures", failures, "error", err)
 			}
 		}}.Run(ctx)
 }
@@ -40,7 +40,7 @@ func (k *Keep) Run(ctx context.Context, _ store.Lease) error {
 func (k *Keep) Step(ctx context.Context) error {
 	now := k.Reconciler.DB.Now()
 	if k.next.IsZero() {
-		k.next = now.Add(firstWait) // there is more urgent work after a start
+		k.next = now.Add(firstWait) // other work is more urgent after a start
 	}
 	if now.Before(k.next) {
 		return nil
@@ -57,7 +57,7 @@ func (k *Keep) Step(ctx context.Context) error {
 	return nil
 }
 
-// interval is how long to wait after a comparison of so many addresses.
+// interval returns how long to wait after a comparison of the given number of addresses.
 func interval(addresses int) time.Duration {
 	if addresses <= basesAtOnce {
 		return often

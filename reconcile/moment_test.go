@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// hurried is a bench whose service goes on while the node answers.
+// hurried is a bench whose service continues while the node answers.
 type hurried struct {
 	*bench
 	asksBlock, asksHoldings func()
@@ -38,7 +38,7 @@ func (h *hurried) Holdings(
 	return amounts, err
 }
 
-// credit books 500 units of a currency that arrived in block 8, which becomes final with it.
+// credit books 500 units of a currency received in block 8, which becomes final with it.
 func (h *hurried) credit(code bursar.CurrencyCode) {
 	h.do(func(tx *store.Tx) error {
 		d := bursar.Deposit{ID: bursar.ID{8}, AccountID: bursar.ID{2}, Currency: code, Amount: bursar.Units(500)}
@@ -49,8 +49,8 @@ func (h *hurried) credit(code bursar.CurrencyCode) {
 	})
 }
 
-// What is credited while the node answers is in a later block than the one that is asked about: that is no difference,
-// neither of the currency that is compared first nor of another one.
+// What is credited while the node answers is in a later block than the requested one: that is not a difference, neither
+// in the currency that is compared first nor in another one.
 func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 	for name, arrange := range map[string]func(h *hurried){
 		"while it is asked for the block": func(h *hurried) {
@@ -79,8 +79,7 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 	}
 }
 
-// A block that the node has in another version than the one that is recorded proves nothing: a reorganisation is under
-// way.
+// A block that differs between the node and the record proves nothing: a reorg is in progress.
 func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.do(func(tx *store.Tx) error {

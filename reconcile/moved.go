@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unsettled returns what left us of a currency in blocks up to a height and waits to be booked. Of a token that did not
-// deliver what was ordered, that is what the settlement will book: nothing where it delivered nothing, and of a sweep
-// what it kept.
+// unsettled returns what left custody of a currency in blocks up to a height and is not booked yet. For a token that
+// did not deliver the requested amount, that is what the settlement will book: nothing if it delivered nothing, and for
+// a sweep what it kept.
 func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	sum, err := tx.Custody().UnsettledSum(ctx, c, height)
 	if err != nil || !c.IsToken() {
@@ -30,7 +30,7 @@ func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint
 	return sum, nil
 }
 
-// withMoved puts what an outgoing transaction took from us in the place of what was ordered.
+// withMoved replaces the requested amount with what an outgoing transaction really took from us.
 func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursar.Amount, error) {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
@@ -44,7 +44,7 @@ func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursa
 		if err != nil {
 			return sum, err
 		}
-		if order.Kind != chain.KindSweep { // a sweep brings home what it does not lose
+		if order.Kind != chain.KindSweep { // a sweep returns to us what it does not lose
 			sum, lost = sum.SubOrZero(payment.Amount), gone
 		}
 		if sum, err = sum.Add(lost); err != nil {

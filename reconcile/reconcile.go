@@ -1,5 +1,5 @@
-// Package reconcile holds the books against the chains: for each currency, what custody says and what the final chain
-// holds at addresses of ours, with every difference explained line by line.
+// Package reconcile compares the books with the chains: for each currency, custody in the books and the final balance
+// of our addresses on the chain, with every difference explained line by line.
 //
 // It reads and never changes anything but alarms.
 package reconcile
@@ -20,17 +20,17 @@ type Line struct {
 	Chain       bursar.ChainID      `json:"chain"`
 	Currency    bursar.CurrencyCode `json:"currency"`
 	Height      uint64              `json:"height"`
-	Custody     bursar.Amount       `json:"custody"`     // what the books say that we hold
-	Unbooked    bursar.Amount       `json:"unbooked"`    // arrived in a final block, not yet booked
-	Unsettled   bursar.Amount       `json:"unsettled"`   // left in a final block, not yet booked
-	OnChain     bursar.Amount       `json:"onChain"`     // what the chain holds at addresses of ours
-	Liabilities bursar.Amount       `json:"liabilities"` // what is owed to customers and kept for the operator to decide
-	Missing     bursar.Amount       `json:"missing"`     // the chain holds less than the books say
-	Surplus     bursar.Amount       `json:"surplus"`     // the chain holds more
+	Custody     bursar.Amount       `json:"custody"`     // custody in the books
+	Unbooked    bursar.Amount       `json:"unbooked"`    // received in a final block, not yet booked
+	Unsettled   bursar.Amount       `json:"unsettled"`   // sent in a final block, not yet booked
+	OnChain     bursar.Amount       `json:"onChain"`     // balance of our addresses on the chain
+	Liabilities bursar.Amount       `json:"liabilities"` // liabilities to customers and unresolved deposits
+	Missing     bursar.Amount       `json:"missing"`     // by how much the chain holds less than the books
+	Surplus     bursar.Amount       `json:"surplus"`     // by how much it holds more
 
-	asked int // addresses that the chain was asked for
+	asked int // number of addresses requested from the chain
 
-	Differences []Difference // of a line that does not balance: where, the largest first
+	Differences []Difference // addresses of an unbalanced line, the largest difference first
 }
 
 // Balanced reports whether the books and the chain agree to the unit.
@@ -42,26 +42,26 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
-	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It
-	// finds what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks
-	// the node as often as there are wallets.
+	// All also compares the address of every wallet of the chain's family, not only those that ever received a
+	// transfer. It finds what contracts sent, in a block that could not be traced, to an address that the block does
+	// not contain. It makes as many requests as there are wallets.
 	All bool
 }
 
-// basesAtOnce bounds how many addresses a node is asked about in one call.
+// basesAtOnce bounds how many addresses one request to a node has.
 const basesAtOnce = 500
 
-// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being
-// reorganised.
+// ErrMoved is returned if no comparison is possible now: the chain moved on during the requests, or a reorg is in
+// progress.
 var ErrMoved = errors.New("the chain has moved on")
 
-// tries bounds how often one comparison looks for a moment at which node and books are as of the same block.
+// tries bounds how often one comparison looks for a moment at which node and books have the same final block.
 const tries = 5
 
 // Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is
-// booked meanwhile is of later blocks, and is left to the next comparison.
+// booked in the meantime belongs to later blocks, and is left to the next comparison.
 //
-// Errors: ErrMoved where the node has another block at that height than the one that is recorded.
+// Errors: ErrMoved if the node's block at that height differs from the recorded one.
 func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
 	m, err := r.moment(ctx)
 	for i := 1; i < tries && errors.Is(err, ErrMoved); i++ {
@@ -78,14 +78,15 @@ func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
 	return m.lines, r.log(ctx, m.lines)
 }
 
-// moment is the books as of a final block, all of them read at once.
+// moment is the state of the books as of a final block, all read at once.
 type moment struct {
 	at    chain.BlockRef
 	lines []Line
-	bases []string // the addresses to ask about
+	bases []string // the addresses to request
 }
 
-// moment asks the node for the newest final block and reads the books, which must not have gone on meanwhile.
+// moment requests the newest final block from the node and reads the books, which must not have moved on in the
+// meantime.
 func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 	id := r.Chain.Capabilities().ID
 	var state store.ChainState
@@ -97,7 +98,7 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 	}
 	at, err := r.Chain.At(ctx, state.Final)
 	if err != nil {
-		return m, fmt.Errorf("ask for block %d: %w", state.Final, err)
+		return m, fmt.Errorf("request block %d: %w", state.Final, err)
 	}
 	err = r.DB.View(ctx, func(tx *store.Tx) error {
 		m = moment{at: at, bases: []string{r.Hot}}
@@ -120,26 +121,26 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 	return m, err
 }
 
-// stillAt returns ErrMoved unless a block is the newest final one and, where it is still recorded, the recorded one.
+// stillAt returns ErrMoved unless a block is the newest final one and, if it is still recorded, the recorded one.
 func stillAt(ctx context.Context, tx *store.Tx, id bursar.ChainID, at chain.BlockRef) error {
 	state, err := tx.Chains().State(ctx, id)
 	if err != nil {
 		return err
 	}
 	if state.Final != at.Height {
-		return fmt.Errorf("%w: block %d is the newest final one by now", ErrMoved, state.Final)
+		return fmt.Errorf("%w: the newest final block is %d by now", ErrMoved, state.Final)
 	}
 	recorded, err := tx.Blocks().At(ctx, id, at.Height)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // the first block that was followed, or one that is forgotten already
+	case errors.Is(err, store.ErrNotFound): // the first block that was followed, or one whose record is pruned
 		return nil
 	case err == nil && recorded.Hash != at.Hash:
-		return fmt.Errorf("%w: block %d is %s on the node, and recorded is %s", ErrMoved, at.Height, at.Hash, recorded.Hash)
+		return fmt.Errorf("%w: block %d is %s on the node, but %s is recorded", ErrMoved, at.Height, at.Hash, recorded.Hash)
 	}
 	return err
 }
 
-// compare asks what the chain holds of a currency and holds the line of it against that.
+// compare requests the chain's balance of a currency and compares the line with it.
 func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, i int) (err error) {
 	line := &m.lines[i]
 	line.asked = len(m.bases)
@@ -152,7 +153,7 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, 
 	return r.explain(ctx, c, line, m.bases, m.at)
 }
 
-// eachBase calls f with each address that is asked for, once.
+// eachBase calls f once with each address to request.
 func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
 	capabilities := r.Chain.Capabilities()
 	if !r.All || capabilities.SharedAddress {
@@ -165,7 +166,7 @@ func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base str
 	return tx.Wallets().EachWatched(ctx, capabilities.Family, 0, newest, f)
 }
 
-// readBooks reads one consistent state of the books and of what they have not yet taken in.
+// readBooks reads one consistent state of the books and of what they have not yet booked.
 func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) (err error) {
 	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
 	if err != nil {
@@ -190,7 +191,7 @@ func (r *Reconciler) holdings(
 		n := min(len(bases), basesAtOnce)
 		amounts, err := r.Chain.Holdings(ctx, bases[:n], contract, at)
 		if err != nil {
-			return total, fmt.Errorf("ask what the chain holds: %w", err)
+			return total, fmt.Errorf("request the chain's balance: %w", err)
 		}
 		sum, err := bursar.Sum(amounts...)
 		if err != nil {
@@ -204,7 +205,7 @@ func (r *Reconciler) holdings(
 	return total, nil
 }
 
-// expects is what the books expect the chain to hold.
+// expects returns the chain balance that the books expect.
 func (l *Line) expects() (bursar.Amount, error) {
 	all, err := l.Custody.Add(l.Unbooked)
 	return all.SubOrZero(l.Unsettled), err
@@ -219,8 +220,8 @@ func (l *Line) weigh() error {
 	return nil
 }
 
-// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it
-// does again.
+// log stores the comparison for every process to show, raises an alarm for a difference, and closes it once there is
+// none.
 func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {

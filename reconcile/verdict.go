@@ -11,33 +11,33 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the
-// operator's page, doctor, the command reconcile, metrics and alarms all show this.
+// Verdict says whether all liabilities are covered and whether the books are reliable. There is only one: the
+// dashboard, doctor, the command reconcile, metrics and alarms all show it.
 type Verdict struct {
 	At       time.Time
 	Lines    []Position
-	Faults   []store.BookFault // what the books contradict themselves in
-	Links    int64             // of the books
-	Head     []byte            // the hash of the newest
-	Audited  int64             // the last of them that was audited
-	Checked  time.Time         // when the audit had last read everything
-	Passed   time.Time         // when the audit's rolling pass was last through
-	Problems []Problem         // all that is wrong, in words; none: all is well
+	Faults   []store.BookFault // inconsistencies of the books
+	Links    int64             // links of the books
+	Head     []byte            // hash of the newest link
+	Audited  int64             // the last audited link
+	Checked  time.Time         // when the audit last had read everything
+	Passed   time.Time         // when the audit's rolling pass last completed
+	Problems []Problem         // all problems; empty: all is well
 }
 
-// Position is how one currency stands.
+// Position is the state of one currency.
 type Position struct {
 	Currency  bursar.Currency
-	Custody   bursar.Amount // what the books say that we hold
-	Owed      bursar.Amount // to customers, and what waits for the operator's decision
-	Own       bursar.Amount // the operator's own: capital and fees, less what networks took and what was lost
-	Uncovered bursar.Amount // by how much more is owed than is held
+	Custody   bursar.Amount // custody in the books
+	Owed      bursar.Amount // liabilities to customers, and unresolved deposits
+	Own       bursar.Amount // operator funds: capital and fees, less network fees and losses
+	Uncovered bursar.Amount // by how much liabilities exceed custody
 
 	Chain *Line     // the newest comparison with the chain; nil: none yet
-	Since time.Time // when that was
+	Since time.Time // time of that comparison
 }
 
-// Problem is something that is wrong. Kind is the alarm's.
+// Problem is one problem. Kind is that of its alarm.
 type Problem struct {
 	Kind     string              `json:"kind"`
 	Currency bursar.CurrencyCode `json:"currency,omitempty"`
@@ -55,11 +55,11 @@ const (
 // late is how long links may wait for the audit.
 const late = 5 * time.Minute
 
-// OK reports that nothing is wrong.
+// OK reports whether there is no problem.
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
-// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there
-// are.
+// Judge computes the verdict from one consistent state. It reads some rows of each currency, independent of the number
+// of customers.
 func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
 	v := Verdict{At: tx.Now()}
 	if err := v.readAudit(ctx, tx); err != nil {
@@ -114,7 +114,8 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 	}
 	if v.Links > v.Audited && len(v.Faults) == 0 && !v.Checked.IsZero() && v.At.Sub(v.Checked) > late {
 		v.Problems = append(v.Problems, Problem{Unaudited, "",
-			fmt.Sprintf("the audit has read %d of %d links of the books and has not been through since %s: see that `bursar "+
+			fmt.Sprintf("the audit has read %d of %d links of the books and has not completed a pass since %s: check that "+
+				"`bursar "+
 				"serve` runs",
 				v.Audited, v.Links, v.Checked.Format(time.RFC3339))})
 	}
@@ -136,12 +137,12 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 	return p, err
 }
 
-// judge notes what is wrong with a currency.
+// judge records the problems of a currency.
 func (v *Verdict) judge(p Position) {
 	c := p.Currency
 	if !p.Uncovered.IsZero() {
 		v.Problems = append(v.Problems, Problem{Uncovered, c.Code,
-			fmt.Sprintf("%s %s more is owed than is held: %s %s are owed, custody has %s %s. Send at least the difference as "+
+			fmt.Sprintf("liabilities exceed custody by %s %s: %s %s are owed, %s %s are held. Send at least the difference as "+
 				"operator funds",
 				c.Exact(p.Uncovered), c.Code, c.Exact(p.Owed), c.Code, c.Exact(p.Custody), c.Code)})
 	}
@@ -150,7 +151,7 @@ func (v *Verdict) judge(p Position) {
 	}
 }
 
-// differs says how a chain and the books differ.
+// differs describes the difference between a chain and the books.
 func (l Line) differs(c bursar.Currency) string {
 	more, than := l.Surplus, "more than"
 	if !l.Missing.IsZero() {
@@ -165,8 +166,8 @@ func (l Line) differs(c bursar.Currency) string {
 		l.Chain, c.Exact(more), c.Code, than, l.Height, c.Exact(l.OnChain), c.Exact(expected))
 }
 
-// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are
-// over. What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
+// Log raises an alarm for every uncovered currency and for a late audit, and closes those that are over. The comparison
+// raises the alarm about differences from the chain, the audit that about inconsistent books.
 func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {
 		open, err := tx.Alarms().OfKind(ctx, kind)

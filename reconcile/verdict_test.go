@@ -25,7 +25,7 @@ func registry(t *testing.T) *bursar.Registry {
 	return r
 }
 
-// judged posts entries, judges, raises what is to be raised, and returns the verdict and the open alarms of a kind.
+// judged books entries, computes the verdict, raises its alarms, and returns it with the open alarms of a kind.
 func judged(
 	t *testing.T, db *store.DB, kind string, entries ...ledger.Entry,
 ) (v reconcile.Verdict, alarms []store.Alarm) {
@@ -51,8 +51,8 @@ func judged(
 	return v, alarms
 }
 
-// More is owed than is held as soon as network fees go beyond the operator's own funds: an alarm says by how much in
-// whole units, and closes once it is covered.
+// Liabilities exceed custody as soon as network fees exceed operator funds: an alarm gives the amount in whole units,
+// and closes once it is covered.
 func TestUncovered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		at := db.Now()
@@ -65,7 +65,7 @@ func TestUncovered(t *testing.T) {
 		v, alarms := judged(t, db, reconcile.Uncovered,
 			ledger.NetworkFee("bitcoin:b", 0, "BTC", bursar.Units(60_000_000), at))
 		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message,
-			"0.60000000 BTC more is owed than is held: 6.99000000 BTC are owed, custody has 6.39000000 BTC") {
+			"liabilities exceed custody by 0.60000000 BTC: 6.99000000 BTC are owed, 6.39000000 BTC are held") {
 			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
 		}
 		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "BTC",
@@ -77,7 +77,8 @@ func TestUncovered(t *testing.T) {
 	})
 }
 
-// A customer below zero leaves the others' money uncovered: what is owed is what they can claim, and not less for it.
+// A customer below zero leaves the others' money uncovered: liabilities are what customers can withdraw, and are not
+// lowered by it.
 func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		at := db.Now()
@@ -96,7 +97,7 @@ func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 	})
 }
 
-// What was found when the chain was last compared is part of the verdict of every process.
+// The result of the last comparison with the chain is part of the verdict of every process.
 func TestTheChainIsPartOfTheVerdict(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		err := db.Do(ctx, func(tx *store.Tx) error {

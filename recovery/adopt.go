@@ -15,26 +15,26 @@ import (
 
 // made is the outgoing transaction that an external spend becomes.
 type made struct {
-	order    chain.TxRequest
+	request  chain.TxRequest
 	currency bursar.CurrencyCode
-	wants    []want // what it pays
+	wants    []want // the withdrawals and refunds that it pays
 }
 
-// payment is an outgoing transaction that pays withdrawals or a refund.
+// payment returns an outgoing transaction that pays withdrawals or a refund.
 func (k Book) payment(x chain.ExternalSpend, wants []want) made {
-	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
 	if m.currency = k.currency(x); len(wants) > 0 {
 		m.currency = wants[0].currency
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.order.Change = k.Hot
+		m.request.Change = k.Hot
 	} else {
-		m.order.From = k.Hot
+		m.request.From = k.Hot
 	}
 	return m
 }
 
-// currency is what an external spend moved first, or what its fee was paid in.
+// currency returns the currency that an external spend moved first, or that of its fee.
 func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	for _, p := range x.Payments {
 		if c, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract); configured {
@@ -45,16 +45,16 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	return native.Code
 }
 
-// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its
-// claims are used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the
-// same claims, or to pay the same, is given up.
+// adopt turns an external spend into an outgoing transaction, as if this database had sent it: it is in its block, its
+// reservations are used, and its payments only wait for the block to be final. Unsigned transactions with the same
+// reservations or the same payments are given up.
 func (k Book) adopt(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
 ) (bursar.ID, error) {
-	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
-	order, err := json.Marshal(m.order)
+	m.request.ID, m.request.MaxFee = k.IDs.Next(), x.Fee
+	order, err := json.Marshal(m.request)
 	if err != nil {
-		return bursar.ID{}, fmt.Errorf("write order: %w", err)
+		return bursar.ID{}, fmt.Errorf("encode the transaction request: %w", err)
 	}
 	unsigned, err := unsignedOf(x)
 	if err != nil {
@@ -64,9 +64,9 @@ func (k Book) adopt(
 		return bursar.ID{}, err
 	}
 	p := bursar.OutgoingTx{
-		ID:       m.order.ID,
+		ID:       m.request.ID,
 		Chain:    k.Capabilities.ID,
-		Kind:     string(m.order.Kind),
+		Kind:     string(m.request.Kind),
 		Currency: m.currency,
 		Base:     x.Base,
 		Order:    order,
@@ -75,7 +75,7 @@ func (k Book) adopt(
 		Height:   b.Ref.Height,
 		Failed:   x.Failed,
 		Fee:      x.Fee,
-		Share:    ShareOf(m.order.Kind),
+		Share:    ShareOf(m.request.Kind),
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
@@ -94,7 +94,7 @@ func (k Book) adopt(
 	return p.ID, nil
 }
 
-// ShareOf returns out of whose share of a step an outgoing transaction of a kind is worked on.
+// ShareOf returns the share of a step in which outgoing transactions of a kind are processed.
 func ShareOf(kind chain.Kind) bursar.OutgoingShare {
 	switch kind {
 	case chain.KindSweep, chain.KindConsolidation:
@@ -105,16 +105,16 @@ func ShareOf(kind chain.Kind) bursar.OutgoingShare {
 	return bursar.ShareWithdrawal
 }
 
-// unsignedOf is what is known of the unsigned transaction of an external spend: what it used up, and what it cost.
+// unsignedOf returns what is known of the unsigned transaction of an external spend: what it used, and its fee.
 func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 	text, err := json.Marshal(chain.UnsignedTx{Reservations: x.Reservations, Fee: x.Fee})
 	if err != nil {
-		return nil, fmt.Errorf("write draft: %w", err)
+		return nil, fmt.Errorf("encode the unsigned transaction: %w", err)
 	}
 	return text, nil
 }
 
-// useNonces notes the nonces that an external spend has used, so that the next transaction takes the one after them.
+// useNonces records the nonces that an external spend used, so that the next transaction takes the one after them.
 func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
 	if k.Capabilities.Model != chain.AccountModel {
 		return nil
@@ -123,7 +123,7 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 		at := strings.LastIndexByte(resource, '/')
 		nonce, err := strconv.ParseUint(resource[at+1:], 10, 63)
 		if at < 0 || err != nil || resource[:at] != x.Base {
-			continue // a claim of another kind
+			continue // a reservation of another kind
 		}
 		if err := tx.Nonces().Use(ctx, k.Capabilities.ID, x.Base, nonce); err != nil {
 			return err
@@ -132,8 +132,8 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return nil
 }
 
-// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out
-// of signed ones, which can never be included any more.
+// makeRoom gives up the unsigned transactions that an external spend has replaced, and removes its payments from signed
+// ones that can never be included.
 func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
@@ -157,13 +157,13 @@ func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend,
 		}
 		done[id] = true
 		if err := k.giveUp(ctx, tx, id, x); err != nil {
-			return fmt.Errorf("give up spend %s: %w", id, err)
+			return fmt.Errorf("give up outgoing transaction %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-// giveUp ends an outgoing transaction that was never signed; what it was to pay waits again.
+// giveUp ends an outgoing transaction that was never signed; its payments wait again.
 func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil || p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
@@ -187,14 +187,14 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// freeReservations gives back what an unsigned transaction claimed, but for what the external spend has used up.
+// freeReservations releases what an unsigned transaction reserved, except what the external spend used.
 func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
 	var unsigned chain.UnsignedTx
 	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
-		return fmt.Errorf("read draft: %w", err)
+		return fmt.Errorf("read the unsigned transaction: %w", err)
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// JudgeAgain judges the unclear external spends of a chain once more, in a transaction that has locked it: what another
-// transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits
-// now, which are adopted.
+// JudgeAgain assesses the unclear external spends of a chain once more, in a transaction that has locked it: what
+// another transaction of ours might have paid when they were found may have expired since. It returns those that make
+// payments that are due now, which are adopted.
 func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
 	unclear, err := tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalUnclear, takeAtOnce)
 	if err != nil {
@@ -22,7 +22,7 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 		}
 		is, err := k.judgeAgain(ctx, tx, x)
 		if err != nil {
-			return nil, fmt.Errorf("judge external spend %s again: %w", x.TxID, err)
+			return nil, fmt.Errorf("assess external spend %s again: %w", x.TxID, err)
 		}
 		if is {
 			adopted = append(adopted, x.TxID)
@@ -45,7 +45,7 @@ func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 		return false, fmt.Errorf("read what it paid: %w", err)
 	}
 	if len(left) != len(k.toOthers(spent)) {
-		return false, nil // an operator has begun to explain it
+		return false, nil // an operator has started to explain it
 	}
 	f, err := k.fit(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: x.Height}}, spent)
 	if err != nil || len(f.wants) == 0 {

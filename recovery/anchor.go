@@ -9,23 +9,23 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Link returns the newest link of the books' hash chain that the marks know durably, and its hash; 0 where they know
-// none. The database must have it: one that has not, or another under its number, is another history.
+// Link returns the newest durable link of the books' hash chain in the marks, and its hash; 0 if they have none. The
+// database must have that link: a database without it, or with another hash under its number, is another history.
 func (g *Guard) Link() (number int64, hash []byte) {
 	kept := g.Kept()
 	return kept.Link, kept.LinkHash
 }
 
-// NoteLink notes a newer link that was audited. The marks have it with the next look, which sees that the database
-// still does.
+// NoteLink records a newer audited link. The next look writes it to the marks, after it has seen that the database
+// still has it.
 func (g *Guard) NoteLink(number int64, hash []byte) {
 	g.state.Lock()
 	defer g.state.Unlock()
 	g.link = marks.State{Link: number, LinkHash: hash}
 }
 
-// raiseLink adds the link that was noted to what a look raises, in the transaction that counts the look: a database
-// that forgets the link later forgets the look as well, and is noticed to be older.
+// raiseLink adds the recorded link to what a look raises, in the transaction that counts the look: a database that
+// loses the link later loses the look as well, and is detected as older.
 func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) error {
 	g.state.RLock()
 	noted, kept := g.link, g.kept
@@ -37,14 +37,14 @@ func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) er
 		return nil
 	}
 	if is, err := has(ctx, tx, noted); err != nil || !is {
-		return err // the database has stepped back since: the next look finds that
+		return err // the database has gone back since: the next look detects that
 	}
 	by.Link, by.LinkHash = noted.Link, noted.LinkHash
 	return nil
 }
 
-// missLink has the marks miss no link any more that was lost before a recovery which another replica began: that one
-// alone saw the database step back, and the chains recover by its word.
+// missLink removes from the marks a link that was lost before a recovery that another replica began: only that replica
+// saw the database go back, and the chains recover because of it.
 func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by *marks.State) (lost bool, err error) {
 	newest, err := tx.Recoveries().List(ctx, 1)
 	if err != nil || len(newest) == 0 || newest[0].BeganAt.UnixMicro() <= kept.Recovered {
@@ -60,7 +60,7 @@ func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by
 	return true, err
 }
 
-// has reports whether the database has a link that the marks know.
+// has reports whether the database has the link in the marks.
 func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
 	l, err := tx.Links().At(ctx, known.Link)
 	if errors.Is(err, store.ErrNotFound) {
@@ -69,8 +69,7 @@ func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
 	return err == nil && bytes.Equal(l.Hash, known.LinkHash), err
 }
 
-// headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any
-// more.
+// headOf returns the link that the marks keep from a recovery on: links that the database lost are no longer expected.
 func headOf(ctx context.Context, tx *store.Tx) (s marks.State, err error) {
 	head, err := tx.Links().Head(ctx)
 	if s.Link, s.LinkHash = head.Number, head.Hash; head.Number == 0 {

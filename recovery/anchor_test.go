@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// The marks keep the newest link of the books that was audited, as long as the database has it; a recovery begins with
-// the link that the database ends with, for what it has forgotten is known to be missing.
+// The marks keep the newest audited link of the books, as long as the database has it; a recovery starts with the last
+// link of the database, because the loss of the later ones is known.
 func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -34,7 +34,7 @@ func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 		}
 		want(0, nil)
 		g.NoteLink(head.Number, head.Hash)
-		want(0, nil) // before a look has seen that the database has it
+		want(0, nil) // before a look has confirmed that the database has it
 		look(t, g)
 		want(head.Number, head.Hash)
 		g.NoteLink(head.Number+1, []byte("lost"))
@@ -50,7 +50,7 @@ func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 		g = newGuard(db, file)
 		start(t, g)
 		if !recovering(t, db) {
-			t.Error("the chain does not recover")
+			t.Error("the chain is not recovering")
 		}
 		want(next.Number, next.Hash)
 	})
@@ -63,7 +63,7 @@ func look(t *testing.T, g *recovery.Guard) {
 	}
 }
 
-// book posts something, and returns the link that the books end with then.
+// book books an entry, and returns the last link of the books after it.
 func book(t *testing.T, db *store.DB, ref string) (head store.Link) {
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) error {
@@ -90,10 +90,10 @@ func (a linkOf) LinkMark() (audit.Mark, error) {
 
 func (a linkOf) NoteLink(m audit.Mark) error { a.g.NoteLink(m.Link, m.Hash); return nil }
 
-// Of two replicas the one that looks first after a lossy failover has the chains recover and forgets the lost link; the
-// other, which leads, finds the beat raised and nothing that it signed missing. It does not miss the lost link for
-// ever.
-func TestALostLinkIsMissedByNoReplicaForEver(t *testing.T) {
+// Of two replicas the one that looks first after a lossy failover starts the recovery of the chains and drops the lost
+// link; the other, which holds the lease, finds the beat raised and no signature of its own missing. It does not keep
+// expecting the lost link.
+func TestALostLinkIsNotExpectedForEver(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
 	one := newGuard(db, marks.NewFile(filepath.Join(t.TempDir(), "one.marks")))

@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// assign has an adopted transaction pay a withdrawal or a refund. From then on it is settled, and unsettled, with it.
+// assign lets an adopted transaction pay a withdrawal or a refund. From then on both are settled and unsettled
+// together.
 func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
 	if w.refund != nil {
 		return assignRefund(ctx, tx, w.refund.DepositID, p)
@@ -16,7 +17,7 @@ func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.Outgoin
 	return k.assignWithdrawal(ctx, tx, w.withdrawal.ID, p)
 }
 
-// broadcastWay leads a withdrawal that waits, step by step, to where it is on the chain.
+// broadcastWay holds the status steps from a waiting withdrawal to a broadcast one.
 var broadcastWay = map[bursar.WithdrawalStatus]bursar.WithdrawalStatus{
 	bursar.WithdrawalPendingApproval: bursar.WithdrawalQueued,
 	bursar.WithdrawalQueued:          bursar.WithdrawalSigned,
@@ -58,7 +59,7 @@ func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
-// releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
+// releaseRefund releases the refund that an outgoing transaction was to pay, so that another one may pay it.
 func releaseRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block
-// is final. For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
+// Settle books the part of an adopted transaction that no withdrawal explains, as the operator declared it, when its
+// block is final. For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
 func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {
@@ -27,7 +27,7 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
 }
 
-// Unsettle takes back what Settle booked of an outgoing transaction, because its final block is reorged out.
+// Unsettle reverses what Settle booked for an outgoing transaction, because its final block is reorged out.
 func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {
@@ -41,7 +41,7 @@ func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bu
 	return tx.Ledger().Post(ctx, ledger.ExternalSpentReversed(ref, round+1, account, lots, tx.Now()))
 }
 
-// unexplained returns what an adopted transaction paid beside withdrawals and refunds, and who bears it.
+// unexplained returns what an adopted transaction paid besides withdrawals and refunds, and who bears it.
 func unexplained(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
 ) (ledger.Account, []ledger.Lot, error) {
@@ -61,7 +61,7 @@ func unexplained(
 	for _, payment := range left {
 		currency, configured := registry.Asset(p.Chain, payment.Contract)
 		if !configured {
-			continue // the books know nothing of it
+			continue // the books have no entry for it
 		}
 		sum, known := sums[currency.Code]
 		if !known {
@@ -78,19 +78,19 @@ func unexplained(
 	return account, lots, nil
 }
 
-// Unexplained returns the payments of an adopted transaction for which it has neither a withdrawal nor a refund.
+// Unexplained returns the payments of an adopted transaction that match neither a withdrawal nor a refund.
 func Unexplained(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return nil, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
+		return nil, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	explained, err := explainedBy(ctx, tx, registry, p)
-	if err != nil || order.Kind != chain.KindWithdrawal {
+	if err != nil || request.Kind != chain.KindWithdrawal {
 		return nil, err
 	}
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		key := asset{payment.Contract, payment.Amount}
 		if explained[key] > 0 {
 			explained[key]--
@@ -101,7 +101,8 @@ func Unexplained(
 	return left, nil
 }
 
-// asset is an amount of one asset: an operator may say that a payment was a withdrawal's though its address differs.
+// asset is an amount of one asset, without an address: an operator may say that a payment was a withdrawal's although
+// its address differs.
 type asset struct {
 	contract string
 	amount   bursar.Amount

@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// check compares the database with the marks, and lets every chain recover that may have been paid on since the
-// database's time.
+// check compares the database with the marks, and starts the recovery of every chain on which payments may have been
+// made since the database's time.
 func (g *Guard) check(ctx context.Context) error {
-	kept, given := g.known() // first: what is given out or signed while the database is read is not in what was read
+	kept, given := g.known() // first: nothing issued or signed during the read is in it
 	now, fates, err := g.compare(ctx, kept)
 	if err != nil {
 		return err
@@ -39,14 +39,14 @@ func (g *Guard) check(ctx context.Context) error {
 	if cause == "" {
 		return g.name(ctx, now, kept)
 	}
-	g.Log.Warn("the database failed over, and has lost no payment", "cause", cause)
+	g.Log.Warn("the database failed over and has lost no payment", "cause", cause)
 	if err := g.noteUnsure(ctx); err != nil {
 		return err
 	}
 	return g.name(ctx, now, kept)
 }
 
-// compare reads what the database says of itself, and of the transactions in the journal, at one moment.
+// compare reads the database's own state, and the outcomes of the transactions in the journal, at one moment.
 func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks, f fates, err error) {
 	err = g.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if now, err = tx.Counters().Read(ctx); err != nil {
@@ -58,22 +58,23 @@ func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks,
 	return now, f, err
 }
 
-// alone reports whether no other marks than these were ever used with a database: nobody else has signed anything.
+// alone reports whether no other marks than these were ever used with a database: then nobody else has signed anything.
 func alone(now store.Marks, kept marks.State) bool {
 	return kept.Keeper != "" && !kept.Others && slices.Equal(now.Keepers, []string{kept.Keeper})
 }
 
-// known returns the marks and what this process gave out, as of now.
+// known returns the marks and what this process issued, as of now.
 func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 	g.state.RLock()
 	defer g.state.RUnlock()
 	return g.kept, maps.Clone(g.given)
 }
 
-// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no
-// commit that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks
-// were ever used, and the copy knows the newest signature. fresh are the marks as they are now, which other processes
-// may have raised. A failover keeps the cluster's system identifier; a copy that was loaded from a dump has another.
+// provenWhole reports whether a copy of the database has provably lost no payment of a chain: a failover of its cluster
+// loses no acknowledged commit; or nobody else has signed there, because this process holds the chain lease or no other
+// marks were ever used, and the copy has the newest signature. fresh are the marks as they are now, which other
+// processes may have raised. A failover keeps the cluster's system identifier; a copy that was loaded from a dump has
+// another.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh marks.State) bool {
 	sameCluster, signed := now.Identity.System == kept.Database.System, now.Signed[string(id)]
 	if sameCluster && (g.SynchronousFailover || alone(now, fresh) && signed == fresh.Signed[string(id)]) {
@@ -82,7 +83,7 @@ func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh mark
 	return g.Leads(id) && signed == kept.Signed[string(id)]
 }
 
-// stepBack says what proves that the database is older than it was; "" where nothing does.
+// stepBack returns the proof that the database is older than it was; "" if there is none.
 func stepBack(now store.Marks, kept marks.State, given map[bursar.Family]uint32) string {
 	if kept.Database.Name != "" && now.Identity.Database != kept.Database.Name {
 		return "the marks are of another database"
@@ -91,24 +92,24 @@ func stepBack(now store.Marks, kept marks.State, given map[bursar.Family]uint32)
 		return "the database was restored from a backup at " + now.Restored
 	}
 	if now.Beat < kept.Beat {
-		return fmt.Sprintf("the database has stepped back: it has counted %d looks, %d are known outside it", now.Beat,
+		return fmt.Sprintf("the database has gone back: it has counted %d looks, the marks have %d", now.Beat,
 			kept.Beat)
 	}
 	for id, n := range kept.Signed {
 		if now.Signed[id] < n {
-			return fmt.Sprintf("the database has stepped back: it knows %d signed transactions of %s, %d are known outside it",
+			return fmt.Sprintf("the database has gone back: it has %d signed transactions of %s, the marks have %d",
 				now.Signed[id], id, n)
 		}
 	}
 	for family, n := range kept.Indexes {
 		if now.Reserved[family] < n {
-			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known "+
-				"outside it", family, now.Reserved[family], n)
+			return fmt.Sprintf("the database has gone back: it has reserved key indexes of %s up to %d, the marks "+
+				"have up to %d", family, now.Reserved[family], n)
 		}
 	}
 	for family, n := range given {
 		if now.Next[string(family)] < int64(n) {
-			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family,
+			return fmt.Sprintf("the database has gone back: its next key index of %s is %d, but %d was issued", family,
 				now.Next[string(family)], n-1)
 		}
 	}
@@ -120,7 +121,7 @@ func moved(now store.Identity, kept marks.Database) bool {
 	return kept.System != "" && (now.System != kept.System || now.Timeline != kept.Timeline)
 }
 
-// name notes which copy of the database it is, where the marks do not say so.
+// name records which copy of the database it is, if the marks do not have it.
 func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) error {
 	if known := kept.Database; known.Name != "" && !moved(now.Identity, known) && known.System == now.Identity.System {
 		return nil
@@ -137,7 +138,7 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 		if is, err := has(ctx, tx, kept); err != nil {
 			return err
 		} else if moved(now.Identity, kept.Database) && kept.Link > 0 && !is {
-			if by, err = headOf(ctx, tx); err != nil { // the failover has lost it, and no payment
+			if by, err = headOf(ctx, tx); err != nil { // the failover has lost it, but no payment
 				return err
 			}
 		}
@@ -154,14 +155,14 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 // behind is a database that is older than it was.
 type behind struct {
 	cause  string
-	chains []bursar.ChainID // that recover
-	word   bool             // it is an operator's word: what is in the journal need not be all
+	chains []bursar.ChainID // that have to recover
+	word   bool             // an operator declared it: the journal may be incomplete
 }
 
-// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets
-// chains recover.
+// recover raises the database to the marks, watches the addresses that it skips, records what has to be put back, and
+// starts the recovery of chains.
 func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
-	kept, err := g.Keeper.Load(ctx) // what others have signed that share these marks is in them
+	kept, err := g.Keeper.Load(ctx) // this includes what other processes that share these marks have signed
 	if err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 		}
 		skipped, err := g.Derive(family, uint32(from), int(to-from))
 		if err != nil {
-			return fmt.Errorf("derive addresses that are skipped: %w", err)
+			return fmt.Errorf("derive skipped addresses: %w", err)
 		}
 		gaps[family] = skipped
 	}
@@ -210,7 +211,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	return g.raise(ctx, by)
 }
 
-// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is
+// begin starts the recovery of a chain. If the journal explains every signature that the database has lost, nothing is
 // waited for.
 func (g *Guard) begin(
 	ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID,
@@ -228,7 +229,7 @@ func (g *Guard) begin(
 	return Begin(ctx, tx, chain, b.cause)
 }
 
-// noteLost notes what the journal knows and the database does not.
+// noteLost records what is in the journal and missing from the database.
 func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
 	f, err := fatesOf(ctx, tx, kept.Journal, now.Signed)
 	if err != nil {
@@ -237,8 +238,9 @@ func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.Sta
 	return noteForgotten(ctx, tx, append(f.lost, f.claimed...), alone(now, kept))
 }
 
-// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether
-// they were signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
+// noteUnsure makes transactions be signed again, before anything may give them up, if the database cannot say whether
+// they were signed: the process that requested the signature may have ended, and the commit that stored the bytes may
+// be lost.
 func (g *Guard) noteUnsure(ctx context.Context) error {
 	kept := g.Kept()
 	now, f, err := g.compare(ctx, kept)
@@ -248,7 +250,7 @@ func (g *Guard) noteUnsure(ctx context.Context) error {
 	return g.DB.Do(ctx, func(tx *store.Tx) error { return noteForgotten(ctx, tx, f.claimed, alone(now, kept)) })
 }
 
-// nameKeeper gives these marks a name, and notes in the database that they are used with it.
+// nameKeeper names these marks, and records in the database that they are used with it.
 func (g *Guard) nameKeeper(ctx context.Context) error {
 	if g.Kept().Keeper == "" {
 		if err := g.raise(ctx, marks.State{Keeper: g.Name()}); err != nil {
@@ -258,7 +260,7 @@ func (g *Guard) nameKeeper(ctx context.Context) error {
 	return g.DB.Do(ctx, func(tx *store.Tx) error { return tx.Settings().NameKeeper(ctx, g.Kept().Keeper) })
 }
 
-// raiseDatabase lifts every number of the database to what the marks say.
+// raiseDatabase raises every number of the database to that of the marks.
 func (g *Guard) raiseDatabase(
 	ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress,
 ) error {
@@ -271,7 +273,7 @@ func (g *Guard) raiseDatabase(
 	if err := tx.Counters().RaiseBeat(ctx, kept.Beat); err != nil {
 		return err
 	}
-	if err := tx.Settings().SetRestored(ctx, ""); err != nil { // the chains recover: that is remembered with them
+	if err := tx.Settings().SetRestored(ctx, ""); err != nil { // the chains recover: that is stored with them
 		return err
 	}
 	for _, id := range g.Chains {

@@ -11,20 +11,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The alarm about a journal that holds as much as it may. Ref is always the same.
+// The alarm about a full journal. Its ref is always the same.
 const (
 	alarmFull = "journal_full"
 	refFull   = "journal"
 )
 
-// errMoved says that another copy of the database answers than the marks name.
+// errMoved says that another copy of the database than the one in the marks answers.
 var errMoved = errors.New("another copy of the database answers")
 
 // Sign counts an outgoing transaction that is about to be signed for the first time, first in the database and then
-// outside it, where the journal keeps all that puts it back. The error is ErrBehind where the database has forgotten
-// one that was signed: then nothing is signed, and the chain recovers. It is marks.ErrFull where the journal has no
-// room: then nothing is signed before something has ended. What another transaction pays that is in the journal and has
-// not ended is not signed.
+// outside it, where the journal keeps everything needed to put it back. The error is ErrBehind if the database has lost
+// a signed transaction: then nothing is signed, and the chain recovers. It is marks.ErrFull if the journal is full:
+// then nothing is signed before something has ended. A payment is not signed if another transaction in the journal that
+// has not ended makes it.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
 	e, err := g.count(ctx, lease, id)
 	switch {
@@ -46,7 +46,7 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 	return g.raise(ctx, marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}})
 }
 
-// count takes the number of a signature, and describes what is signed for the journal.
+// count takes the number of a signature, and describes the transaction for the journal.
 func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e marks.Entry, err error) {
 	err = g.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -66,7 +66,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		}
 		if p.Status != bursar.OutgoingReserved &&
 			p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
-			return fmt.Errorf("spend %s is %s", p.ID, p.Status)
+			return fmt.Errorf("outgoing transaction %s is %s", p.ID, p.Status)
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {
 			return err
@@ -83,8 +83,9 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 	return e, err
 }
 
-// late judges a number that the marks have already. While this process leads the chain nobody else takes one: the
-// database has stepped back. Else another process that shares the marks has led it since. The caller has the turn.
+// late handles a number that the marks have already. While this process holds the chain lease nobody else takes one:
+// the database has gone back. Otherwise another process that shares the marks has held the lease since. The caller
+// holds the mutex.
 func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) error {
 	var now store.Marks
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -97,17 +98,17 @@ func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) erro
 	if err != nil {
 		return err
 	}
-	cause := fmt.Sprintf("the database has stepped back: it knew %d signed transactions of %s, %d are known outside it",
+	cause := fmt.Sprintf("the database has gone back: it had %d signed transactions of %s, the marks have %d",
 		e.Number-1, e.Chain, g.Kept().Signed[e.Chain])
-	now.Signed[e.Chain] = e.Number - 1 // what was counted a moment ago stands for nothing
+	now.Signed[e.Chain] = e.Number - 1 // the signature counted just before is void
 	if err := g.recover(ctx, now, behind{cause: cause, chains: g.Chains}); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %s", ErrBehind, cause)
 }
 
-// Unsigned notes that an outgoing transaction was not signed after all, as nobody has its bytes: it may be given up
-// again.
+// Unsigned records that an outgoing transaction was not signed after all, so that nobody has its bytes: it may be given
+// up again.
 func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 	g.state.Lock()
 	defer g.state.Unlock()
@@ -120,8 +121,8 @@ func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 	g.kept.Journal = slices.DeleteFunc(slices.Clone(g.kept.Journal), is)
 }
 
-// Signed reports whether an outgoing transaction that the database takes for unsigned may have been signed: then it is
-// not given up, and the same draft is signed again.
+// Signed reports whether an outgoing transaction that is unsigned in the database may have been signed: then it is not
+// given up, and the same unsigned transaction is signed again.
 func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
 	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
 		return e.Chain == string(chain) && e.OutgoingID == id.String()
@@ -149,14 +150,14 @@ func (g *Guard) alarmFull(ctx context.Context) error {
 	g.setFull(true)
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(
-			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for "+
+			"the journal beside the marks holds %d payments that were signed and have not ended, and has no capacity for "+
 				"another: nothing is signed before some of them are final; see `bursar doctor`",
 			len(g.Kept().Journal))})
 	})
 }
 
-// endFull ends the alarm about a full journal once there is room, in the transaction of a look. The caller has the
-// turn.
+// endFull closes the alarm about a full journal once there is capacity, in the transaction of a look. The caller holds
+// the mutex.
 func (g *Guard) endFull(ctx context.Context, tx *store.Tx) error {
 	g.state.RLock()
 	full := g.full

@@ -40,17 +40,18 @@ func recovering(t *testing.T, db *store.DB) (is bool) {
 // Another timeline answers a process that does not lead the chain, as after a failover that took longer than a lease.
 // It is taken for one that may have lost something, unless the operator says that no failover does, or nobody else ever
 // signed and the marks agree; a number that steps back, or another cluster, is a loss whatever the operator says.
-func TestAFailoverWithTheOperatorsWord(t *testing.T) {
+func TestAFailoverDeclaredSynchronousLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")
 	}
 	t.Parallel()
 	tests := map[string]struct {
 		synchronous bool
-		was         marks.State // what the marks say more than the database
+		was         marks.State // what the marks have beyond the database
 		recovers    bool
 	}{
-		"others have marks too":   {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true}, true},
+		"other marks are used too": {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true},
+			true},
 		"nobody else ever signed": {false, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
 		"it loses nothing":        {true, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
 		"it has lost a signature": {true, marks.State{Database: marks.Database{Timeline: "000000FF"},
@@ -98,7 +99,7 @@ func start(t *testing.T, g *recovery.Guard) {
 	}
 }
 
-// filled is what the marks say of a database, where a case says nothing else.
+// filled returns the marks of a database, where a case gives no other values.
 func filled(d, is marks.Database) marks.Database {
 	if d.Name == "" {
 		d.Name = is.Name

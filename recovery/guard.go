@@ -20,44 +20,44 @@ type Guard struct {
 	Chains   []bursar.ChainID
 	Families []bursar.Family
 	Log      *slog.Logger
-	Name     func() string // makes a name for a database that has none
-	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its
-	// own.
+	Name     func() string // creates a name for a database that has none
+	// Derive returns the addresses of a family from a key index on; none if wallets of the family have no addresses of
+	// their own.
 	Derive func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error)
-	// SynchronousFailover is the operator's word that a failover of PostgreSQL loses no commit that was acknowledged:
-	// another timeline alone is then no reason to recover. Every number that steps back is one all the same.
+	// SynchronousFailover declares that a failover of PostgreSQL loses no acknowledged commit: another timeline alone
+	// is then no reason to recover. A number that goes back always is one.
 	SynchronousFailover bool
 
 	turn  store.Turn // held while the marks and the database are compared or raised
 	state sync.RWMutex
 	kept  marks.State              // what is durable, as far as this process knows
-	given map[bursar.Family]uint32 // the first index above those that this process gave out
+	given map[bursar.Family]uint32 // the first index above those that this process issued
 	leads map[bursar.ChainID]bool
 	ahead map[bursar.Family]batch
 	wants chan bursar.Family
-	ended []marks.Ended // what the next raise takes out of the journal
-	other bool          // other marks are used with the database
-	full  bool          // the journal was, or may have been
-	link  marks.State   // the newest link of the books that was audited, and its hash
+	ended []marks.Ended // entries that the next raise removes from the journal
+	other bool          // other marks are used with the database too
+	full  bool          // the journal was full, or may have been
+	link  marks.State   // the newest audited link of the books, and its hash
 }
 
 const (
-	// least and most bound how many indexes are reserved before they are given out: so many are skipped after a crash or
-	// where a database was put back. A family that uses them up faster than once a second has twice as many reserved.
+	// least and most bound how many indexes are reserved before they are issued: so many are skipped after a crash or a
+	// restore. A family that uses them up within a second has twice as many reserved the next time.
 	least = 64
 	most  = 4096
-	// beat is how often the database is looked at.
+	// beat is how often the guard looks at the database.
 	beat = 5 * time.Second
 )
 
-// ErrBehind says that the database is older than it was: it was restored, or promoted without its last commits.
+// ErrBehind is returned if the database is older than it was: it was restored, or promoted without its last commits.
 var ErrBehind = errors.New("the database is older than it was")
 
-// ErrUnreserved says that key indexes are not reserved yet: reserve, and ask again.
+// ErrUnreserved is returned if key indexes are not reserved yet: call Reserve, and try again.
 var ErrUnreserved = errors.New("no key index is reserved")
 
-// Start compares the database with the marks once, before anything is paid or given out. The error is marks.ErrMissing
-// where the database was used with marks that are not there, or marks.ErrUnusable.
+// Start compares the database with the marks once, before anything is paid or any address issued. The error is
+// marks.ErrMissing if the database was used with marks that are missing, or marks.ErrUnusable.
 func (g *Guard) Start(ctx context.Context) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -94,7 +94,8 @@ func (g *Guard) Start(ctx context.Context) error {
 	return g.beat(ctx)
 }
 
-// Stop notes that nothing was given out beyond what the database says: the next start need not skip what is reserved.
+// Stop records a clean shutdown: nothing was issued beyond what the database has, so the next start need not skip what
+// is reserved.
 func (g *Guard) Stop(ctx context.Context) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -108,7 +109,7 @@ func (g *Guard) Stop(ctx context.Context) error {
 	return g.raise(ctx, marks.State{Stopped: now.Next})
 }
 
-// create begins marks for a database that was never used with any.
+// create creates marks for a database that was never used with any.
 func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, err error) {
 	now, err := g.read(ctx)
 	if err != nil {
@@ -119,15 +120,15 @@ func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, er
 	}
 	if now.Kept {
 		return kept,
-			fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a "+
+			fmt.Errorf("%w, but the database was used with them: put the file back; if the database was restored from a "+
 				"backup or moved to another machine, "+
-				"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, "+
+				"run `bursar recovery begin`, which creates new marks; for another replica of a database that is current, "+
 				"`bursar recovery join`", missing)
 	}
 	return g.Keeper.Create(ctx, marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: now.Reserved})
 }
 
-// Join begins marks for another replica of a database that is current. Marks that are there are kept.
+// Join creates marks for another replica of a database that is current. Existing marks are kept.
 func (g *Guard) Join(ctx context.Context) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -142,11 +143,12 @@ func (g *Guard) Join(ctx context.Context) error {
 	return err
 }
 
-// LostJump is how many key indexes are skipped where the marks are lost, unless an operator names another number:
-// nobody knows how many were given out since the backup.
+// LostJump is how many key indexes are skipped if the marks are lost, unless an operator gives another number: how many
+// were issued since the backup is unknown.
 const LostJump = 20_000
 
-// renew begins marks for a database that was used with others. They lie above the database, so that it jumps.
+// renew creates marks for a database that was used with others. They are above the database's numbers, so that it
+// jumps.
 func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.State, error) {
 	s := marks.State{Keeper: g.Name(), Beat: now.Beat, Signed: now.Signed, Indexes: map[string]int64{}}
 	for _, family := range g.Families {
@@ -155,8 +157,8 @@ func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.S
 	return g.Keeper.Create(ctx, s)
 }
 
-// Begin is what an operator asks for where the database was put back or the marks are lost: every key index jumps, and
-// every chain recovers. Nothing else may use the database meanwhile.
+// Begin is for an operator after a restore or if the marks are lost: every key index jumps, and every chain recovers.
+// Nothing else may use the database at the same time.
 func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -180,7 +182,7 @@ func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 	return g.recover(ctx, now, behind{cause: cause, chains: g.Chains, word: true})
 }
 
-// Run looks at the database again and again until ctx ends: a failover changes it under a running process.
+// Run looks at the database repeatedly until ctx ends: a failover changes it under a running process.
 func (g *Guard) Run(ctx context.Context) error {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -213,8 +215,9 @@ func (g *Guard) Look(ctx context.Context) error {
 	return g.beat(ctx)
 }
 
-// Lead compares the database with the marks under the lease, before a chain is led, and notes what other processes have
-// signed there: a database that forgets that later has lost something. end ends the lead.
+// Lead compares the database with the marks under the chain lease, before the chain's workers run, and records what
+// other processes have signed there: a database that loses that later has lost something. end records that the lease
+// has ended.
 func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err error) {
 	if err := g.Look(ctx); err != nil {
 		return nil, err
@@ -245,15 +248,15 @@ func (g *Guard) setLeads(id bursar.ChainID, leads bool) {
 	g.leads[id] = leads
 }
 
-// Leads reports whether the database was compared with the marks since this process leads a chain, and the chain is led
-// still.
+// Leads reports whether this process holds the chain lease and has compared the database with the marks since it
+// acquired it.
 func (g *Guard) Leads(id bursar.ChainID) bool {
 	g.state.RLock()
 	defer g.state.RUnlock()
 	return g.leads[id]
 }
 
-// KnownFinal returns the highest final height of a chain by the marks.
+// KnownFinal returns the highest final height of a chain in the marks.
 func (g *Guard) KnownFinal(id bursar.ChainID) uint64 {
 	g.state.RLock()
 	defer g.state.RUnlock()
@@ -281,7 +284,7 @@ func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
 	return m, err
 }
 
-// raise raises the marks, and takes out of the journal what has ended. The caller has the turn.
+// raise raises the marks, and removes ended entries from the journal. The caller holds the mutex.
 func (g *Guard) raise(ctx context.Context, by marks.State) error {
 	ended := g.takeEnded()
 	by.Ended, by.Others = append(by.Ended, ended...), by.Others || g.other
@@ -294,7 +297,7 @@ func (g *Guard) raise(ctx context.Context, by marks.State) error {
 	return nil
 }
 
-// beat counts a look, first in the database and then in the marks, and keeps the final heights there.
+// beat counts a look, first in the database and then in the marks, and stores the final heights in the marks.
 func (g *Guard) beat(ctx context.Context) error {
 	by := marks.State{Final: map[string]int64{}}
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -317,7 +320,7 @@ func (g *Guard) beat(ctx context.Context) error {
 		return err
 	}
 	if by.Beat <= g.Kept().Beat {
-		return fmt.Errorf("%w: it has counted %d looks, %d are known", ErrBehind, by.Beat, g.Kept().Beat)
+		return fmt.Errorf("%w: it has counted %d looks, the marks have %d", ErrBehind, by.Beat, g.Kept().Beat)
 	}
 	return g.raise(ctx, by)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// post is a process with marks in a file, over a database that can be put back.
+// post is a process with marks in a file, over a database that can be restored.
 type post struct {
 	*testing.T
 	*recovery.Guard
@@ -32,7 +32,7 @@ func newPost(t *testing.T) *post {
 	return p
 }
 
-// over is another process over a database, with the same marks.
+// over returns another process over a database, with the same marks.
 func (p *post) over(url string) {
 	p.Helper()
 	p.base = storetest.Open(p.T, url)
@@ -61,7 +61,7 @@ func (p *post) do(f func(tx *store.Tx) error) {
 	p.need(p.DB.Do(ctx, f))
 }
 
-// give gives a key index out as a wallet does: taken in a transaction, noted after its commit.
+// give issues a key index as a wallet does: taken in a transaction, recorded after its commit.
 func (p *post) give() (index uint32, err error) {
 	p.Helper()
 	err = p.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -90,7 +90,7 @@ func (p *post) marks() (m store.Marks) {
 	return m
 }
 
-// lease takes the lead of the chain.
+// lease acquires the lease of the chain.
 func (p *post) lease() (l store.Lease) {
 	p.Helper()
 	p.do(func(tx *store.Tx) (err error) {
@@ -119,17 +119,17 @@ func (p *post) sign(lease store.Lease) error {
 	return p.Sign(ctx, lease, id)
 }
 
-// A new database begins with marks of its own: a name, a look counted on both sides, and indexes reserved before any is
-// given out.
-func TestANewDatabaseBeginsWithMarks(t *testing.T) {
+// A new database starts with new marks: a name, a look counted on both sides, and indexes reserved before any is
+// issued.
+func TestANewDatabaseGetsMarks(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	now, kept := p.marks(), p.Kept()
 	if kept.Database.Name == "" || kept.Database.Name != now.Identity.Database || !now.Kept || recovering(t, p.DB) {
-		t.Errorf("the marks are %+v, the database says %+v", kept, now)
+		t.Errorf("the marks are %+v, the database has %+v", kept, now)
 	}
 	if kept.Beat != 1 || now.Beat != 1 || kept.Indexes["fam"] != 64 || now.Reserved["fam"] != 64 {
-		t.Errorf("the marks are %+v, the database says %+v", kept, now)
+		t.Errorf("the marks are %+v, the database has %+v", kept, now)
 	}
 	if saved, err := marks.NewFile(p.file).Load(ctx); err != nil || saved.Indexes["fam"] != 64 ||
 		saved.Database != kept.Database {
@@ -141,9 +141,8 @@ func TestANewDatabaseBeginsWithMarks(t *testing.T) {
 	}
 }
 
-// A database that was used with marks is not used without them; one that an operator has restored begins new ones far
-// above.
-func TestMarksThatAreMissing(t *testing.T) {
+// A database that was used with marks is not used without them; an operator's restore creates new ones far above.
+func TestAUsedDatabaseNeedsItsMarks(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	url := storetest.Copy(t, p.base)
@@ -155,14 +154,15 @@ func TestMarksThatAreMissing(t *testing.T) {
 	p.do(func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, "noon") })
 	start(t, p.Guard)
 	if now := p.marks(); !recovering(t, p.DB) || now.Next["fam"] != 64+recovery.LostJump || now.Restored != "" {
-		t.Errorf("restored, it says %+v, recovers %v", now, recovering(t, p.DB))
+		t.Errorf("restored, the database has %+v, recovering are %v", now, recovering(t, p.DB))
 	}
 	if index, err := p.give(); err != nil || index != 64+recovery.LostJump {
 		t.Errorf("the next index is %d, %v", index, err)
 	}
 }
 
-// Another replica joins a current database without a recovery, and an operator's begin jumps and recovers.
+// Another replica joins a current database without a recovery; an operator's begin makes key indexes jump and chains
+// recover.
 func TestJoinAndBegin(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
@@ -179,14 +179,13 @@ func TestJoinAndBegin(t *testing.T) {
 	p.over(url)
 	p.need(p.Begin(ctx, "the disk burned", 500))
 	if now := p.marks(); !recovering(t, p.DB) || now.Next["fam"] < before+500 || now.Reserved["fam"] != now.Next["fam"] {
-		t.Errorf("begun, it says %+v", now)
+		t.Errorf("after begin the database has %+v", now)
 	}
 }
 
-// A database that was put back is raised to the marks: what may have been given out is skipped and watched, what was
-// signed is
-// counted, the chain recovers, and that is said once.
-func TestADatabaseThatWasPutBackIsRaised(t *testing.T) {
+// A restored database is raised to the marks: addresses that may have been issued are skipped and watched, signatures
+// are counted, the chain recovers, and that is logged once.
+func TestARestoredDatabaseIsRaisedToTheMarks(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	lease := p.lease()
@@ -204,7 +203,7 @@ func TestADatabaseThatWasPutBackIsRaised(t *testing.T) {
 	now := p.marks()
 	if !recovering(t, p.DB) || now.Next["fam"] != 64 || now.Signed[string(simbtc)] != 2 || now.Beat <= known.Beat ||
 		now.Reserved["fam"] < 64 {
-		t.Errorf("it says %+v, known was %+v", now, known)
+		t.Errorf("the database has %+v, the marks had %+v", now, known)
 	}
 	p.do(func(tx *store.Tx) error {
 		for _, base := range []string{"fam 0", "fam 2", "fam 63"} {
@@ -220,28 +219,28 @@ func TestADatabaseThatWasPutBackIsRaised(t *testing.T) {
 	})
 	p.need(p.Look(ctx))
 	if recovering(t, p.DB) {
-		t.Error("it recovers again")
+		t.Error("a second recovery started")
 	}
 	if index, err := p.give(); err != nil || index != 64 {
 		t.Errorf("the next index is %d, %v", index, err)
 	}
 }
 
-// Nothing is signed on a database that has forgotten a signature: the chain recovers.
-func TestNothingIsSignedOnADatabaseThatForgot(t *testing.T) {
+// Nothing is signed with a database that has lost a signature: the chain recovers.
+func TestNothingIsSignedWithADatabaseThatLostASignature(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	p.need(p.sign(p.lease()))
 	older := storetest.Copy(t, p.base)
 	p.need(p.sign(p.lease()))
 	p.base = storetest.Open(t, older)
-	p.DB = p.base // the same process goes on, and has noticed nothing
+	p.DB = p.base // the same process continues, and has noticed nothing
 	if err := p.sign(p.lease()); !errors.Is(err, recovery.ErrBehind) ||
-		!strings.Contains(err.Error(), "1 signed transactions of simbtc, 2 are known") {
+		!strings.Contains(err.Error(), "1 signed transactions of simbtc, the marks have 2") {
 		t.Errorf("it gave %v", err)
 	}
 	if !recovering(t, p.DB) || p.Kept().Signed[string(simbtc)] != 2 {
-		t.Errorf("it recovers %v, known is %+v", recovering(t, p.DB), p.Kept())
+		t.Errorf("recovering are %v, the marks are %+v", recovering(t, p.DB), p.Kept())
 	}
 	stranger := p.lease()
 	stranger.Token++
@@ -250,8 +249,9 @@ func TestNothingIsSignedOnADatabaseThatForgot(t *testing.T) {
 	}
 }
 
-// A process that leads notes what others have signed there: a database that forgets that later has lost something.
-func TestALeaderKnowsWhatOthersSigned(t *testing.T) {
+// A process that holds the chain lease records what others have signed there: a database that loses that later has lost
+// something.
+func TestALeaseHolderRecordsWhatOthersSigned(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	older := storetest.Copy(t, p.base)
@@ -260,16 +260,16 @@ func TestALeaderKnowsWhatOthersSigned(t *testing.T) {
 		return err
 	})
 	if p.Leads(simbtc) {
-		t.Error("it leads before it was compared")
+		t.Error("it reports the lease before the comparison")
 	}
 	end, err := p.Lead(ctx, simbtc)
 	p.need(err)
 	if !p.Leads(simbtc) || p.Kept().Signed[string(simbtc)] != 1 {
-		t.Errorf("it leads %v, known is %+v", p.Leads(simbtc), p.Kept())
+		t.Errorf("it reports the lease %v, the marks are %+v", p.Leads(simbtc), p.Kept())
 	}
 	end()
 	if p.Leads(simbtc) {
-		t.Error("it leads after the end")
+		t.Error("it reports the lease after its end")
 	}
 	p.base = storetest.Open(t, older)
 	p.DB = p.base
@@ -277,16 +277,16 @@ func TestALeaderKnowsWhatOthersSigned(t *testing.T) {
 		t.Error(err)
 	}
 	if !recovering(t, p.DB) {
-		t.Error("a database that forgot what others signed is led")
+		t.Error("a database that lost signatures of others is accepted")
 	}
 }
 
-// What was reserved and may have been given out is skipped after a crash, and not after an end in order.
-func TestAnEndInOrderSkipsNothing(t *testing.T) {
+// What was reserved and may have been issued is skipped after a crash, and not after a clean shutdown.
+func TestACleanShutdownSkipsNoIndex(t *testing.T) {
 	for name, c := range map[string]struct {
 		stops bool
 		next  uint32
-	}{"in order": {true, 1}, "a crash": {false, 64}} {
+	}{"clean": {true, 1}, "a crash": {false, 64}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPost(t)
 			start(t, p.Guard)
@@ -305,7 +305,8 @@ func TestAnEndInOrderSkipsNothing(t *testing.T) {
 	}
 }
 
-// An index above what is reserved is given to nobody until it is; more are reserved the faster they are used up.
+// An index above what is reserved is not issued until it is reserved; the faster indexes are used up, the more are
+// reserved.
 func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
@@ -320,7 +321,7 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 			p.need(err)
 		}
 		if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
-			t.Fatalf("index %d is given out: %v", index, err)
+			t.Fatalf("index %d is issued: %v", index, err)
 		}
 		next = p.marks().Next["fam"]
 		p.now = p.now.Add(c.after)
@@ -328,15 +329,15 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 		if got := p.Kept().Indexes["fam"] - next; got != c.size || p.marks().Reserved["fam"] != next+got {
 			t.Errorf("after %s %d are reserved, want %d", c.after, got, c.size)
 		}
-		p.need(p.Reserve(ctx, "fam")) // another caller was quicker
+		p.need(p.Reserve(ctx, "fam")) // another caller was faster
 		if got := p.Kept().Indexes["fam"] - next; got != c.size {
 			t.Errorf("after %s a second caller reserves up to %d", c.after, got)
 		}
 	}
 }
 
-// An index that this process has given out already is given out to nobody, whatever the database says.
-func TestAnIndexIsGivenOutOnce(t *testing.T) {
+// An index that this process has issued already is never issued again, whatever the database says.
+func TestAnIndexIsIssuedOnce(t *testing.T) {
 	p := newPost(t)
 	start(t, p.Guard)
 	commit, err := p.Take(store.Identity{}, "fam", 4, 3)
@@ -355,9 +356,9 @@ func TestAnIndexIsGivenOutOnce(t *testing.T) {
 	}
 }
 
-// A server that was promoted since the last look gives out no index: it may have forgotten what another process gave
-// out a moment before, and of which this process has no memory.
-func TestAPromotedServerGivesOutNothingBeforeItIsLookedAt(t *testing.T) {
+// A server that was promoted since the last look issues no index: it may have lost what another process issued a moment
+// before, and of which this process has no memory.
+func TestAPromotedServerIssuesNothingBeforeALook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short: a file is not promoted")
 	}

@@ -17,7 +17,7 @@ var (
 	bob = bursar.ID{0: 2}
 )
 
-// The chains that a test may run on: of UTXOs, and of nonces without and with an end of a transaction's life.
+// The chains that a test may run on: one of UTXOs, and two with nonces, without and with expiry of transactions.
 var (
 	coined   = chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", Model: chain.UTXOModel}
 	numbered = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel}
@@ -39,7 +39,7 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 	return newHarnessBeside(t, capabilities)
 }
 
-// newHarnessBeside is newRig for a second one.
+// newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
 	r := &harness{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
@@ -79,7 +79,7 @@ func (r *harness) do(f func(tx *store.Tx) error) {
 	r.need(r.db.Do(ctx, f))
 }
 
-// order records a withdrawal that waits, one second after the one before.
+// order records a waiting withdrawal, one second after the previous one.
 func (r *harness) order(account bursar.ID, to string, currency bursar.CurrencyCode, units uint64) bursar.Withdrawal {
 	r.Helper()
 	return r.orderAs(bursar.WithdrawalQueued, account, to, currency, units)
@@ -101,12 +101,12 @@ func (r *harness) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to 
 	return w
 }
 
-// pays is a payment of an asset; the native one for "".
+// pays returns a payment of an asset; the native one for "".
 func pays(to, contract string, units uint64) chain.Payment {
 	return chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
 }
 
-// mineExternal is an external spend of the hot address, with a claim that nobody has.
+// mineExternal returns an external spend of the hot wallet, with a reservation that nobody has.
 func (r *harness) mineExternal(payments ...chain.Payment) chain.ExternalSpend {
 	r.n++
 	x := chain.ExternalSpend{TxID: "tx" + string('a'+rune(r.n)), Base: "hot", Payments: payments, Fee: bursar.Units(3)}
@@ -114,18 +114,18 @@ func (r *harness) mineExternal(payments ...chain.Payment) chain.ExternalSpend {
 	return x
 }
 
-// takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
+// takenUp records an outgoing transaction for withdrawals, moved to a status, with its own reservations.
 func (r *harness) takenUp(
 	status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal,
 ) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal}
+	request := chain.TxRequest{Kind: chain.KindWithdrawal}
 	for _, w := range together {
-		order.Payments = append(order.Payments,
+		request.Payments = append(request.Payments,
 			pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
 				units(w.Amount)))
 	}
-	return r.spend(status, order, resources, together...)
+	return r.spend(status, request, resources, together...)
 }
 
 func units(a bursar.Amount) uint64 {
@@ -134,11 +134,11 @@ func units(a bursar.Amount) uint64 {
 }
 
 // spend records an outgoing transaction.
-func (r *harness) spend(status bursar.OutgoingStatus, order chain.TxRequest, resources []string,
+func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind),
-		Order:    marshal(r.T, order),
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
+		Order:    marshal(r.T, request),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
@@ -169,7 +169,7 @@ func (r *harness) spend(status bursar.OutgoingStatus, order chain.TxRequest, res
 	return p
 }
 
-// judge judges an external spend in block 7.
+// judge assesses an external spend in block 7.
 func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
@@ -198,7 +198,7 @@ func (r *harness) outgoing(id bursar.ID) (p bursar.OutgoingTx) {
 	return p
 }
 
-// external returns what is remembered of a transaction.
+// external returns the record of a transaction.
 func (r *harness) external(txID string) (x store.ExternalSpend) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
@@ -208,7 +208,7 @@ func (r *harness) external(txID string) (x store.ExternalSpend) {
 	return x
 }
 
-// paid checks that an external spend is taken for the payment of withdrawals, and of these only.
+// paid checks that an external spend is adopted as the payment of these withdrawals only.
 func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawals ...bursar.Withdrawal) {
 	r.Helper()
 	if found.Verdict != recovery.Adopted || found.OutgoingID.IsZero() {
@@ -235,11 +235,11 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID ||
 		got.Height != 7 {
-		r.Errorf("remembered is %+v", got)
+		r.Errorf("recorded is %+v", got)
 	}
 }
 
-// untouched checks that withdrawals wait as they did.
+// untouched checks that withdrawals still wait.
 func (r *harness) untouched(withdrawals ...bursar.Withdrawal) {
 	r.Helper()
 	for _, w := range withdrawals {

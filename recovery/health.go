@@ -8,18 +8,18 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// MarksHealth is how the marks are, for an operator.
+// MarksHealth is the state of the marks, for an operator.
 type MarksHealth struct {
-	Unused bool   // there are none, and the database was never used with any: the first start makes them
+	Unused bool   // there are no marks, and the database was never used with any: the first start creates them
 	Open   int    // payments in the journal
 	Others bool   // other marks are used with the database too
-	Behind string // why the database is, or may be, older than it was; empty where nothing says so
+	Behind string // why the database is, or may be, older than it was; empty if it is not
 }
 
 // CheckHealth compares the database with the marks and changes neither. It may run beside a service. The error is
-// marks.ErrMissing or marks.ErrUnusable where the service would not start.
+// marks.ErrMissing or marks.ErrUnusable if the service would not start.
 func (g *Guard) CheckHealth(ctx context.Context) (e MarksHealth, err error) {
-	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
+	kept, missing := g.Keeper.Load(ctx) // read before the database, which is raised before them
 	now, err := g.read(ctx)
 	if err != nil {
 		return e, err
@@ -38,11 +38,11 @@ func (g *Guard) CheckHealth(ctx context.Context) (e MarksHealth, err error) {
 	return MarksHealth{Open: len(kept.Journal), Others: !alone(now, kept), Behind: whyBehind(now, kept)}, nil
 }
 
-// Behind says why the database is, or may be, older than it was; "" where nothing says so. It changes nothing, and may
-// run beside a service, which looks every few seconds. The error is marks.ErrMissing or marks.ErrUnusable where the
-// marks cannot be read.
+// Behind returns why the database is, or may be, older than it was; "" if it is not. It changes nothing, and may run
+// beside a service, which looks every few seconds. The error is marks.ErrMissing or marks.ErrUnusable if the marks
+// cannot be read.
 func (g *Guard) Behind(ctx context.Context) (string, error) {
-	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
+	kept, missing := g.Keeper.Load(ctx) // read before the database, which is raised before them
 	now, err := g.read(ctx)
 	switch {
 	case err != nil:
@@ -58,7 +58,7 @@ func (g *Guard) Behind(ctx context.Context) (string, error) {
 func whyBehind(now store.Marks, kept marks.State) string {
 	why := stepBack(now, kept, nil)
 	if why == "" && moved(now.Identity, kept.Database) {
-		why = "another PostgreSQL server answers than the one that the marks name"
+		why = "a PostgreSQL server other than the one in the marks answers"
 	}
 	return why
 }

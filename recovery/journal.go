@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// content is what the journal holds of an outgoing transaction: enough to sign the very same bytes again, since
-// signatures are deterministic (RFC 6979, RFC 8032), and to say whom it pays where the database has forgotten that as
+// content is the journal's record of an outgoing transaction: enough to sign the very same bytes again, because
+// signatures are deterministic (RFC 6979, RFC 8032), and to say whom it pays if that is missing from the database as
 // well.
 type content struct {
 	Kind        string               `json:"kind"`
@@ -36,8 +36,7 @@ type journaled struct {
 	Amount   bursar.Amount       `json:"amount"`
 }
 
-// entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its
-// signature.
+// entryOf describes an outgoing transaction for the journal, as of the database transaction that counts its signature.
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
 	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Unsigned: p.Unsigned}
 	e = marks.Entry{Chain: string(p.Chain), OutgoingID: p.ID.String()}
@@ -63,16 +62,16 @@ func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.En
 		return e, err
 	}
 	if e.Content, err = json.Marshal(c); err != nil {
-		return e, fmt.Errorf("write spend %s for the journal: %w", p.ID, err)
+		return e, fmt.Errorf("encode outgoing transaction %s for the journal: %w", p.ID, err)
 	}
 	return e, nil
 }
 
-// fates are what a database says of the transactions in the journal.
+// fates are the outcomes that a database has for the transactions in the journal.
 type fates struct {
-	ended   []marks.Ended // they need not be put back any more
-	claimed []marks.Entry // they may be signed or not: the commit that kept the bytes may be lost
-	lost    []marks.Entry // the database has forgotten that they were signed
+	ended   []marks.Ended // need not be put back any more
+	claimed []marks.Entry // may be signed or not: the commit that stored the bytes may be lost
+	lost    []marks.Entry // the database has lost that they were signed
 }
 
 func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted map[string]int64) (f fates, err error) {
@@ -100,14 +99,15 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool {
 			return slices.Contains(unpaid, id)
 		}):
-			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
+			// It has paid something that the database does not count as paid: it stays in the journal, so that nothing
+			// else pays it.
 		case status == bursar.OutgoingNew && slices.Contains(signed,
 			store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
-			// It was signed, though for an outgoing transaction that is new again: a database that is put back once more must be
-			// told again.
+			// It was signed, although its outgoing transaction is new again: the entry is needed if the database is
+			// restored once more.
 		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned,
 			status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
-			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
+			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // the signer refused a new one
 		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:
 			f.claimed = append(f.claimed, e)
 		case !known, status == bursar.OutgoingNew, status == bursar.OutgoingReserved:
@@ -117,8 +117,8 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	return f, nil
 }
 
-// unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which
-// somebody has changed there: a transaction is final in the commit that settles what it pays.
+// unpaidOf returns what final transactions in the journal have paid and the database does not count as paid, which
+// means that it was changed there: a transaction becomes final in the commit that settles its payments.
 func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID,
 	statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
@@ -142,8 +142,8 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 	return unpaid, err
 }
 
-// noteForgotten has what was signed, or may have been, put back under the chain's next lead. sure says that no other
-// marks were used: then an entry is the newest transaction that pays what it pays.
+// noteForgotten records transactions that were signed, or may have been, to be put back by the next holder of the chain
+// lease. sure says that no other marks were used: then an entry is the newest transaction for its payments.
 func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sure bool) error {
 	for _, e := range entries {
 		id, err := bursar.ParseID(e.OutgoingID)

@@ -10,19 +10,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Shown is an external spend as it is shown to an operator.
+// Shown is an external spend as an operator sees it.
 type Shown struct {
 	store.ExternalSpend
 	Payments  []chain.Payment
 	Resources []string
-	Losers    []bursar.OutgoingTx // outgoing transactions of ours that wanted what it used up
+	Losers    []bursar.OutgoingTx // outgoing transactions that needed what it used
 }
 
-// Show reads what an external spend did, and which transactions of ours it took the place of.
+// Show reads what an external spend did, and which outgoing transactions it replaced.
 func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
 	shown := Shown{ExternalSpend: x}
 	if err := json.Unmarshal(x.Claims, &shown.Resources); err != nil {
-		return shown, fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
+		return shown, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
 		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)

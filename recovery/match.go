@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// want is a payment that the database is to make: a withdrawal, or a refund to a sender.
+// want is a payment due in the database: a withdrawal, or a refund to a sender.
 type want struct {
 	payment    chain.Payment
 	currency   bursar.CurrencyCode
 	withdrawal *bursar.Withdrawal
 	refund     *bursar.Resolution
-	sent       bool // another transaction of ours is signed for it, and may enter a block until it expires
+	sent       bool // another transaction of ours is signed for it, and may be included until it expires
 }
 
 func (w want) name() string {
@@ -27,7 +27,7 @@ func (w want) name() string {
 	return "refund " + w.refund.ID.String()
 }
 
-// account is whose money is paid; zero for a refund.
+// account returns the account that pays; zero for a refund.
 func (w want) account() bursar.ID {
 	if w.withdrawal != nil {
 		return w.withdrawal.AccountID
@@ -49,18 +49,18 @@ func (w want) orderedAt() int64 {
 	return w.refund.DecidedAt.UnixMicro()
 }
 
-// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or
-// none and why not all of them fit.
+// fitted is the match of an external spend's payments with the payments due: a want for each of its payments to others,
+// or none and the reason.
 type fitted struct {
 	wants []want
 	why   string
-	later bool // they fit what another transaction of ours may still pay: nobody can tell before that is in a block or expired
+	later bool // they match what another transaction of ours may still pay: unknown until that ends
 }
 
 func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
 	payments := k.toOthers(x)
 	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
-		return fitted{why: "it pays nobody whom a withdrawal names"}, nil
+		return fitted{why: "no withdrawal has an address that it pays"}, nil
 	}
 	wants, err := k.wants(ctx, tx, b, x, payments)
 	if err != nil {
@@ -72,7 +72,7 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	}
 	for _, w := range f.wants {
 		if w.sent {
-			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a "+
+			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is assessed again once that is in a "+
 				"block or expired", w.spend())
 			return fitted{why: k.inUnits(why, payments), later: true}, nil
 		}
@@ -80,10 +80,10 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	return f, nil
 }
 
-// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the
-// oldest. What is signed for another may still be included, and would then be a second payment of it, and none of the
-// one that waits. Where there are more equals than payments, and they belong to several accounts, it cannot be told who
-// was paid. why says which payment fits nothing; "" where all fit.
+// match assigns each payment to a different want: of equal wants to one for which nothing else is signed, and of those
+// to the oldest. What is signed for another want may still be included, and would then pay that one a second time, and
+// the waiting one not at all. If there are more equal wants than payments, and they belong to several accounts, the
+// recipient is ambiguous. why says which payment matches nothing; "" if all match.
 func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
 	left := map[chain.Payment][]want{}
 	for _, w := range wants {
@@ -96,14 +96,14 @@ func match(payments []chain.Payment, wants []want) (fitting []want, why string) 
 	for _, p := range payments {
 		n, equals := count[p], left[p]
 		if n == 0 {
-			continue // decided with the first of its kind
+			continue // matched with the first of its kind
 		}
 		count[p] = 0
 		if len(equals) < n {
-			return nil, fmt.Sprintf("%d payments to %s fit %d withdrawals that wait", n, p.Address, len(equals))
+			return nil, fmt.Sprintf("%d payments to %s match %d waiting withdrawals", n, p.Address, len(equals))
 		}
 		if len(equals) > n && severalAccounts(equals) {
-			return nil, fmt.Sprintf("%d payments to %s fit %d withdrawals of several accounts", n, p.Address, len(equals))
+			return nil, fmt.Sprintf("%d payments to %s match %d withdrawals of several accounts", n, p.Address, len(equals))
 		}
 		slices.SortStableFunc(equals, func(a, b want) int {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.orderedAt(), b.orderedAt()))
@@ -124,7 +124,7 @@ func severalAccounts(wants []want) bool {
 	return slices.ContainsFunc(wants, func(w want) bool { return w.account() != wants[0].account() })
 }
 
-// inUnits adds to a reason what the payments were in whole units.
+// inUnits appends the payments in whole units to a reason.
 func (k Book) inUnits(why string, payments []chain.Payment) string {
 	for _, p := range payments {
 		why += "; it paid " + k.Describe(p)
@@ -132,7 +132,7 @@ func (k Book) inUnits(why string, payments []chain.Payment) string {
 	return why
 }
 
-// Describe says what a payment is in whole units: "0.6 BTC to bc1…".
+// Describe formats a payment in whole units: "0.6 BTC to bc1…".
 func (k Book) Describe(p chain.Payment) string {
 	currency, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract)
 	if !configured {
@@ -141,7 +141,7 @@ func (k Book) Describe(p chain.Payment) string {
 	return fmt.Sprintf("%s %s to %s", currency.Exact(p.Amount), currency.Code, p.Address)
 }
 
-// wants returns what the database is to pay to the addresses that were paid.
+// wants returns the payments due to the addresses that were paid.
 func (k Book) wants(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment,
 ) ([]want, error) {
@@ -175,9 +175,8 @@ func (k Book) wants(
 	return k.payable(ctx, tx, b, x, wants)
 }
 
-// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed,
-// does not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as
-// sent.
+// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or one that is
+// signed, does not expire, and uses nothing that the external spend used. What is signed and expires is marked as sent.
 func (k Book) payable(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want,
 ) (list []want, err error) {
@@ -205,7 +204,7 @@ func (k Book) payable(
 	return list, nil
 }
 
-// includes reports whether a block, whose transactions of ours may not be recorded yet, holds one of them.
+// includes reports whether a block, whose transactions of ours may not be recorded yet, contains one of them.
 func includes(b chain.Block, txID string) bool {
 	return slices.ContainsFunc(b.Included, func(in chain.Inclusion) bool { return in.TxID == txID })
 }

@@ -20,10 +20,9 @@ func marshal(t testing.TB, v any) []byte {
 	return text
 }
 
-// What pays exactly what a withdrawal wants is its payment, whether the database is older than the chain or not: the
-// withdrawal is
-// on the chain from then on, and its account is told.
-func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
+// A transaction that pays exactly what a withdrawal requests is its payment, whether the database is older than the
+// chain or not: the withdrawal is on the chain from then on, and its account is notified.
+func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 	for name, capabilities := range map[string]chain.Capabilities{"utxos": coined, "nonces": numbered} {
 		for _, forgot := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -38,15 +37,15 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 				if !strings.Contains(found.Reason, w.ID.String()) || !strings.Contains(found.Reason, token.ID.String()) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
-				var order chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
-				if len(order.Payments) != 3 || order.Kind != chain.KindWithdrawal || order.MaxFee != x.Fee {
-					t.Errorf("its order is %+v", order)
+				var request chain.TxRequest
+				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+				if len(request.Payments) != 3 || request.Kind != chain.KindWithdrawal || request.MaxFee != x.Fee {
+					t.Errorf("its request is %+v", request)
 				}
 				r.do(func(tx *store.Tx) error {
 					notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 					if len(notified) != 1 || notified[0].Subject != waiting.ID {
-						t.Errorf("told is %+v", notified)
+						t.Errorf("notified are %+v", notified)
 					}
 					return err
 				})
@@ -55,19 +54,19 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 	}
 }
 
-// What fits to the unit, the asset and the address, and nothing less, is a payment; one that does not fit spoils all of
-// them. A
-// database that has forgotten nothing takes it for a stranger's, and halts; another one asks.
-func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
+// Only a payment that matches in amount, asset and address is adopted; one that does not match prevents the adoption of
+// all. A database that has lost nothing takes the transaction for an external spend of somebody else, and halts;
+// another database asks the operator.
+func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 	for name, payments := range map[string][]chain.Payment{
-		"a unit more":         {pays("x", "", 501)},
-		"a unit less":         {pays("x", "", 499)},
-		"another asset":       {pays("x", "token", 500)},
-		"another address":     {pays("y", "", 500)},
-		"a tag":               {{Address: bursar.Address{Base: "x", Memo: 1, HasMemo: true}, Amount: bursar.Units(500)}},
-		"one more":            {pays("x", "", 500), pays("thief", "", 1)},
-		"twice":               {pays("x", "", 500), pays("x", "", 500)},
-		"an asset of no name": {pays("x", "", 500), pays("y", "unknown", 1)},
+		"a unit more":      {pays("x", "", 501)},
+		"a unit less":      {pays("x", "", 499)},
+		"another asset":    {pays("x", "token", 500)},
+		"another address":  {pays("y", "", 500)},
+		"a tag":            {{Address: bursar.Address{Base: "x", Memo: 1, HasMemo: true}, Amount: bursar.Units(500)}},
+		"one more":         {pays("x", "", 500), pays("thief", "", 1)},
+		"twice":            {pays("x", "", 500), pays("x", "", 500)},
+		"an unknown asset": {pays("x", "", 500), pays("y", "unknown", 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, numbered)
@@ -76,22 +75,21 @@ func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
 			found := r.judge(x, false)
 			if found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
-				t.Errorf("it is %+v, remembered as %+v", found, r.external(x.TxID))
+				t.Errorf("it is %+v, recorded as %+v", found, r.external(x.TxID))
 			}
 			y := r.mineExternal(payments...)
 			found = r.judge(y, true)
 			if found.Verdict != recovery.Unclear || r.outgoing(found.OutgoingID).TxID != y.TxID ||
 				r.external(y.TxID).Status != store.ExternalUnclear {
-				t.Errorf("it is %+v, remembered as %+v", found, r.external(y.TxID))
+				t.Errorf("it is %+v, recorded as %+v", found, r.external(y.TxID))
 			}
 			r.untouched(w)
 		})
 	}
 }
 
-// Of equal withdrawals of one account the oldest is paid; as many payments as there are equals pay all of them, whose
-// ever they are;
-// fewer, of several accounts, cannot be told apart.
+// Of equal withdrawals of one account the oldest is paid; as many payments as equal withdrawals pay all of them, of
+// whatever account; fewer payments for several accounts are ambiguous.
 func TestEqualWithdrawals(t *testing.T) {
 	r := newHarness(t, numbered)
 	younger := r.order(ann, "x", "COIN", 500)
@@ -111,36 +109,35 @@ func TestEqualWithdrawals(t *testing.T) {
 	r.paid(r.judge(x, false), x, one, other)
 }
 
-// What another transaction of ours has paid, or may still pay, is not paid by an external spend as well: the one that
-// is signed may
-// enter a block too. One that lost its nonce to the external spend cannot.
-func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
+// A payment that another transaction of ours has made, or may still make, is not matched with an external spend: the
+// signed one may be included too. One that lost its nonce to the external spend cannot.
+func TestAWithdrawalThatAnotherTransactionMayPayIsNotMatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
 		status       bursar.OutgoingStatus
 		resource     string
 		taken        bool
 	}{
-		"it is not claimed":            {numbered, bursar.OutgoingNew, "hot/90", true},
-		"it is not signed":             {numbered, bursar.OutgoingReserved, "hot/90", true},
-		"it is signed":                 {numbered, bursar.OutgoingSigned, "hot/90", false},
-		"it is sent":                   {numbered, bursar.OutgoingSent, "hot/90", false},
-		"it is sent, and has lost":     {numbered, bursar.OutgoingSent, "hot/1", true},
-		"it is sent, and will expire":  {expiring, bursar.OutgoingSent, "hot/90", false},
-		"it is signed, of UTXOs":       {coined, bursar.OutgoingSigned, "u:0", false},
-		"it is signed and beaten":      {coined, bursar.OutgoingSigned, "hot/1", true},
-		"it is not signed, and beaten": {coined, bursar.OutgoingReserved, "hot/1", true},
+		"it has no reservation":          {numbered, bursar.OutgoingNew, "hot/90", true},
+		"it is not signed":               {numbered, bursar.OutgoingReserved, "hot/90", true},
+		"it is signed":                   {numbered, bursar.OutgoingSigned, "hot/90", false},
+		"it is sent":                     {numbered, bursar.OutgoingSent, "hot/90", false},
+		"it is sent, and replaced":       {numbered, bursar.OutgoingSent, "hot/1", true},
+		"it is sent, and will expire":    {expiring, bursar.OutgoingSent, "hot/90", false},
+		"it is signed, of UTXOs":         {coined, bursar.OutgoingSigned, "u:0", false},
+		"it is signed and replaced":      {coined, bursar.OutgoingSigned, "hot/1", true},
+		"it is not signed, and replaced": {coined, bursar.OutgoingReserved, "hot/1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, c.capabilities)
 			w, extra := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 1)
 			p := r.takenUp(c.status, []string{c.resource}, w)
-			x := r.mineExternal(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
+			x := r.mineExternal(pays("x", "", 500), pays("y", "", 1)) // it uses hot/1, and is not a version of the other
 			found := r.judge(x, false)
 			if !c.taken {
 				verdict := recovery.ExternalTx
 				if !c.capabilities.Lifetime.IsZero() {
-					verdict = recovery.Unclear // it is judged again once the other has expired
+					verdict = recovery.Unclear // it is assessed again once the other has expired
 				}
 				if found.Verdict != verdict || r.now(w).OutgoingID != p.ID {
 					t.Errorf("it is %+v", found)
@@ -157,10 +154,9 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 	}
 }
 
-// Of equals the one that waits is paid before the one for which another transaction is signed, though that is older: it
-// may still
-// enter a block. One that stands in a block is paid.
-func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
+// Of equal withdrawals the waiting one is paid before the one for which another transaction is signed, even if that is
+// older: that transaction may still be included. A withdrawal whose transaction is in a block is paid.
+func TestTheWaitingWithdrawalIsMatchedFirst(t *testing.T) {
 	for name, height := range map[string]uint64{"sent": 0, "in a block": 6} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, expiring)
@@ -175,7 +171,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 			x := r.mineExternal(pays("x", "", 500))
 			r.paid(r.judge(x, false), x, waits)
 			if r.now(sent).OutgoingID != p.ID {
-				t.Error("the one that is sent is taken")
+				t.Error("the withdrawal of the sent transaction was matched")
 			}
 			second := r.mineExternal(pays("x", "", 500))
 			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
@@ -186,7 +182,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 	}
 }
 
-// On the account model withdrawals are paid from the hot address; what leaves a deposit address pays none.
+// On the account model withdrawals are paid from the hot wallet; a transaction from a deposit address pays none.
 func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
@@ -209,8 +205,8 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	utxos.paid(utxos.judge(x, false), x, w)
 }
 
-// What failed paid nobody.
-func TestWhatFailedPaysNobody(t *testing.T) {
+// A failed transaction paid nobody.
+func TestAFailedTransactionPaysNobody(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))

@@ -10,12 +10,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errPaysAgain says that what is about to be signed is paid by another transaction that was signed and has not ended.
+// errPaysAgain says that another transaction, which was signed and has not ended, makes a payment of the one about to
+// be signed.
 var errPaysAgain = errors.New("it would be paid twice")
 
-// PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and
-// is not dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders,
-// they are not paid by another one meanwhile.
+// PaidBy returns an outgoing transaction other than spend that was signed, by the journal, that makes one of some
+// payments, and that can still be included or was, by the current state of the database; the zero ID if there is none.
+// Whatever the database says of the payments, another transaction cannot make them in the meantime.
 func (g *Guard) PaidBy(
 	ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID,
 ) (bursar.ID, error) {
@@ -46,8 +47,9 @@ func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) 
 	return bursar.ID{}, nil
 }
 
-// isDead reports whether a transaction in the journal pays nobody: it was proven dead, the signer has refused it, or it
-// was forgotten and is not put back, as what it pays was paid otherwise. One that is final has paid.
+// isDead reports whether a transaction in the journal pays nobody: it was proven that it can never be included, the
+// signer has refused it, or it was forgotten and is not put back because its payments were made otherwise. A final
+// transaction has paid.
 func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// payees are what a forgotten transaction pays, by what the database knows of it.
+// payees are the recipients of a forgotten transaction, as far as the database knows them.
 type payees struct {
 	withdrawals []bursar.Withdrawal
 	refund      bursar.Resolution
 	missing     []journaled
 }
 
-// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one
-// that the entry does not make void.
+// payees looks up the recipients of a forgotten transaction. The error is errPaidElse if any of them is paid, or may
+// be, by another transaction that the entry does not replace.
 func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
 	for _, j := range c.Withdrawals {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
@@ -27,7 +27,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 			found.missing = append(found.missing, j)
 			continue
 		case errors.Is(err, store.ErrNotFound):
-			return found, fmt.Errorf("%w: withdrawal %s is not known", errPaidElse, j.ID)
+			return found, fmt.Errorf("%w: withdrawal %s is unknown", errPaidElse, j.ID)
 		case err != nil:
 			return found, err
 		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
@@ -47,19 +47,19 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 		found.missing = append(found.missing, *c.Refund)
 		return found, nil
 	case errors.Is(err, store.ErrNotFound):
-		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
+		return found, fmt.Errorf("%w: refund %s is unknown", errPaidElse, c.Refund.ID)
 	case err != nil:
 		return found, err
 	case n.ID != c.Refund.ID || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
-		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
+		return found, fmt.Errorf("%w: deposit %s has another resolution", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
 }
 
-// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A
-// signed one is dead where no other marks were used, for the journal's entry was made when it was proven to be; else
-// nobody can tell.
+// takeOver releases the payments of a forgotten transaction from another one that was to make them. An unsigned
+// transaction is given up. A signed one can never be included if no other marks were used, because the journal's entry
+// was made when that was proven; otherwise it is unknown.
 func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, other bursar.ID) error {
 	if other.IsZero() || other == f.Spend {
 		return nil
@@ -79,7 +79,7 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, oth
 
 func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
 	for _, w := range found.withdrawals {
-		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up a moment ago
+		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up just before
 		if err != nil {
 			return err
 		}

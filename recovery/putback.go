@@ -12,43 +12,44 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the
-// very same bytes. The error is store.ErrAltered where the database says something else than what was noted.
-func Resign(f store.Forgotten) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+// Resign returns what is signed again for a forgotten outgoing transaction: the very same request and unsigned
+// transaction, and so the very same bytes. The error is store.ErrAltered if the database differs from what was
+// recorded.
+func Resign(f store.Forgotten) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
-		return order, unsigned, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.Spend, store.ErrAltered)
 	}
 	c, err := contentOf(f)
 	if err != nil {
-		return order, unsigned, err
+		return request, unsigned, err
 	}
-	if err := json.Unmarshal(c.Order, &order); err != nil {
-		return order, unsigned, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
+	if err := json.Unmarshal(c.Order, &request); err != nil {
+		return request, unsigned, fmt.Errorf("read the request of forgotten transaction %s: %w", f.Spend, err)
 	}
 	if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
-		return order, unsigned, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
+		return request, unsigned, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
-		return order, unsigned, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s pays others, but has no withdrawal or refund", f.Spend)
 	}
-	return order, unsigned, nil
+	return request, unsigned, nil
 }
 
 func contentOf(f store.Forgotten) (c content, err error) {
 	if err := json.Unmarshal(f.Content, &c); err != nil {
-		return c, fmt.Errorf("read forgotten spend %s: %w", f.Spend, err)
+		return c, fmt.Errorf("read forgotten transaction %s: %w", f.Spend, err)
 	}
 	return c, nil
 }
 
-// errPaidElse says that what a forgotten transaction pays is paid by another one: it is not put back, nor sent.
+// errPaidElse says that another transaction makes the payments of a forgotten one: it is not put back, nor sent.
 var errPaidElse = errors.New("what it pays is paid by another transaction")
 
-// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked
-// the chain: its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from
-// there. What it pays and the database does not know any more is left to an operator. One that the database knows
-// meanwhile, or of which another transaction pays what it was to pay, is left as it is. It returns what became of it,
-// for people.
+// PutBack puts a forgotten outgoing transaction back into the database, signed, in a transaction that has locked the
+// chain: its reservations and its nonce are used, and it pays what it was made for. The ordinary path carries it on
+// from there. Payments of it that are missing from the database are left to an operator. A transaction that is in the
+// database by now, or whose payments another transaction makes, is left unchanged. It returns the outcome, for
+// operators.
 func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, signed chain.SignedTx) (string, error) {
 	c, err := contentOf(f)
 	if err != nil {
@@ -107,8 +108,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		tx.ForgottenPayments().PutBack(ctx, f))
 }
 
-// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all
-// the same.
+// alarmPaidElse raises the alarm about a transaction that was signed and may have been sent, but is given up.
 func (k Book) alarmPaidElse(
 	ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error,
 ) error {
@@ -124,18 +124,18 @@ func (k Book) alarmPaidElse(
 		Kind:  AlarmNotPutBack,
 		Ref:   f.Spend.String(),
 		Message: fmt.Sprintf(
-			"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; "+
-				"included after all it pays %s once more",
+			"transaction %s was signed before the database was restored, may have been sent, and is not sent again: %v; "+
+				"if it is included after all, it pays a second time: %s",
 			txID, why, strings.Join(list, "; ")),
 	})
 }
 
-// restore records the outgoing transaction with its claims and its signed bytes.
+// restore records the outgoing transaction with its reservations and its signed bytes.
 func (k Book) restore(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
-	var first bursar.ID // what it was to make void
-	var shared []string // and what both use up
+	var first bursar.ID // the transaction that it was to replace
+	var shared []string // and what both use
 	switch p.Status {
 	case "":
 		var err error
@@ -148,7 +148,7 @@ func (k Book) restore(
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-	case bursar.OutgoingReserved: // by an unsigned transaction that may be another one
+	case bursar.OutgoingReserved: // held by an unsigned transaction that may be another one
 		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: unsigned.Reservations}); err != nil {
 			return err
 		}
@@ -195,11 +195,10 @@ func (k Book) restore(
 	return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSigned)
 }
 
-// OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
+// OnceVoid is the prefix of the Once of an outgoing transaction that is to replace another one, whose ID follows.
 const OnceVoid = "abandon/"
 
-// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was
-// signed.
+// moveBack gives the reservations of the replaced transaction to its replacement, as they were when that was signed.
 func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first bursar.ID, shared []string) error {
 	if len(shared) == 0 {
 		return nil
@@ -207,11 +206,12 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first burs
 	if err := tx.Reservations().Move(ctx, p.Chain, first, p.ID, shared); err != nil {
 		return err
 	}
-	return tx.UTXOs().ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
+	return tx.UTXOs().ForgetChange(ctx,
+		first) // nothing is built on it any more; if its block is recorded, it is included again
 }
 
-// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing
-// where there is none. What pays ourselves with what another one uses up was made for nothing else.
+// voids returns the signed outgoing transaction that a forgotten one was to replace, and what both use; nothing if
+// there is none. A transaction that pays ourselves with the inputs of another one has no other purpose.
 func (k Book) voids(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
 ) (first bursar.ID, shared []string, err error) {
@@ -243,19 +243,20 @@ func (k Book) voids(
 	return first, shared, nil
 }
 
-// askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
+// askWhatItPaid asks an operator to explain the payments of a transaction whose withdrawals are missing from the
+// database. It is settled once that is done.
 func (k Book) askWhatItPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
 ) error {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
+		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	resources, err := json.Marshal(unsigned.Reservations)
 	if err != nil {
 		return err
 	}
-	payments, err := json.Marshal(order.Payments)
+	payments, err := json.Marshal(request.Payments)
 	if err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (k Book) askWhatItPaid(
 	for i, j := range missing {
 		list[i] = k.name(j)
 	}
-	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
+	why := "its payments are missing from the database: " + strings.Join(list, "; ")
 	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
 		Chain:    p.Chain,
 		TxID:     p.TxID,
@@ -280,12 +281,12 @@ func (k Book) askWhatItPaid(
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
-		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar "+
+		"transaction %s was signed before the database was restored, and is sent again: %s; explain it with `bursar "+
 			"recovery status` and `bursar recovery adopt`",
 		p.TxID, why)})
 }
 
-// name says what a forgotten order was: "withdrawal … of account …, 0.6 BTC to bc1…".
+// name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
 func (k Book) name(j journaled) string {
 	paid := fmt.Sprintf("%s units of %s to %s", j.Amount, j.Currency, j.Address)
 	if currency, err := k.Registry.Get(j.Currency); err == nil {
@@ -297,13 +298,13 @@ func (k Book) name(j journaled) string {
 	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
 }
 
-// Dead ends the question what a transaction paid that can never be included: it has paid nobody.
+// Dead closes the question what a transaction paid that can never be included: it has paid nobody.
 func Dead(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
 		return ignoreNone(err)
 	}
-	x.Status, x.Reason = store.ExternalSettled, "it can never be included, and has paid nobody"
+	x.Status, x.Reason = store.ExternalSettled, "it can never be included and has paid nobody"
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}

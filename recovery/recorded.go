@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its
-// block leave the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of
-// ours that may do so, and is left as it is.
+// giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block
+// is reorged out, it can be sent again. A transaction without reservations of everything that it uses exists beside
+// another one of ours that may have them, and is left unchanged.
 func (k Book) giveBytes(
 	ctx context.Context, tx *store.Tx, id bursar.ID, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
@@ -36,7 +36,7 @@ func (k Book) giveBytes(
 		return err
 	}
 	if p.Status != bursar.OutgoingSent || p.TxID != signed.TxID {
-		return nil // its draft is the one that it was settled by
+		return nil // its unsigned transaction is the one that it was settled by
 	}
 	p.Unsigned = c.Unsigned
 	return tx.Outgoing().SetStatus(ctx, p, p.Status)

@@ -1,10 +1,10 @@
-// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this
+// Package recovery recognises what is missing from a database: transactions of ours that are on the chain and that this
 // copy of the database, restored from a backup or promoted after an asynchronous failover, does not know.
 //
-// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends
-// or credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was
-// wanted by this database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment;
-// what was adopted is settled by the ordinary path once it is final, and unsettled by it after a reorg.
+// It owns external spends: what each of them was, whether by the books or by an operator's explanation. It never signs,
+// sends or credits anything. Its invariants: an external spend is adopted only if every payment of it to others was due
+// in this database, to the unit; each payment is matched to one withdrawal, and each withdrawal to one payment; an
+// adopted transaction is settled by the ordinary path once it is final, and unsettled by it after a reorg.
 package recovery
 
 import (
@@ -20,37 +20,37 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Book judges the external spends of one chain.
+// Book assesses the external spends of one chain.
 type Book struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
-	Hot          chain.Source // our own address: withdrawals are paid from it, and sweeps and change arrive at it
+	Hot          chain.Source // the hot wallet: withdrawals are paid from it, and it receives sweeps and change
 }
 
-// Verdict says what an external spend is taken for.
+// Verdict is the assessment of an external spend.
 type Verdict string
 
 // The verdicts.
 const (
-	Adopted    Verdict = "adopted"  // it is one of ours, and an outgoing transaction of the database now
-	Unclear    Verdict = "unclear"  // it is an outgoing transaction of the database, but what it paid for is not known
-	ExternalTx Verdict = "stranger" // it is not ours: a key may be in other hands
+	Adopted    Verdict = "adopted"  // it is one of ours, and now an outgoing transaction of the database
+	Unclear    Verdict = "unclear"  // it is an outgoing transaction of the database whose payments are unknown
+	ExternalTx Verdict = "stranger" // it is not ours: a key may be compromised
 )
 
-// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a
-// stranger.
+// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero if it is
+// not ours.
 type Finding struct {
 	Verdict    Verdict
 	OutgoingID bursar.ID
-	Reason     string // for people
+	Reason     string // for operators
 }
 
-// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What
-// pays exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be,
-// older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits
-// nothing is unclear. One that has halted the chain before, and comes back after a reorg, stays what it was: an
-// operator settles it.
+// Judge assesses an external spend, and adopts it if possible, in the transaction that records its block. A transaction
+// that makes exactly the payments due in this database is always adopted. forgot says that the database is, or may be,
+// older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and anything else
+// is unclear. An external spend that has halted the chain before, and is included again after a reorg, keeps its
+// verdict: an operator settles it.
 func (k Book) Judge(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
@@ -63,7 +63,7 @@ func (k Book) Judge(
 		found, err = k.judge(ctx, tx, b, x, forgot)
 	}
 	if err != nil {
-		return found, fmt.Errorf("judge external spend %s: %w", x.TxID, err)
+		return found, fmt.Errorf("assess external spend %s: %w", x.TxID, err)
 	}
 	return found, k.remember(ctx, tx, b, x, found)
 }
@@ -95,13 +95,13 @@ func (k Book) judge(
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {
-		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") +
+		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.request.Kind), "_", " ") +
 			" of ours"}, err
 	}
 	return Finding{Unclear, id, f.why}, err
 }
 
-// remember keeps the external spend with its contents.
+// remember stores the external spend with its contents.
 func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding) error {
 	resources, err := json.Marshal(x.Reservations)
 	if err != nil {
@@ -129,12 +129,12 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	})
 }
 
-// toOthers returns what an external spend paid, without what returned to the paying side as change.
+// toOthers returns the payments of an external spend except the change to the paying side.
 func (k Book) toOthers(x chain.ExternalSpend) []chain.Payment {
 	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return p.Address.Base == k.Hot.Base })
 }
 
-// paysFromHot reports whether an external spend may pay withdrawals: on the account model only the hot address does.
+// paysFromHot reports whether an external spend may pay withdrawals: on the account model only the hot wallet does.
 func (k Book) paysFromHot(x chain.ExternalSpend) bool {
 	return k.Capabilities.Model == chain.UTXOModel || x.Base == k.Hot.Base
 }

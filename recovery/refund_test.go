@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// refund records value that fitted no wallet and that an operator sends back to an address.
+// refund records an unattributed deposit that an operator refunds to an address.
 func (r *harness) refund(to string, units uint64) bursar.Resolution {
 	r.Helper()
 	r.n++
@@ -35,12 +35,12 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 	return n
 }
 
-// refundBy has an outgoing transaction make a refund.
+// refundBy lets an outgoing transaction make a refund.
 func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal,
+	request := chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
-	p := r.spend(status, order, []string{resource})
+	p := r.spend(status, request, []string{resource})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
 		now.OutgoingID = p.ID
@@ -61,7 +61,7 @@ func (r *harness) standing(n bursar.Resolution) bursar.Resolution {
 	return n
 }
 
-// What makes a refund is adopted like what pays a withdrawal, and nothing of it is left to explain.
+// A refund is adopted like a withdrawal, and nothing of it is left to explain.
 func TestARefundIsAdopted(t *testing.T) {
 	r := newHarness(t, numbered)
 	n, w := r.refund("sender", 400), r.order(ann, "x", "COIN", 500)
@@ -76,7 +76,7 @@ func TestARefundIsAdopted(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 		if len(left) > 0 {
-			t.Errorf("not explained is %+v", left)
+			t.Errorf("unexplained is %+v", left)
 		}
 		return err
 	})
@@ -85,7 +85,7 @@ func TestARefundIsAdopted(t *testing.T) {
 	}
 }
 
-// Of a refund and an equal withdrawal it cannot be told which was paid: the refund is nobody's, and the withdrawal a
+// Whether a refund or an equal withdrawal was paid is ambiguous: a refund has no account, and the withdrawal is a
 // customer's.
 func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 	r := newHarness(t, numbered)
@@ -99,8 +99,8 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 	}
 }
 
-// The older of two equal refunds is taken.
-func TestTheOlderRefundIsTaken(t *testing.T) {
+// The older of two equal refunds is matched.
+func TestTheOlderRefundIsMatched(t *testing.T) {
 	r := newHarness(t, numbered)
 	r.at = r.at.Add(10_000_000_000)
 	younger := r.refund("x", 500)
@@ -108,12 +108,13 @@ func TestTheOlderRefundIsTaken(t *testing.T) {
 	older := r.refund("x", 500)
 	found := r.judge(r.mineExternal(pays("x", "", 500)), false)
 	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {
-		t.Errorf("taken is not the older one")
+		t.Errorf("the older refund was not matched")
 	}
 }
 
-// A refund whose unsigned transaction is beaten waits again; one that an external spend has made is made by that.
-func TestARefundOfWhatIsGivenUp(t *testing.T) {
+// A refund whose unsigned transaction is replaced waits again; a refund that an external spend has made belongs to
+// that.
+func TestARefundOfAReplacedTransactionWaitsAgain(t *testing.T) {
 	r := newHarness(t, numbered)
 	beaten, made, w := r.refund("sender", 400), r.refund("other", 300), r.order(ann, "x", "COIN", 500)
 	p, q := r.refundBy(bursar.OutgoingReserved, "hot/5", beaten), r.refundBy(bursar.OutgoingReserved, "hot/6", made)
@@ -122,7 +123,7 @@ func TestARefundOfWhatIsGivenUp(t *testing.T) {
 	found := r.judge(x, false)
 	r.paid(found, x, w)
 	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.OutgoingID.IsZero() || got.TxID != "" {
-		t.Errorf("the one that was beaten is %+v", got)
+		t.Errorf("the replaced one is %+v", got)
 	}
 	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID {
 		t.Errorf("the one that is made is %+v", got)
@@ -147,7 +148,7 @@ func TestAVersionOfARefund(t *testing.T) {
 	}
 }
 
-// An account that was told of a payment is not told again because another version of it stands in a block.
+// An account that was notified of a payment is not notified again because another version of it is in a block.
 func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
@@ -171,13 +172,13 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
 		if len(notified) != 0 {
-			t.Errorf("told is %+v", notified)
+			t.Errorf("notified are %+v", notified)
 		}
 		return err
 	})
 }
 
-// A recovery is an alarm that ends with it.
+// A recovery raises an alarm that closes with it.
 func TestARecoveryIsAnAlarm(t *testing.T) {
 	r := newHarness(t, numbered)
 	open := func() (n int) {
@@ -201,7 +202,7 @@ func TestARecoveryIsAnAlarm(t *testing.T) {
 	})
 	r.do(func(tx *store.Tx) error {
 		if is, err := tx.Recoveries().IsOpen(ctx, bursar.Ethereum); is || err != nil {
-			t.Errorf("it recovers still: %v", err)
+			t.Errorf("it is still recovering: %v", err)
 		}
 		return nil
 	})

@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Take asks whether key indexes of a family, which a transaction has taken, may be given out: the marks have them, and
-// none of them was given out before. It answers from memory. The error is ErrUnreserved: reserve, and take again.
-// commit, which is run once the transaction is committed, notes that they were given out.
+// Take checks whether key indexes of a family, which a transaction has taken, may be issued: the marks have them, and
+// none of them was issued before. It answers from memory. The error is ErrUnreserved: call Reserve, and take again.
+// commit records that they were issued, and is called once the transaction is committed.
 //
-// Nothing is given out by another copy of the database than the one that was compared with the marks: after a failover
-// that lost commits it would give out again what another process, whose memory this one does not have, gave out a
-// moment before.
+// Nothing is issued by another copy of the database than the one that was compared with the marks: after a failover
+// that lost commits it would issue again what another process, whose memory this one does not have, issued a moment
+// before.
 func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error) {
 	g.state.RLock()
 	defer g.state.RUnlock()
@@ -26,12 +26,12 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {
-		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family,
+		return nil, fmt.Errorf("%w: %d of %s; reserved are those below %d", ErrUnreserved, end-1, family,
 			g.kept.Indexes[string(family)])
 	}
 	if g.kept.Indexes[string(family)]-end < g.ahead[family].size/2 {
 		select {
-		case g.wants <- family: // before anybody has to wait for it
+		case g.wants <- family: // ahead of time, so that no caller has to wait for it
 		default:
 		}
 	}
@@ -42,8 +42,8 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	}, nil
 }
 
-// Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be given
-// out. It compares both before, and skips what a database has forgotten.
+// Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be issued.
+// It compares both before, and skips what the database has lost.
 func (g *Guard) Reserve(ctx context.Context, family bursar.Family) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -55,12 +55,12 @@ func (g *Guard) Reserve(ctx context.Context, family bursar.Family) error {
 	}
 	now, err := g.read(ctx)
 	if err != nil || g.Kept().Indexes[string(family)]-now.Next[string(family)] >= max(g.ahead[family].size/2, 1) {
-		return err // another caller has reserved them meanwhile
+		return err // another caller has reserved them in the meantime
 	}
 	return g.reserve(ctx, family)
 }
 
-// batch is how many indexes are reserved at once, and when the last were.
+// batch is how many indexes are reserved at once, and when that was done last.
 type batch struct {
 	size int64
 	at   time.Time
@@ -81,8 +81,8 @@ func (g *Guard) nextBatch(family bursar.Family) int64 {
 	return b.size
 }
 
-// skip jumps over what is reserved and may have been given out, where the last process did not end in order: a database
-// that lost only that cannot be told from one that lost nothing.
+// skip jumps over what is reserved and may have been issued, if the last process did not shut down cleanly: a database
+// that lost only such indexes cannot be distinguished from one that lost nothing.
 func (g *Guard) skip(ctx context.Context) error {
 	now, err := g.read(ctx)
 	if err != nil {
@@ -97,21 +97,21 @@ func (g *Guard) skip(ctx context.Context) error {
 		}
 		gaps, err := g.Derive(family, uint32(from), int(to-from))
 		if err != nil {
-			return fmt.Errorf("derive addresses that are skipped: %w", err)
+			return fmt.Errorf("derive skipped addresses: %w", err)
 		}
 		err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
 		if err != nil {
 			return err
 		}
-		g.Log.Info("key indexes skipped that may have been given out", "family", family, "from", from, "to", to)
+		g.Log.Info("skipped key indexes that may have been issued", "family", family, "from", from, "to", to)
 	}
 	return nil
 }
 
-// skipTo gives out no key index of a family below one any more, and watches those of the gaps that nobody was given:
-// another replica may have given some out since the gaps were derived.
+// skipTo skips the key indexes of a family below a given one, and watches the gap addresses that were not issued by
+// this database: another replica may have issued some since the gaps were derived.
 func skipTo(ctx context.Context, tx *store.Tx, family bursar.Family, to int64, gaps []store.GapAddress) error {
-	next, err := tx.KeyIndexes().Take(ctx, family, 0) // takes none, and holds the counter until the transaction ends
+	next, err := tx.KeyIndexes().Take(ctx, family, 0) // takes none, and locks the counter until the transaction ends
 	if err != nil {
 		return err
 	}

@@ -11,20 +11,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Answer is what an operator says of an unclear external spend.
+// Answer is an operator's explanation of an unclear external spend.
 type Answer struct {
 	Item        int64       // number of the external spend
-	Withdrawals []bursar.ID // that it has paid
+	Withdrawals []bursar.ID // withdrawals that it paid
 	Rest        store.ExternalUse
 	Note        string // required where an address differs from the withdrawal's
 	Actor       string
 }
 
-// ErrUnfit is returned for an answer that the payments of the external spend contradict.
-var ErrUnfit = errors.New("the answer does not fit what the transaction paid")
+// ErrUnfit is returned for an explanation that contradicts the payments of the external spend.
+var ErrUnfit = errors.New("the explanation does not fit what the transaction paid")
 
-// Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the
-// withdrawals are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
+// Resolve applies an operator's explanation of an unclear external spend, in a transaction that has locked the chain:
+// from then on it pays the named withdrawals, and the operator bears the rest. An explanation must cover every payment.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
@@ -47,18 +47,19 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 		return err
 	}
 	if len(left) > 0 && a.Rest == "" {
-		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit,
+		return fmt.Errorf("%w: %s is unexplained: name the withdrawal, or say how to book it with --as loss or --as operator",
+			ErrUnfit,
 			k.Describe(left[0]))
 	}
 	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
 	}
-	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalAdopted, a.Rest, a.Note, a.Actor, "by an operator's word"
+	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalAdopted, a.Rest, a.Note, a.Actor,
+		"explained by an operator"
 	return tx.ExternalSpends().Set(ctx, x)
 }
 
-// resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing
-// explains.
+// resolveOne lets an adopted transaction pay one more withdrawal, which must fit one of its unexplained payments.
 func (k Book) resolveOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
 ) error {
@@ -84,10 +85,10 @@ func (k Book) resolveOne(
 	}
 	switch {
 	case !fits || currency.Chain != k.Capabilities.ID:
-		return fmt.Errorf("%w: no payment of it is %s", ErrUnfit, k.Describe(ordered))
+		return fmt.Errorf("%w: it contains no payment of %s", ErrUnfit, k.Describe(ordered))
 	case !exact && note == "":
-		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with "+
-			"--note", ErrUnfit, w.Address)
+		return fmt.Errorf("%w: it was paid to another address than %s; if it paid this withdrawal all the same, say "+
+			"why with --note", ErrUnfit, w.Address)
 	}
 	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
@@ -95,9 +96,9 @@ func (k Book) resolveOne(
 	return k.assignWithdrawal(ctx, tx, id, p)
 }
 
-// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid.
-// One that is signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it
-// has ended.
+// takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external
+// spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used: the operator has
+// to wait until it has ended.
 func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.SpendID {
 		return nil
@@ -113,23 +114,24 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	}
 	var unsigned chain.UnsignedTx
 	if err := unmarshal(other.Unsigned, &unsigned); err != nil {
-		return fmt.Errorf("read the draft of spend %s: %w", id, err)
+		return fmt.Errorf("read the unsigned transaction %s: %w", id, err)
 	}
 	var used []string
 	if err := unmarshal(x.Claims, &used); err != nil {
-		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
+		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
 	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
 		return slices.Contains(used, resource)
 	}) {
-		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says "+
+		return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
+			"says "+
 			"that it has ended",
 			ErrUnfit, other.TxID, id)
 	}
 	return nil
 }
 
-// Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its
+// Candidates returns the waiting withdrawals that an unclear external spend may have paid: those to one of its
 // addresses.
 func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
 	var bases []string

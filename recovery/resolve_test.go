@@ -12,17 +12,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// answer gives an operator's answer about a transaction.
+// answer applies an operator's explanation of a transaction.
 func (r *harness) answer(x chain.ExternalSpend, a recovery.Answer) error {
 	r.Helper()
 	a.Item, a.Actor = r.external(x.TxID).Number, "ann"
 	return r.db.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
 }
 
-// An answer names the withdrawals that an unclear transaction has paid: they are on the chain from then on. It must
-// explain every
-// payment, or say whose the rest is.
-func TestAnAnswerExplainsEveryPayment(t *testing.T) {
+// An explanation names the withdrawals that an unclear transaction has paid: they are on the chain from then on. It
+// must cover every payment, or say how to book the rest.
+func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500), pays("thief", "token", 9))
@@ -30,11 +29,11 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
 		!strings.Contains(err.Error(), "0.000009 TOKEN to thief") {
-		t.Errorf("a rest that is nobody's: %v", err)
+		t.Errorf("an unexplained rest: %v", err)
 	}
 	r.untouched(w)
 	if err := r.answer(x, recovery.Answer{}); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("no answer at all: %v", err)
+		t.Errorf("no explanation at all: %v", err)
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
 	r.need(r.answer(x, named))
@@ -44,17 +43,16 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
 		got.Note != "stolen" || got.Actor != "ann" {
-		t.Errorf("remembered is %+v", got)
+		t.Errorf("recorded is %+v", got)
 	}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("a second answer: %v", err)
+		t.Errorf("a second explanation: %v", err)
 	}
 }
 
-// A withdrawal is explained by a payment of its amount and its asset that nothing else explains. Where the address
-// differs the answer
-// says why; what has ended, or what a block shows to be paid by another transaction, was not paid by this one.
-func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
+// A withdrawal is explained by an unexplained payment of its amount and asset. If the address differs, the explanation
+// needs a reason; a withdrawal that has ended, or that another transaction in a block pays, was not paid by this one.
+func TestAnExplanationMatchesThePayments(t *testing.T) {
 	r := newHarness(t, numbered)
 	ended := r.order(ann, "x", "COIN", 500)
 	r.do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
@@ -81,11 +79,11 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 	}
 	both := recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID, elsewhere.ID}, Rest: store.UsedUpAsLoss, Note: "n"}
 	if err := r.answer(x, both); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("two withdrawals by one payment: %v", err)
+		t.Errorf("two withdrawals for one payment: %v", err)
 	}
 	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
 	if r.now(unsigned).OutgoingID != found.OutgoingID || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
-		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).OutgoingID, r.outgoing(q.ID).Status)
+		t.Errorf("it is paid by %s, and its earlier transaction is %s", r.now(unsigned).OutgoingID, r.outgoing(q.ID).Status)
 	}
 	y := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
 	r.judge(y, true)
@@ -96,8 +94,8 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 	}
 }
 
-// candidates are the withdrawals that wait for an address that was paid.
-func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
+// candidates are the waiting withdrawals to an address that was paid.
+func TestCandidatesAreWaitingWithdrawalsToTheAddress(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	r.order(ann, "y", "COIN", 500)
@@ -110,7 +108,7 @@ func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
 	})
 }
 
-// sums checks what an account has of an asset.
+// sums checks the balance of an account in an asset.
 func (r *harness) sums(account ledger.Account, code bursar.CurrencyCode, want string) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -127,10 +125,9 @@ func (r *harness) sums(account ledger.Account, code bursar.CurrencyCode, want st
 	})
 }
 
-// What no withdrawal explains is booked where the operator said, in each asset, when its block is final; a reorg takes
-// it back, and
-// the next final block books it again.
-func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
+// What no withdrawal explains is booked as the operator declared, in each asset, when its block is final; a reorg
+// reverses it, and the next final block books it again.
+func TestTheRestIsBookedAsTheOperatorDeclared(t *testing.T) {
 	for use, account := range map[store.ExternalUse]ledger.Account{store.UsedUpAsLoss: ledger.Losses,
 		store.UsedForOperator: ledger.Capital} {
 		t.Run(string(use), func(t *testing.T) {
@@ -142,7 +139,7 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 			r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
 			sign := ""
 			if account == ledger.Capital {
-				sign = "-" // it becomes less
+				sign = "-" // the amount is lowered
 			}
 			for range 2 {
 				r.do(func(tx *store.Tx) error {
@@ -167,7 +164,8 @@ func (r *harness) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 	return p
 }
 
-// Nothing is booked of what was adopted without an operator, of what failed, and of an ordinary transaction of ours.
+// Nothing is booked for a transaction that was adopted without an operator, for a failed one, and for an ordinary
+// transaction of ours.
 func TestNothingElseIsBooked(t *testing.T) {
 	r := newHarness(t, numbered)
 	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
@@ -176,7 +174,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 	x := r.mineExternal(pays("z", "", 5))
 	x.Failed = true
 	failed := r.judge(x, true).OutgoingID
-	unclear := r.judge(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has said whose it is
+	unclear := r.judge(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has explained it
 	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
@@ -185,7 +183,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 	r.sums(ledger.Capital, "COIN", "0")
 }
 
-// take settles what has halted the chain, up to a final block.
+// take settles the external spends that halted the chain, up to a final block.
 func (r *harness) take(final uint64, use store.ExternalUse) (taken []store.ExternalSpend, err error) {
 	r.Helper()
 	err = r.db.Do(ctx, func(tx *store.Tx) error {
@@ -195,10 +193,9 @@ func (r *harness) take(final uint64, use store.ExternalUse) (taken []store.Exter
 	return taken, err
 }
 
-// What halted a chain is settled by an operator's word once it is final: its nonce is used, and what left is borne by
-// whom the
-// operator says. What is not final changes nothing, and what a reorg took out has used up nothing.
-func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
+// An external spend that halted a chain is settled by an operator once it is final: its nonce is used, and the declared
+// party bears what it took. One that is not final changes nothing, and one that was reorged out used nothing.
+func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	r := newHarness(t, numbered)
 	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"hot/4"}
@@ -212,7 +209,7 @@ func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 	got := r.external(x.TxID)
 	if len(taken) != 1 || taken[0].TxID != x.TxID || got.Status != store.ExternalSettled ||
 		got.Booked != store.UsedUpAsLoss || got.Note != "n" || got.Actor != "ann" {
-		t.Errorf("settled is %+v, remembered %+v", taken, got)
+		t.Errorf("settled is %+v, recorded %+v", taken, got)
 	}
 	p := r.outgoing(got.SpendID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Fee != x.Fee || p.Base != "hot" {
@@ -230,8 +227,8 @@ func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 	}
 }
 
-// Of a transaction of UTXOs what is gone is what ours were worth, whoever else was in it and whatever came back.
-func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
+// An external transaction of UTXOs takes the value of ours, whoever else took part and whatever came back.
+func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	r := newHarness(t, coined)
 	r.do(func(tx *store.Tx) error {
 		for resource, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
@@ -249,14 +246,14 @@ func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
 	r.need(err)
 	p := r.outgoing(r.external(x.TxID).SpendID)
 	if !p.Fee.IsZero() {
-		t.Errorf("the fee is %s: it is in what is gone", p.Fee)
+		t.Errorf("the fee is %s, but it is part of the loss", p.Fee)
 	}
 	r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, p) })
 	r.sums(ledger.Capital, "COIN", "-100")
 }
 
-// What left a deposit address cannot be swept from there any more; the fee was paid in the native asset.
-func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
+// What left a deposit address can no longer be swept from there; the fee was paid in the native asset.
+func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	r := newHarness(t, numbered)
 	r.wallet("deposit")
 	r.do(func(tx *store.Tx) error {
@@ -285,14 +282,14 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 		}
 		return err
 	})
-	if order := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
-		order.From.Key.Branch != chain.DepositBranch {
-		t.Errorf("its order is %+v", order)
+	if request := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); request.From.Base != "deposit" ||
+		request.From.Key.Branch != chain.DepositBranch {
+		t.Errorf("its request is %+v", request)
 	}
 }
 
-// Show tells what an external spend did, and which transactions of ours it took the place of, each once.
-func TestTheLosersAreShown(t *testing.T) {
+// Show returns what an external spend did, and each outgoing transaction that it replaced once.
+func TestReplacedTransactionsAreShown(t *testing.T) {
 	r := newHarness(t, coined)
 	w := r.order(ann, "y", "COIN", 500)
 	lost := r.takenUp(bursar.OutgoingSent, []string{"u:0", "u:1"}, w)
@@ -324,9 +321,9 @@ func (r *harness) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	return x
 }
 
-// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both
-// would pay, and what the first pays would be booked nowhere.
-func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
+// An operator's explanation does not take a withdrawal from a sent transaction that may still pay it: both would pay,
+// and the payment of the first would not be booked.
+func TestAnExplanationTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	mine := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, w)
@@ -337,7 +334,8 @@ func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
 	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
-		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).OutgoingID,
+		t.Errorf("the explanation was accepted: the withdrawal belongs to %s now, but %s still pays it; %v",
+			r.now(w).OutgoingID,
 			p.ID, err)
 	}
 }

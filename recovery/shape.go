@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to
-// the hot one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports
-// false for anything else, and returns then an outgoing transaction that pays nothing that is known.
+// shape recognises an external spend as one of our own transactions by its shape: a sweep from a deposit address to the
+// hot wallet, gas from the hot wallet to a deposit address, change alone, or a failed transaction. For anything else it
+// reports false and returns an outgoing transaction without known payments.
 func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)
@@ -19,7 +19,7 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 		return k.sweep(ctx, tx, x, others)
 	}
 	if len(others) == 0 {
-		return m, true, nil // it moved nothing but its fee
+		return m, true, nil // it moved nothing except its fee
 	}
 	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 ||
 		others[0].Contract != "" {
@@ -29,11 +29,11 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 	if err != nil || to.Base == "" {
 		return m, false, err
 	}
-	m.order.Kind, m.order.Change = chain.KindGasTopUp, to
+	m.request.Kind, m.request.Change = chain.KindGasTopUp, to
 	return m, true, nil
 }
 
-// sweep takes an external spend for a sweep of the deposit address that paid.
+// sweep recognises an external spend as a sweep of the deposit address that paid.
 func (k Book) sweep(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment,
 ) (m made, shaped bool, err error) {
@@ -41,23 +41,23 @@ func (k Book) sweep(
 	if err != nil {
 		return m, false, err
 	}
-	m = made{order: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
-	if from.Base == "" { // an address that the database does not know at all
-		m.order.From.Base = x.Base
+	m = made{request: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
+	if from.Base == "" { // an address that is not in the database at all
+		m.request.From.Base = x.Base
 	}
 	if len(others) == 0 && len(x.Payments) == 1 {
-		m.order.Payments = x.Payments
+		m.request.Payments = x.Payments
 		return m, from.Base != "", nil
 	}
-	m.order.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
+	m.request.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
 	if x.Failed {
 		return m, from.Base != "", nil
 	}
-	m.order.Kind, m.order.Payments = chain.KindWithdrawal, others
+	m.request.Kind, m.request.Payments = chain.KindWithdrawal, others
 	return m, false, nil
 }
 
-// depositSource returns the key of an address that was given out; a Source without a base where none was.
+// depositSource returns the key of an issued address; a Source without a base if the address was not issued.
 func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
 	w, err := tx.Wallets().ByAddress(ctx, k.Capabilities.Family, bursar.Address{Base: base})
 	if errors.Is(err, store.ErrNotFound) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// wallet makes a wallet of Ann's at an address.
+// wallet creates a wallet of Ann's at an address.
 func (r *harness) wallet(base string) bursar.Wallet {
 	r.Helper()
 	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
@@ -26,16 +26,15 @@ func (r *harness) wallet(base string) bursar.Wallet {
 	return w
 }
 
-func (r *harness) orderOf(found recovery.Finding) (order chain.TxRequest) {
+func (r *harness) orderOf(found recovery.Finding) (request chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
-	return order
+	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+	return request
 }
 
-// A database that may have forgotten something takes for its own what has the shape of what it makes itself: sweeps,
-// gas top-ups,
-// and what moved nothing but its fee. One that has forgotten nothing takes none of it.
-func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
+// A database that may have lost something recognises its own transactions by their shape: sweeps, gas top-ups, and
+// those that moved nothing except their fee. A database that has lost nothing recognises none.
+func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
 		base         string
@@ -54,7 +53,7 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			chain.KindSweep},
 		"a sweep that failed":           {numbered, "deposit", true, nil, recovery.Adopted, chain.KindSweep},
 		"a sweep of nobody that failed": {numbered, "nobody", true, nil, recovery.Unclear, chain.KindSweep},
-		"two payments to the hot side": {numbered, "deposit", false,
+		"two payments to the hot wallet": {numbered, "deposit", false,
 			[]chain.Payment{pays("hot", "", 1), pays("hot", "token", 1)},
 			recovery.Unclear, chain.KindWithdrawal},
 		"to an outsider": {numbered, "deposit", false, []chain.Payment{pays("x", "", 500)}, recovery.Unclear,
@@ -82,43 +81,43 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			x := r.mineExternal(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
 			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
-				t.Errorf("a database that has forgotten nothing takes it for %+v", found)
+				t.Errorf("a database that has lost nothing assesses it as %+v", found)
 			}
 			y := r.mineExternal(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
-			order := r.orderOf(found)
-			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
-				t.Fatalf("it is %+v, its order %+v", found, order)
+			request := r.orderOf(found)
+			if found.Verdict != c.verdict || request.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
+				t.Fatalf("it is %+v, its request %+v", found, request)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
 			switch name {
 			case "a sweep", "a sweep of a token", "a sweep that failed":
-				if order.From.Key != key || order.From.Base != "deposit" || order.Payments[0].Address.Base != "hot" {
-					t.Errorf("its order is %+v", order)
+				if request.From.Key != key || request.From.Base != "deposit" || request.Payments[0].Address.Base != "hot" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a sweep of a skipped address":
-				if order.From.Key.Index != 77 {
-					t.Errorf("its order is %+v", order)
+				if request.From.Key.Index != 77 {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a sweep of nobody":
-				if order.From.Base != "nobody" {
-					t.Errorf("its order is %+v", order)
+				if request.From.Base != "nobody" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a gas top-up":
-				if order.Change.Key != key || order.From.Base != "hot" {
-					t.Errorf("its order is %+v", order)
+				if request.Change.Key != key || request.From.Base != "hot" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "change alone":
-				if order.Change.Base != "hot" || order.From.Base != "" {
-					t.Errorf("its order is %+v", order)
+				if request.Change.Base != "hot" || request.From.Base != "" {
+					t.Errorf("its request is %+v", request)
 				}
 			}
 		})
 	}
 }
 
-// The nonces that an adopted transaction has used are used: the next transaction takes the one after them.
+// The nonces that an adopted transaction used are marked used: the next transaction takes the one after them.
 func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	r := newHarness(t, numbered)
 	r.order(ann, "x", "COIN", 500)
@@ -127,8 +126,8 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
-		if !known || next != 42 {
-			t.Errorf("the next nonce is %d, %v", next, known)
+		if err != nil || !known || next != 42 {
+			t.Errorf("the next nonce is %d, %v (%v)", next, known, err)
 		}
 		if _, known, err = tx.Nonces().Next(ctx, bursar.Ethereum, "other"); known {
 			t.Error("another address has one")
@@ -137,9 +136,9 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	})
 }
 
-// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims
-// are no nonces, and a chain of UTXOs has none.
-func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
+// A nonce reserved by a transaction that is given up is free again, unless the adopted transaction used it; other
+// reservations are not nonces, and a chain of UTXOs has none.
+func TestTheNonceOfAnAbandonedTransactionIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
 		resources    []string
@@ -174,8 +173,8 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	}
 }
 
-// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of
-// the native one.
+// The currency of an adopted transaction is that of the withdrawal that it pays; otherwise that of its first configured
+// asset, or the native one.
 func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		payments []chain.Payment
@@ -196,10 +195,9 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 	}
 }
 
-// What wanted the nonce of an adopted transaction and was not signed is given up: who it was to pay waits again, and
-// what else it had
-// claimed is free.
-func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
+// An unsigned transaction with the nonce of an adopted one is given up: its payments wait again, and its other
+// reservations are released.
+func TestAReplacedUnsignedTransactionIsGivenUp(t *testing.T) {
 	r := newHarness(t, numbered)
 	wanted, paid := r.order(bob, "b", "COIN", 100), r.order(ann, "x", "COIN", 500)
 	p := r.takenUp(bursar.OutgoingReserved, []string{"hot/1", "hot/2"}, wanted)
@@ -213,15 +211,14 @@ func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		owners, err := tx.Reservations().Owners(ctx, bursar.Ethereum, []string{"hot/1", "hot/2"})
 		if len(owners) != 1 || owners["hot/1"] == p.ID {
-			t.Errorf("claimed is %+v", owners)
+			t.Errorf("reserved is %+v", owners)
 		}
 		return err
 	})
 }
 
-// A transaction of ours that the database knows is recognised by what it uses up and pays: its version is the one in
-// the block, and
-// its withdrawals are on the chain. One that pays something else is none.
+// A known transaction of ours is recognised by what it uses and pays: its version is the one in the block, and its
+// withdrawals are on the chain. A transaction with other payments is not a version.
 func TestAVersionIsRecognised(t *testing.T) {
 	for name, c := range map[string]struct {
 		status bursar.OutgoingStatus
@@ -257,7 +254,7 @@ func TestAVersionIsRecognised(t *testing.T) {
 	}
 }
 
-// What uses up the claims of two transactions of ours is a version of none.
+// A transaction that uses the reservations of two transactions of ours is a version of neither.
 func TestNothingIsAVersionOfTwo(t *testing.T) {
 	r := newHarness(t, coined)
 	one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
@@ -269,7 +266,7 @@ func TestNothingIsAVersionOfTwo(t *testing.T) {
 	}
 }
 
-// A sweep takes what there is: a version of it may move another amount, and its order says which from then on.
+// A sweep takes what there is: a version of it may move another amount, which its request has from then on.
 func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		paid []chain.Payment
@@ -292,8 +289,8 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
-			if order := r.orderOf(found); c.is && order.Payments[0].Amount != bursar.Units(900) {
-				t.Errorf("its order is %+v", order)
+			if request := r.orderOf(found); c.is && request.Payments[0].Amount != bursar.Units(900) {
+				t.Errorf("its request is %+v", request)
 			}
 		})
 	}

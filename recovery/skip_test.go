@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A key index that another replica gives out while the gap after a crash, or after a step back, is derived is a
-// customer's address, and is not watched as one of nobody's.
-func TestAnIndexThatIsGivenOutMeanwhileIsNoGap(t *testing.T) {
+// A key index that another replica issues while the gap after a crash, or after a step back, is derived is a customer's
+// address, and is not watched as a gap.
+func TestAnIndexIssuedInTheMeantimeIsNoGap(t *testing.T) {
 	for name, behind := range map[string]bool{"a crash": false, "a step back": true} {
 		t.Run(name, func(t *testing.T) {
 			p := newPost(t)
@@ -35,7 +35,7 @@ func TestAnIndexThatIsGivenOutMeanwhileIsNoGap(t *testing.T) {
 			}
 			start(t, p.Guard)
 			if given != 3 || recovering(t, p.DB) != behind {
-				t.Fatalf("index %d was given out meanwhile, it recovers: %v", given, recovering(t, p.DB))
+				t.Fatalf("index %d was issued in the meantime, recovering are: %v", given, recovering(t, p.DB))
 			}
 			var gaps []store.GapAddress
 			p.need(p.DB.View(ctx, func(tx *store.Tx) (err error) {

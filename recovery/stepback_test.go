@@ -9,10 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Each number that is lower in the database than it is known to have been proves by itself that the database is older;
-// equal ones, and
-// higher ones, prove nothing.
-func TestWhatProvesThatADatabaseIsOlder(t *testing.T) {
+// Each number that is lower in the database than in the marks proves by itself that the database is older; equal and
+// higher numbers prove nothing.
+func TestALowerNumberProvesThatTheDatabaseIsOlder(t *testing.T) {
 	type facts struct {
 		now   store.Marks
 		kept  marks.State
@@ -27,17 +26,17 @@ func TestWhatProvesThatADatabaseIsOlder(t *testing.T) {
 		"another database":   {func(f *facts) { f.now.Identity.Database = "b" }, "another database"},
 		"one without a name": {func(f *facts) { f.kept.Database.Name, f.now.Identity.Database = "", "b" }, ""},
 		"a restored one":     {func(f *facts) { f.now.Restored = "noon" }, "restored from a backup at noon"},
-		"a look less":        {func(f *facts) { f.now.Beat-- }, "counted 6 looks, 7 are known"},
+		"a look less":        {func(f *facts) { f.now.Beat-- }, "counted 6 looks, the marks have 7"},
 		"a look more":        {func(f *facts) { f.now.Beat++ }, ""},
 		"a signature less": {func(f *facts) { f.now.Signed["tron"]-- },
-			"knows 2 signed transactions of tron, 3 are known"},
+			"has 2 signed transactions of tron, the marks have 3"},
 		"a signature more":        {func(f *facts) { f.now.Signed["tron"]++ }, ""},
-		"of a chain that is gone": {func(f *facts) { delete(f.now.Signed, "tron") }, "knows 0 signed transactions of tron"},
+		"of a chain that is gone": {func(f *facts) { delete(f.now.Signed, "tron") }, "has 0 signed transactions of tron"},
 		"an index less reserved": {func(f *facts) { f.now.Reserved["evm"]-- },
-			"reserved key indexes of evm up to 63, 64 are known"},
+			"reserved key indexes of evm up to 63, the marks have up to 64"},
 		"an index more reserved": {func(f *facts) { f.now.Reserved["evm"]++ }, ""},
 		"an index that was given": {func(f *facts) { f.now.Next["evm"]-- },
-			"next key index of evm is 9, and 9 was given out"},
+			"next key index of evm is 9, but 9 was issued"},
 		"one more that was given":  {func(f *facts) { f.now.Next["evm"]++ }, ""},
 		"given by another process": {func(f *facts) { f.now.Next["evm"], f.given = 3, nil }, ""},
 	} {
@@ -57,7 +56,7 @@ func TestWhatProvesThatADatabaseIsOlder(t *testing.T) {
 }
 
 // Another cluster, or another timeline of one, is another copy of the database. SQLite has neither.
-func TestWhatIsAnotherCopy(t *testing.T) {
+func TestAnotherClusterOrTimelineIsAnotherCopy(t *testing.T) {
 	for name, c := range map[string]struct {
 		now   store.Identity
 		kept  marks.Database

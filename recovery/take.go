@@ -11,21 +11,21 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ErrNotFinal is returned where an external spend may still be reorged out: what it used up is not settled before.
+// ErrNotFinal is returned if an external spend may still be reorged out: it is settled only once it is final.
 var ErrNotFinal = errors.New("an external spend is not final yet")
 
 // takeAtOnce bounds how many external spends one resume settles.
 const takeAtOnce = 1000
 
-// Halting returns the external spends that halted the chain and that nobody has settled, oldest first.
+// Halting returns the unsettled external spends that halted the chain, oldest first.
 func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
 	return tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalHalted, takeAtOnce)
 }
 
-// TakeAll settles every external spend that halted the chain, in a transaction that has locked it: what they used up is
-// used, so that the next transaction of ours fits the chain, and what left is borne by the operator, as a loss or as a
-// payment of theirs. The books follow when the spender settles them, at once for what is final, and are unsettled by a
-// reorg like everything else. The error is ErrNotFinal, and nothing has changed then.
+// TakeAll settles every external spend that halted the chain, in a transaction that has locked it: the nonces and UTXOs
+// that they used are marked used, so that the next transaction of ours fits the chain, and the operator bears what they
+// took, as a loss or as a payment of theirs. The sender books it when it settles them, immediately if they are final,
+// and a reorg unsettles it like everything else. The error is ErrNotFinal, and then nothing has changed.
 func (k Book) TakeAll(
 	ctx context.Context, tx *store.Tx, final uint64, a Answer,
 ) (taken []store.ExternalSpend, err error) {
@@ -36,7 +36,7 @@ func (k Book) TakeAll(
 	for _, x := range halting {
 		switch {
 		case x.Height == 0:
-			continue // reorged out: it has used up nothing, and is looked at again where it comes back
+			continue // reorged out: it used nothing, and is assessed again if it is included again
 		case x.Height > final:
 			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID,
 				x.Height, final)
@@ -49,16 +49,16 @@ func (k Book) TakeAll(
 	return taken, nil
 }
 
-// take makes an external spend an outgoing transaction that pays no withdrawal.
+// take turns an external spend into an outgoing transaction that pays no withdrawal.
 func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
 	spent, err := k.took(ctx, tx, x)
 	if err != nil {
 		return err
 	}
-	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.order.Change = k.Hot
-	} else if m.order.From, err = k.payer(ctx, tx, x.Base); err != nil {
+		m.request.Change = k.Hot
+	} else if m.request.From, err = k.payer(ctx, tx, x.Base); err != nil {
 		return err
 	}
 	block := chain.Block{Ref: chain.BlockRef{Height: x.Height}}
@@ -69,9 +69,9 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 	return tx.ExternalSpends().Set(ctx, x)
 }
 
-// took returns an external spend with what it took from us. Of a transaction with UTXOs that is what our UTXOs were
-// worth, whoever else was in it: what returned to us has arrived as a transfer of its own. On the account model it is
-// every payment, since what reached another address of ours has arrived there.
+// took returns an external spend with what it took from us. For a transaction with UTXOs that is the value of our
+// UTXOs, whoever else took part: what came back to us is recorded as a transfer. On the account model it is every
+// payment, because what another address of ours received is recorded as a transfer.
 func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
 	err = errors.Join(unmarshal(x.Claims, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
@@ -89,8 +89,8 @@ func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (sp
 	return spent, err
 }
 
-// lowerAdopted is lower for an external spend that was unclear and that no sweep explains, whose settlement would do
-// it.
+// lowerAdopted applies lower to an external spend that was unclear and that no sweep explains, whose settlement would
+// do it.
 func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
 	if k.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
 		return nil
@@ -102,7 +102,7 @@ func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSp
 	return k.lower(ctx, tx, spent)
 }
 
-// lower takes what a deposit address lost off what is known to be there to sweep.
+// lower subtracts what a deposit address lost from its known balance to sweep.
 func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
 	if x.Base == k.Hot.Base {
 		return nil

@@ -11,8 +11,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// versionOf returns the open outgoing transaction of which an external spend is a version that the database has
-// forgotten: it holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
+// versionOf returns the open outgoing transaction of which an external spend is a version that is missing from the
+// database: it has reserved what the external spend used, and makes the same payments. It returns the zero OutgoingTx
+// if there is none.
 func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil || len(owners) == 0 {
@@ -29,32 +30,32 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	if err != nil || p.Status == bursar.OutgoingFinal || p.Status == bursar.OutgoingAbandoned || p.Height > 0 {
 		return bursar.OutgoingTx{}, err
 	}
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return bursar.OutgoingTx{}, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
+		return bursar.OutgoingTx{}, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	if !k.samePayments(order, x) {
+	if !k.samePayments(request, x) {
 		return bursar.OutgoingTx{}, nil
 	}
 	return p, nil
 }
 
-// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed
-// did nothing: it is the order's by its claims alone.
-func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
+// samePayments reports whether an external spend did what a request asks for. A sweep takes what there is. A failed
+// transaction did nothing: only its reservations match it to the request.
+func (k Book) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
 	}
-	if order.Kind == chain.KindSweep {
-		return len(x.Payments) == 1 && len(order.Payments) == 1 &&
-			x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
-			x.Payments[0].Contract == order.Payments[0].Contract
+	if request.Kind == chain.KindSweep {
+		return len(x.Payments) == 1 && len(request.Payments) == 1 &&
+			x.Payments[0].Address.Base == request.Payments[0].Address.Base &&
+			x.Payments[0].Contract == request.Payments[0].Contract
 	}
 	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
 	for _, p := range k.toOthers(x) {
 		paid[p]++
 	}
-	for _, p := range order.Payments {
+	for _, p := range request.Payments {
 		asked[p]++
 	}
 	for p := range paid {
@@ -65,7 +66,7 @@ func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 	return len(paid) == len(asked)
 }
 
-// adoptVersion makes an external spend a version of an outgoing transaction, and the one that is in a block.
+// adoptVersion adds an external spend to an outgoing transaction as the version that is in a block.
 func (k Book) adoptVersion(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx,
 ) error {
@@ -98,24 +99,24 @@ func (k Book) adoptVersion(
 	return k.assignAll(ctx, tx, p, x)
 }
 
-// setSwept writes into a sweep's order what it really moved, since its bytes are not known.
+// setSwept writes what a sweep really moved into its request, because its bytes are not known.
 func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Kind != string(chain.KindSweep) || x.Failed {
 		return nil
 	}
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return fmt.Errorf("read order: %w", err)
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
+		return fmt.Errorf("read the transaction request: %w", err)
 	}
-	order.Payments = slices.Clone(x.Payments)
-	text, err := json.Marshal(order)
+	request.Payments = slices.Clone(x.Payments)
+	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("write order: %w", err)
+		return fmt.Errorf("encode the transaction request: %w", err)
 	}
 	return tx.Outgoing().SetRequest(ctx, p.ID, text)
 }
 
-// markSent leads an outgoing transaction, step by step, to having been sent.
+// markSent moves an outgoing transaction step by step to the status of a sent one.
 func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64) error {
 	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved,
 		bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
@@ -129,7 +130,7 @@ func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, u
 	return nil
 }
 
-// assignAll leads what an outgoing transaction pays to where it is on the chain.
+// assignAll moves what an outgoing transaction pays to the status that it has on the chain.
 func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	p.TxID = x.TxID
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)

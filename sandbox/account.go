@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// openAccount takes the account of an earlier start, if this database has it, or makes one.
+// openAccount loads the account of an earlier start from the data directory, if this database has it, or creates one.
 func (s *environment) openAccount(ctx context.Context) error {
 	kept, err := s.dir.account()
 	if err != nil {
@@ -21,30 +21,30 @@ func (s *environment) openAccount(ctx context.Context) error {
 	}
 	if kept != nil {
 		_, err := s.service.Accounts.Authenticate(ctx, account.Credentials{Key: kept.APIKey, Secret: kept.APISecret})
-		if err == nil || errors.Is(err, account.ErrForbidden) { // with a list of addresses it is the same account still
+		if err == nil || errors.Is(err, account.ErrForbidden) { // the addresses only limit its use
 			s.account = *kept
 			return nil
 		}
 		if refused := (*bursar.Error)(nil); !errors.As(err, &refused) {
-			return fmt.Errorf("look for the account: %w", err)
+			return fmt.Errorf("find the account: %w", err)
 		}
 	}
 	if s.account, err = s.newAccount(ctx, "sandbox"); err != nil {
-		return fmt.Errorf("make an account: %w", err)
+		return fmt.Errorf("create an account: %w", err)
 	}
 	return s.dir.keepAccount(s.account)
 }
 
-// newAccount makes a customer with a key, a secret and the secret of its webhooks.
+// newAccount creates an account with an API key, an API secret and a webhook secret.
 func (s *environment) newAccount(ctx context.Context, name string) (control.Account, error) {
 	if s.service == nil {
-		return s.newAccountBeside(ctx, name)
+		return s.newAccountWithoutService(ctx, name)
 	}
 	return newAccountOf(ctx, s.service, name)
 }
 
-// newAccountBeside opens the database for as long as it takes, as the operator's command does.
-func (s *environment) newAccountBeside(ctx context.Context, name string) (made control.Account, err error) {
+// newAccountWithoutService opens the database only while it creates the account, as the operator's command does.
+func (s *environment) newAccountWithoutService(ctx context.Context, name string) (made control.Account, err error) {
 	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv})
 	if err != nil {
 		return made, err
@@ -75,42 +75,42 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 	}, nil
 }
 
-// capital is what the operator puts in of each chain's coin, for gas and fees.
-func capital(id bursar.ChainID) string {
+// operatorFunds is how much of each chain's native asset the operator deposits for gas and fees.
+func operatorFunds(id bursar.ChainID) string {
 	switch id {
 	case bursar.Bitcoin:
 		return "5"
 	case bursar.Tron:
-		return "5000" // a transfer of tokens burns up to some dozens
+		return "5000" // a token transfer burns up to some dozens
 	}
 	return "50"
 }
 
-// untilFinal is how many blocks make a payment final on every chain here.
+// untilFinal is the number of blocks that makes a payment final on every chain here.
 const untilFinal = 4
 
-// payCapital pays the operator's own money to each hot address that holds nothing, and makes it final at once, so that
-// withdrawals never wait for gas.
-func (s *environment) payCapital(context.Context) error {
+// payOperatorFunds pays operator funds to each hot wallet address that is empty, and makes the payment final at once,
+// so that withdrawals never wait for gas.
+func (s *environment) payOperatorFunds(context.Context) error {
 	for _, c := range s.chains {
 		native, found := s.registry.Asset(c.ID, "")
 		if !found {
-			return fmt.Errorf("chain %s has no coin of its own", c.ID)
+			return fmt.Errorf("chain %s has no native asset", c.ID)
 		}
 		hot := s.hot[c.ID]
 		held, err := c.Balance(native, hot)
 		if err != nil {
-			return fmt.Errorf("look for the capital on %s: %w", c.ID, err)
+			return fmt.Errorf("look up the operator funds on %s: %w", c.ID, err)
 		}
 		if !held.IsZero() {
 			continue
 		}
-		amount, err := native.Parse(capital(c.ID))
+		amount, err := native.Parse(operatorFunds(c.ID))
 		if err != nil {
 			return err
 		}
 		if err := c.PayNow(native, hot, amount, untilFinal); err != nil {
-			return fmt.Errorf("pay the capital on %s: %w", c.ID, err)
+			return fmt.Errorf("pay the operator funds on %s: %w", c.ID, err)
 		}
 	}
 	return nil

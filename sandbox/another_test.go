@@ -22,7 +22,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// another is a service that follows a chain which none of its code names.
+// another is a service that follows a chain which its code does not name.
 type another struct {
 	*testing.T
 	node    *ethereum.Node
@@ -32,13 +32,13 @@ type another struct {
 
 const anotherID = 43114
 
-// TestAnotherChainIsConfigurationOnly takes the lines of docs/adding-a-chain.md, with nothing but the URL of the node
-// and the contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
+// TestAnotherChainIsConfigurationOnly takes the configuration of docs/adding-a-chain.md, changes only the URL of the
+// node and the contract of the token, and then deposits, sweeps and withdraws the native asset and the token.
 func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string { return fmt.Sprintf("contract: %q", contract) })
 	hot := a.service.Hot("avalanche").Base
-	a.pay("", hot, 50) // the operator's, for gas
+	a.pay("", hot, 50) // operator funds for gas
 	for code, symbol := range map[string]string{"AVAX": "", "USDC-AVAX": "USDC"} {
 		wallet, err := a.client.CreateWallet(t.Context(),
 			client.NewWallet{Currency: code, Webhook: "https://shop.example/hook"})
@@ -49,7 +49,7 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 		a.mineUntil(code+" is credited", func() error { return a.balanceIs(code, "20") })
 		a.mineUntil(code+" is swept", func() error {
 			if left := a.holds(symbol, wallet.Address); left.Cmp(units(symbol, 1)) > 0 {
-				return fmt.Errorf("%s are left at the deposit address", left)
+				return fmt.Errorf("the deposit address still holds %s after the sweep", left)
 			}
 			return nil
 		})
@@ -61,12 +61,12 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 		a.mineUntil(code+" is paid out", func() error {
 			order, err := a.client.Withdrawal(t.Context(), order.WithdrawalID)
 			if err == nil && order.Status != "confirmed" {
-				err = fmt.Errorf("the withdrawal is %s", order.Status)
+				err = fmt.Errorf("the withdrawal is %s, want it paid out", order.Status)
 			}
 			return err
 		})
 		if got := a.holds(symbol, to); got.Cmp(units(symbol, 12)) != 0 {
-			t.Errorf("the receiver has %s units of %s", got, code)
+			t.Errorf("the receiver has %s units of %s, want what was withdrawn", got, code)
 		}
 	}
 	a.mineUntil("the books agree with the chain", func() error {
@@ -80,13 +80,13 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	})
 }
 
-// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly
+// TestATokenInSmallLetters credits and pays a token whose contract is configured in lower case, within the hourly
 // limit of the signer and not beyond it.
 func TestATokenInSmallLetters(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string {
 		if strings.ToLower(contract) == contract {
-			t.Fatal("the contract has no capitals")
+			t.Fatal("the contract has no capital letters: this test proves nothing")
 		}
 		return fmt.Sprintf("contract: %q, hourly_limit: \"15\"", strings.ToLower(contract))
 	})
@@ -97,7 +97,7 @@ func TestATokenInSmallLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.pay("USDC", wallet.Address, 20)
-	a.mineUntil("it is credited", func() error { return a.balanceIs("USDC-AVAX", "20") })
+	a.mineUntil("the deposit is credited", func() error { return a.balanceIs("USDC-AVAX", "20") })
 	first, second := a.node.NewAddress(), a.node.NewAddress()
 	for _, order := range []client.NewWithdrawal{{Currency: "USDC-AVAX", Amount: "12", Address: first},
 		{Currency: "USDC-AVAX", Amount: "5", Address: second}} {
@@ -105,15 +105,15 @@ func TestATokenInSmallLetters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if order.Address == first {
-			a.mineUntil("what the hour allows is paid", func() error {
+			a.mineUntil("a withdrawal within the hourly limit is paid", func() error {
 				if got := a.holds("USDC", first); got.Cmp(units("USDC", 12)) != 0 {
-					return fmt.Errorf("the receiver has %s units", got)
+					return fmt.Errorf("the receiver has %s units, want what was withdrawn", got)
 				}
 				return nil
 			})
 		}
 	}
-	a.mineUntil("what it does not allow is held back", func() error {
+	a.mineUntil("a withdrawal beyond the hourly limit is held back", func() error {
 		var open []store.Alarm
 		err := a.service.DB.View(t.Context(), func(tx *store.Tx) (err error) {
 			open, err = tx.Alarms().OfKind(t.Context(), "signer_refused")
@@ -125,11 +125,11 @@ func TestATokenInSmallLetters(t *testing.T) {
 		return err
 	})
 	if got := a.holds("USDC", second); got.Sign() != 0 {
-		t.Errorf("%s units are paid beyond the hour's limit", got)
+		t.Errorf("%s units are paid, which exceeds the hourly limit", got)
 	}
 }
 
-// newAnother runs the documented configuration, with what token makes of the contract of its token.
+// newAnother runs the documented configuration; token edits the configured contract of its token.
 func newAnother(t *testing.T, token func(contract string) string) *another {
 	t.Helper()
 	node, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: anotherID, FinalityDepth: 2,
@@ -174,7 +174,7 @@ var (
 	documentedToken = regexp.MustCompile(`contract: "[^"]*"`)
 )
 
-// configuration is the documented one between what every service needs.
+// configuration is the documented configuration together with the settings that every service needs.
 func (a *another) configuration(token func(contract string) string) config.Config {
 	a.Helper()
 	text, err := os.ReadFile("../docs/adding-a-chain.md")
@@ -183,7 +183,7 @@ func (a *another) configuration(token func(contract string) string) config.Confi
 	}
 	lines := documentedLines.FindSubmatch(text)
 	if lines == nil || !strings.Contains(string(lines[1]), fmt.Sprintf("chain_id: %d,", anotherID)) {
-		a.Fatal("docs/adding-a-chain.md shows no other chain")
+		a.Fatal("docs/adding-a-chain.md shows no configuration of another chain")
 	}
 	contract, err := a.node.Token("USDC")
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *another) seed(file string) {
 	}
 }
 
-// units are whole UTXOs, or whole tokens, in their smallest unit.
+// units are whole native assets or whole tokens in their smallest unit.
 func units(symbol string, whole int64) *big.Int {
 	decimals := int64(18)
 	if symbol != "" {
@@ -266,7 +266,7 @@ func (a *another) balanceIs(code, want string) error {
 	return err
 }
 
-// mineUntil makes blocks until something is so.
+// mineUntil mines blocks until the condition holds.
 func (a *another) mineUntil(what string, check func() error) {
 	a.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)

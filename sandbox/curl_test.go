@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// What the sandbox tells a person to try is run as it is told, by a shell with curl: a wallet, a payment, the balance.
-func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
+// TestTheSuggestedCommandsWork runs the commands that the sandbox suggests as they are printed, by a shell with
+// curl: create a wallet, pay it, read the balance.
+func TestTheSuggestedCommandsWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("curl is left out by -short")
+		t.Skip("needs curl and a whole sandbox: left out by -short")
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("this test needs curl: run go run ./test -install curl, or leave such tests out with -short")
@@ -21,11 +22,11 @@ func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
 	t.Parallel()
 	lines := suggested(t)
 	if len(lines) != 3 {
-		t.Fatalf("the sandbox suggests %q", lines)
+		t.Fatalf("the sandbox suggests %q, want three commands", lines)
 	}
 	paid := shell(t, lines[0]+"\n"+lines[1])
 	if !strings.Contains(paid, `"hashID"`) {
-		t.Fatalf("the payment is answered %s", paid)
+		t.Fatalf("the payment is answered %s, want a transaction", paid)
 	}
 	deadline := time.After(time.Minute)
 	for tick := time.NewTicker(200 * time.Millisecond); ; {
@@ -35,13 +36,13 @@ func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("the balance is still %s", balance)
+			t.Fatalf("the balance is still %s, want the payment", balance)
 		case <-tick.C:
 		}
 	}
 }
 
-// suggested starts a sandbox until the test ends and returns the lines that it suggests.
+// suggested runs a sandbox until the test ends and returns the commands that it suggests.
 func suggested(t *testing.T) (lines []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -23,26 +23,25 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// passphrase opens the sandbox's seed file. It is no secret: nothing of value lies behind it.
+// passphrase opens the sandbox's seed file. It is not a secret: the seed holds nothing of value.
 const passphrase = "sandbox"
 
-// sealWork makes opening the seed file a matter of milliseconds, as it protects nothing.
+// sealWork keeps opening the seed file to milliseconds, because the file protects nothing.
 const sealWork = 8
 
-// dataDir is the directory where everything lies. It is locked: a second sandbox is refused until the first one has
-// ended.
+// dataDir is the directory that holds everything. It is locked: a second sandbox is refused until the first one ends.
 type dataDir struct {
 	dir       string
 	temporary bool
 	lock      io.Closer
 }
 
-// openDataDir makes the directory that is named, or a temporary one.
+// openDataDir creates the named directory, or a temporary one if the name is empty.
 func openDataDir(s settings) (dataDir, error) {
 	if s.data == "" {
 		dir, err := os.MkdirTemp("", "bursar-sandbox-")
 		if err != nil {
-			return dataDir{}, fmt.Errorf("make a temporary directory: %w", err)
+			return dataDir{}, fmt.Errorf("create a temporary directory: %w", err)
 		}
 		return dataDir{dir: dir, temporary: true}, nil
 	}
@@ -51,7 +50,7 @@ func openDataDir(s settings) (dataDir, error) {
 		return dataDir{}, fmt.Errorf("data directory: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return dataDir{}, fmt.Errorf("make the data directory: %w", err)
+		return dataDir{}, fmt.Errorf("create the data directory: %w", err)
 	}
 	lock, err := storage.OpenFile(filepath.Join(dir, "lock"), false) // a portable lock that dies with the process
 	if err != nil {
@@ -60,7 +59,7 @@ func openDataDir(s settings) (dataDir, error) {
 	return dataDir{dir: dir, lock: lock}, nil
 }
 
-// close lets others have the directory, or removes it where it is temporary.
+// close unlocks the directory, and removes it if it is temporary.
 func (p dataDir) close() error {
 	if p.temporary {
 		return os.RemoveAll(p.dir)
@@ -70,14 +69,14 @@ func (p dataDir) close() error {
 
 func (p dataDir) file(name string) string { return filepath.Join(p.dir, name) }
 
-// chainDir is where a chain is kept.
+// chainDir is the directory of one chain.
 func (p dataDir) chainDir(id bursar.ChainID) (string, error) {
 	dir := filepath.Join(p.dir, "chains", string(id))
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// seed makes the seed file, and the file with its passphrase for those who run `bursar` on the same place, unless they
-// are there.
+// seed creates the seed file, and the file with its passphrase for a `bursar` that runs on the same directory, if
+// they do not exist yet.
 func (p dataDir) seed() error {
 	if err := p.write("passphrase", []byte(passphrase+"\n")); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (p dataDir) seed() error {
 	}
 	mnemonic, err := signer.NewMnemonic(rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make a seed: %w", err)
+		return fmt.Errorf("create a seed: %w", err)
 	}
 	defer mnemonic.Wipe()
 	phrase, err := signer.NewPassphrase(passphrase)
@@ -99,12 +98,12 @@ func (p dataDir) seed() error {
 		return fmt.Errorf("seal the seed: %w", err)
 	}
 	if err := signer.WriteSeedFile(p.file("seed.age"), sealed); err != nil {
-		return fmt.Errorf("keep the seed: %w", err)
+		return fmt.Errorf("store the seed: %w", err)
 	}
 	return nil
 }
 
-// getenv is the environment that the service sees.
+// getenv is the environment of the service.
 func getenv(name string) string {
 	if name == signer.PassphraseVariable {
 		return passphrase
@@ -112,16 +111,16 @@ func getenv(name string) string {
 	return ""
 }
 
-// configure writes the service's configuration file and reads it as `bursar serve` does. The environment of this
-// process stays out of it.
+// configure writes the service's configuration file and loads it as `bursar serve` does. The environment of this
+// process is not used.
 func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string) (config.Config, error) {
 	database := s.database
 	if database == "" {
 		database = "sqlite:bursar.db"
 	}
 	var b strings.Builder
-	b.WriteString("# Written by the sandbox at each start. BURSAR_PASSPHRASE_FILE for it is the file passphrase beside " +
-		"it.\n")
+	b.WriteString("# Written by the sandbox at each start. Set BURSAR_PASSPHRASE_FILE to the file \"passphrase\" in " +
+		"this directory.\n")
 	for _, line := range [][2]string{{"listen", s.listen}, {"admin_listen", s.admin}, {"database", database},
 		{"network", "regtest"}, {"seed_file", "seed.age"}} {
 		fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
@@ -138,7 +137,8 @@ func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string)
 	return config.Load(p.file("bursar.yaml"), nil)
 }
 
-// writeContracts names the contracts of the tokens that were deployed here: those of the main nets do not exist.
+// writeContracts configures the contracts of the tokens that are deployed here, because the contracts of the main
+// networks do not exist here.
 func writeContracts(b *strings.Builder, running []*chains.Chain) {
 	heading := "currencies:\n"
 	for _, c := range running {
@@ -173,7 +173,7 @@ func (p dataDir) keepAccount(account control.Account) error {
 	return p.write("account.json", append(text, '\n'))
 }
 
-// receiver returns where the webhook receiver listened at an earlier start, or "".
+// receiver returns the address that the webhook receiver listened on at an earlier start, or "".
 func (p dataDir) receiver() (string, error) {
 	text, err := os.ReadFile(p.file("receiver"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +185,7 @@ func (p dataDir) receiver() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// write puts a file in place for its owner alone: whole, or not at all.
+// write writes a file that only its owner can read. The file is replaced as a whole or not at all.
 func (p dataDir) write(name string, text []byte) error {
 	file, err := os.OpenFile(p.file(name+".new"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -18,7 +18,7 @@ var (
 	endpoint = regexp.MustCompile(`(?m)^\t(post|get)\("(/[a-z/]+)"`)
 )
 
-// TestTheSandboxIsDocumented holds docs/sandbox.md to the flags and to the paths of the remote control.
+// TestTheSandboxIsDocumented checks that docs/sandbox.md describes every flag and every path of the remote control.
 func TestTheSandboxIsDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/sandbox.md")
@@ -41,16 +41,16 @@ func TestTheSandboxIsDocumented(t *testing.T) {
 		rows = append(rows, "| `"+strings.ToUpper(m[1])+" "+m[2])
 	}
 	if len(rows) != 10+12 {
-		t.Errorf("%d flags and paths are found: %q", len(rows), rows)
+		t.Errorf("found %d flags and paths: %q", len(rows), rows)
 	}
 	for _, kind := range fault.Kinds() {
 		if !strings.Contains(string(text), "`"+string(kind)+"`") {
-			t.Errorf("docs/sandbox.md does not say what %s is", kind)
+			t.Errorf("docs/sandbox.md does not describe %s", kind)
 		}
 	}
 	for _, row := range rows {
 		if !strings.Contains(string(text), "\n"+row) {
-			t.Errorf("docs/sandbox.md has no row that begins with %s", row)
+			t.Errorf("docs/sandbox.md has no table row that begins with %s", row)
 		}
 	}
 }

@@ -20,26 +20,26 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
-// environment is everything that runs.
+// environment is a running sandbox.
 type environment struct {
 	flags settings
 	dir   dataDir
 	log   *slog.Logger
 
-	chains   []*chains.Chain // in the order of the flags
+	chains   []*chains.Chain // in the order of --chains
 	receiver *receiver.Receiver
 	registry *bursar.Registry
-	service  *service.Service // nil once it is another process
+	service  *service.Service // nil when the service is another process
 	config   config.Config
 	hot      map[bursar.ChainID]string
 	account  control.Account
 	control  *control.Server
 }
 
-// open starts everything but the service's work and the miners, in the order in which they need each other.
+// open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital,
-		s.letGo, s.openControl}
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount,
+		s.payOperatorFunds, s.closeService, s.openControl}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *environment) open(ctx context.Context) error {
 	return nil
 }
 
-// openChains starts the nodes beside each other.
+// openChains starts the nodes in parallel.
 func (s *environment) openChains(ctx context.Context) error {
 	started := make([]*chains.Chain, len(s.flags.chains))
 	group, ctx := errgroup.WithContext(ctx)
@@ -69,8 +69,8 @@ func (s *environment) openChains(ctx context.Context) error {
 	return err
 }
 
-// openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others,
-// a free one.
+// openReceiver listens on the address of the earlier start, because existing wallets send their webhooks there; on a
+// free one if that address is in use.
 func (s *environment) openReceiver(ctx context.Context) (err error) {
 	kept, err := s.dir.receiver()
 	if err != nil {
@@ -80,7 +80,8 @@ func (s *environment) openReceiver(ctx context.Context) (err error) {
 		if s.receiver, err = receiver.Listen(ctx, kept, time.Now); err == nil {
 			return nil
 		}
-		s.log.Warn("the receiver's address of the last start is taken", "error", err)
+		s.log.Warn("the webhook receiver's earlier address is in use: wallets of earlier starts do not reach "+
+			"it", "error", err)
 	}
 	if s.receiver, err = receiver.Listen(ctx, receiver.Own, time.Now); err != nil {
 		return err
@@ -109,15 +110,15 @@ func (s *environment) openWith(ctx context.Context, cfg config.Config) error {
 	for _, c := range s.chains {
 		s.hot[c.ID] = s.service.Hot(c.ID).Base
 	}
-	if s.flags.remoteSigner {
+	if s.flags.separateService {
 		return nil
 	}
 	return orAnyPort(s.service.Listen())
 }
 
-// letGo closes the service that made the account, where another process is to serve.
-func (s *environment) letGo(context.Context) error {
-	if !s.flags.remoteSigner {
+// closeService closes the service that created the account, if another process is to serve.
+func (s *environment) closeService(context.Context) error {
+	if !s.flags.separateService {
 		return nil
 	}
 	err := s.service.Close()
@@ -125,12 +126,13 @@ func (s *environment) letGo(context.Context) error {
 	return err
 }
 
-// orAnyPort says how not to need the port that could not be had.
+// orAnyPort adds to an error about a port how to have a free one picked.
 func orAnyPort(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control 127.0.0.1:0)", err)
+	return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control "+
+		"127.0.0.1:0)", err)
 }
 
 func (s *environment) openControl(ctx context.Context) (err error) {
@@ -146,10 +148,10 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 	return orAnyPort(err)
 }
 
-// run works until ctx ends, and calls announce once the service answers.
+// run runs everything until ctx ends, and calls announce once the service answers.
 func (s *environment) run(ctx context.Context, announce func() error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	if !s.flags.remoteSigner {
+	if !s.flags.separateService {
 		group.Go(func() error { return s.service.Run(ctx) })
 	}
 	group.Go(func() error { return s.control.Run(ctx) })
@@ -169,15 +171,15 @@ func (s *environment) run(ctx context.Context, announce func() error) error {
 	return nil
 }
 
-// patience bounds how long the service may take from listening to answering.
-const patience = 30 * time.Second
+// readyTimeout is how long the service may take from listening to being ready.
+const readyTimeout = 30 * time.Second
 
-// answers waits until the service says that it is ready.
+// answers waits until the service reports that it is ready.
 func (s *environment) answers(ctx context.Context) error {
-	if s.flags.remoteSigner {
+	if s.flags.separateService {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -201,7 +203,7 @@ func (s *environment) answers(ctx context.Context) error {
 	}
 }
 
-// close ends everything, the service before what it stands on.
+// close stops everything, the service before the nodes and the database that it uses.
 func (s *environment) close() error {
 	var errs []error
 	if s.service != nil {

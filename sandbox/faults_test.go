@@ -17,18 +17,18 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// outside is a client of a sandbox: of its service, its remote control and its metrics.
-type outside struct {
+// sandboxClient is a client of a sandbox: of the service's API, the remote control and the metrics.
+type sandboxClient struct {
 	*testing.T
-	facts
+	startInfo
 }
 
-// ask puts a request and reads the answer into out, which may be nil.
-func (o outside) ask(method, url string, body map[string]any, out any) {
+// ask sends a request and decodes the answer into out, which may be nil.
+func (o sandboxClient) ask(method, url string, body map[string]any, out any) {
 	o.Helper()
 	var text []byte
 	if body != nil {
-		text, _ = json.Marshal(body) // of texts and numbers: never fails
+		text, _ = json.Marshal(body) // a map of texts and numbers: never fails
 	}
 	request, err := http.NewRequestWithContext(o.Context(), method, url, bytes.NewReader(text))
 	if err != nil {
@@ -56,13 +56,13 @@ func (o outside) ask(method, url string, body map[string]any, out any) {
 	}
 }
 
-func (o outside) control(path string, body map[string]any) {
+func (o sandboxClient) control(path string, body map[string]any) {
 	o.Helper()
 	o.ask(http.MethodPost, o.Control+path, body, nil)
 }
 
-// wallet makes one and returns its id and address.
-func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
+// wallet creates a wallet and returns its id and address.
+func (o sandboxClient) wallet(code bursar.CurrencyCode) (id, address string) {
 	o.Helper()
 	var made struct {
 		Response struct {
@@ -75,8 +75,8 @@ func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
 	return made.Response.Wallet.WalletID, made.Response.Wallet.Address
 }
 
-// deposits returns status and amount of each of a wallet's deposits.
-func (o outside) deposits(wallet string) []string {
+// deposits returns the status and amount of each deposit of a wallet.
+func (o sandboxClient) deposits(wallet string) []string {
 	o.Helper()
 	var list struct {
 		Response struct {
@@ -91,7 +91,7 @@ func (o outside) deposits(wallet string) []string {
 	return found
 }
 
-func (o outside) balance(code bursar.CurrencyCode) string {
+func (o sandboxClient) balance(code bursar.CurrencyCode) string {
 	o.Helper()
 	var whole struct {
 		Response struct {
@@ -104,8 +104,8 @@ func (o outside) balance(code bursar.CurrencyCode) string {
 	return whole.Response.Account.Balance[code]
 }
 
-// calls is how often the service has asked a chain's node, and how often that failed.
-func (o outside) calls(id bursar.ChainID) (asked, failed int) {
+// calls is the number of calls of the service to a chain's node, and of those that failed.
+func (o sandboxClient) calls(id bursar.ChainID) (asked, failed int) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
@@ -114,7 +114,7 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 			`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
 			n, ok := new(big.Rat).SetString(match[1]) // it may be written with an exponent
 			if !ok || !n.IsInt() {
-				o.Fatalf("%s counts nothing", match[0])
+				o.Fatalf("the metrics count no calls for %s", match[0])
 			}
 			sum += int(n.Num().Int64())
 		}
@@ -123,8 +123,8 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 	return read("bursar_rpc_calls_total"), read("bursar_rpc_faults_total")
 }
 
-// until waits for a condition, for minutes where the machine is busy.
-func (o outside) until(what string, done func() bool) {
+// until waits for a condition, up to minutes because the machine may be busy.
+func (o sandboxClient) until(what string, done func() bool) {
 	o.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -132,18 +132,19 @@ func (o outside) until(what string, done func() bool) {
 	for !done() {
 		select {
 		case <-deadline:
-			o.Fatalf("%s: still not", what)
+			o.Fatalf("%s: not in time", what)
 		case <-ticker.C:
 		}
 	}
 }
 
-// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once
-// it has recovered everything is, once. Every chain has another trouble at a time.
+// TestEveryFaultOnEveryChain gives every chain's node a different fault at a time, and each fault in turn. Under
+// every fault addresses are still created, no deposit is recorded that the node does not report, and after the node
+// has recovered every deposit is credited exactly once.
 func TestEveryFaultOnEveryChain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("faults of all chains' nodes are left out by -short")
+		t.Skip("runs all chains through every fault of a node: left out by -short")
 	}
 	line, end := begin(t, "--json", "--blocks", "manual")
 	t.Cleanup(func() {
@@ -151,15 +152,15 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	o, kinds := outside{t, factsOf(t, line)}, fault.Troubles()
+	o, kinds := sandboxClient{t, startInfoOf(t, line)}, fault.Troubles()
 	for round := range kinds {
-		var patients []*patient
+		var faulty []*faultyNode
 		for i, id := range chains.Available() {
-			patients = append(patients, o.befall(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
+			faulty = append(faulty, o.startFault(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
 		}
 		o.until(fmt.Sprintf("every chain recovers from fault %d", round+1), func() bool {
-			patients = slices.DeleteFunc(patients, o.attend)
-			return len(patients) == 0
+			faulty = slices.DeleteFunc(faulty, o.endFault)
+			return len(faulty) == 0
 		})
 		for _, id := range chains.Available() {
 			currency := nativeOf(t, id)
@@ -177,7 +178,7 @@ func nativeOf(t *testing.T, id bursar.ChainID) bursar.Currency {
 			return c
 		}
 	}
-	t.Fatalf("chain %s has no coin", id)
+	t.Fatalf("chain %s has no native asset", id)
 	return bursar.Currency{}
 }
 
@@ -190,33 +191,33 @@ func parse(t *testing.T, c bursar.Currency, text string) bursar.Amount {
 	return amount
 }
 
-// patient is a chain whose node fails, with a payment that was made meanwhile.
-type patient struct {
+// faultyNode is a chain whose node has a fault, with a payment that was made during the fault.
+type faultyNode struct {
 	currency      bursar.Currency
 	kind          fault.Kind
 	wallet        string
-	asked, failed int  // calls of the service before anything was done
+	asked, failed int  // calls of the service before the fault
 	recovering    bool // the fault is over
 }
 
-func (p *patient) String() string {
-	return fmt.Sprintf("the node of %s, which is %s", p.currency.Chain, p.kind)
+func (p *faultyNode) String() string {
+	return fmt.Sprintf("the node of %s with fault %s", p.currency.Chain, p.kind)
 }
 
-// befall makes a node fail and then pays, with blocks enough to be final.
-func (o outside) befall(currency bursar.Currency, kind fault.Kind) *patient {
+// startFault gives a node a fault, then pays and mines enough blocks to make the payment final.
+func (o sandboxClient) startFault(currency bursar.Currency, kind fault.Kind) *faultyNode {
 	o.Helper()
 	o.control("/fault", map[string]any{"chain": currency.Chain, "kind": kind, "seconds": 3600})
 	id, address := o.wallet(currency.Code)
 	o.control("/pay", map[string]any{"currency": currency.Code, "address": address, "amount": "7"})
 	o.control("/mine", map[string]any{"chain": currency.Chain, "blocks": 6})
-	p := &patient{currency: currency, kind: kind, wallet: id}
+	p := &faultyNode{currency: currency, kind: kind, wallet: id}
 	p.asked, p.failed = o.calls(currency.Chain)
 	return p
 }
 
-// attend ends the fault once the service has met it in vain, and reports whether everything is credited after that.
-func (o outside) attend(p *patient) bool {
+// endFault ends the fault once the service has run into it, and then reports whether everything is credited.
+func (o sandboxClient) endFault(p *faultyNode) bool {
 	o.Helper()
 	if p.recovering {
 		return slices.Equal(o.deposits(p.wallet), []string{"confirmed " + p.currency.Exact(parse(o.T, p.currency, "7"))})
@@ -226,19 +227,19 @@ func (o outside) attend(p *patient) bool {
 	}
 	found := o.deposits(p.wallet)
 	if p.kind != fault.Slow && len(found) > 0 {
-		o.Fatalf("%s, told of %v", p, found)
+		o.Fatalf("%s: deposits %v were recorded, want none", p, found)
 	}
 	o.control("/fault", map[string]any{"chain": p.currency.Chain, "kind": p.kind, "seconds": 0})
 	p.recovering = true
 	return false
 }
 
-// enough is how many calls of the service show that it has looked for blocks, more than once, since they were made: no
-// adapter needs as many to read a chain's end and find that there is nothing.
+// enough is a number of calls which shows that the service has looked for blocks more than once since they were
+// mined: no adapter needs as many calls to find that a chain has no new block.
 const enough = 12
 
-// met reports whether the service has asked the node since it fails.
-func (o outside) met(p *patient) bool {
+// met reports whether the service has called the node since the fault began.
+func (o sandboxClient) met(p *faultyNode) bool {
 	o.Helper()
 	asked, failed := o.calls(p.currency.Chain)
 	switch p.kind {

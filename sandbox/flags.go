@@ -15,20 +15,20 @@ import (
 
 // settings are the command's flags.
 type settings struct {
-	json         bool
-	listen       string
-	admin        string
-	control      string
-	data         string
-	database     string
-	chains       []bursar.ChainID
-	manual       bool
-	remoteSigner bool // the service is a process of its own
-	// endpoints is how many ways there are to each node.
+	json            bool
+	listen          string
+	admin           string
+	control         string
+	data            string
+	database        string
+	chains          []bursar.ChainID
+	manual          bool
+	separateService bool // the service runs in a process of its own
+	// endpoints is the number of endpoints of each node.
 	endpoints int
 }
 
-const usage = `Runs chains on this machine, the service on top of them, and a remote control.
+const usage = `Run chains on this machine, the service on top of them, and a remote control.
 
   go run ./sandbox [flags]
 
@@ -43,39 +43,39 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		fmt.Fprint(stderr, usage)
 		set.PrintDefaults()
 	}
-	set.BoolVar(&s.json, "json", false, "print one line of JSON when ready, and the log to standard error")
+	set.BoolVar(&s.json, "json", false, "print one line of JSON when ready, and log everything to standard error")
 	set.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the API; port 0 picks a free one")
 	set.StringVar(&s.admin, "admin", "127.0.0.1:8081",
 		"`address` of the operator's dashboard and metrics; port 0 picks a free one")
 	set.StringVar(&s.control, "control", "127.0.0.1:8082",
 		"`address` of the remote control, on loopback; port 0 picks a free one")
 	set.StringVar(&s.data, "data", "",
-		"`directory` that keeps chains, seed, account and database; none: nothing outlives this run")
+		"`directory` that keeps chains, seed, account and database; without it nothing is kept after this run")
 	set.StringVar(&s.database, "database", "",
-		"`URL` of the database, sqlite:FILE or postgres://…; none: a file beside the rest")
-	set.StringVar(&names, "chains", "", "`list` of chains, with commas between; none: all of "+
+		"`URL` of the database, sqlite:FILE or postgres://…; without it a SQLite file in the data directory")
+	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; without it all: "+
 		strings.Join(available(), ", "))
-	set.IntVar(&s.endpoints, "endpoints", 1, "how many endpoints the service has for each chain, with faults of their own")
-	set.BoolVar(&s.remoteSigner, "apart", false,
-		"run everything but the service, which is for 'bursar serve --config DIRECTORY/bursar.yaml' then")
+	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
+	set.BoolVar(&s.separateService, "apart", false,
+		"run everything except the service; start it yourself with 'bursar serve --config DIRECTORY/bursar.yaml'")
 	set.StringVar(&blocks, "blocks", "auto",
-		"`auto`: every second and after a payment; manual: only when the remote control asks")
+		"`auto`: mine a block every second and after each payment; manual: only when the remote control asks")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	if set.NArg() > 0 {
-		return s, fmt.Errorf("%.60q is not a flag; --help lists them", set.Arg(0))
+		return s, fmt.Errorf("%.60q is not a flag: use --help for the list", set.Arg(0))
 	}
 	if blocks != "auto" && blocks != "manual" {
-		return s, fmt.Errorf("--blocks is %.40q; it can be auto or manual", blocks)
+		return s, fmt.Errorf("--blocks is %.40q: use auto or manual", blocks)
 	}
 	if s.endpoints < 1 || s.endpoints > maxEndpoints {
-		return s, fmt.Errorf("--endpoints is %d; it can be 1 to %d", s.endpoints, maxEndpoints)
+		return s, fmt.Errorf("--endpoints is %d: use 1 to %d", s.endpoints, maxEndpoints)
 	}
-	if s.remoteSigner && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
+	if s.separateService && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
 		return s,
-			fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with ports that are not 0: another process " +
-				"will use them")
+			fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with fixed ports (not 0), because " +
+				"another process listens on them")
 	}
 	s.manual = blocks == "manual"
 	var err error
@@ -86,7 +86,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	return s, err
 }
 
-// maxEndpoints is as many as the service takes for one chain.
+// maxEndpoints is the number of endpoints that the service accepts for one chain.
 const maxEndpoints = 8
 
 func available() []string {
@@ -97,7 +97,7 @@ func available() []string {
 	return names
 }
 
-// chosenChains reads the list of chains; all there are where none is named.
+// chosenChains parses the list of chains; an empty list means every chain.
 func chosenChains(names string) ([]bursar.ChainID, error) {
 	if names == "" {
 		return chains.Available(), nil
@@ -116,8 +116,8 @@ func chosenChains(names string) ([]bursar.ChainID, error) {
 	return list, nil
 }
 
-// absoluteDatabase resolves a file against the current folder: in the configuration it would be resolved against
-// another.
+// absoluteDatabase resolves a file path against the current directory, because the service would resolve it against
+// the configuration's directory.
 func absoluteDatabase(url string) (string, error) {
 	file, ok := strings.CutPrefix(url, "sqlite:")
 	if !ok || file == "" || filepath.IsAbs(file) {
@@ -127,7 +127,7 @@ func absoluteDatabase(url string) (string, error) {
 	return "sqlite:" + file, err
 }
 
-// logger writes everything where the output is for programs, and only what is wrong where a person reads along.
+// logger logs everything if the output is for programs, and only warnings and errors if a person reads along.
 func logger(s settings, stderr io.Writer) *slog.Logger {
 	level := slog.LevelError
 	if s.json {

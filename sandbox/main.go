@@ -1,10 +1,10 @@
-// Command sandbox runs chains on this machine, the service on top of them, and a remote control to play the outside
+// Command sandbox runs chains on this machine, the service on top of them, and a remote control that plays the outside
 // world.
 //
-// It owns what a data directory holds, the order in which things start, and what is printed once they did. It never
-// talks to a network beyond this machine. Its invariants: without --data nothing outlives it; with --data whatever it
-// told anybody is there after an end of any kind; the service is configured through its ordinary file and environment,
-// so what works here is what `bursar serve` does.
+// It owns what a data directory holds, the order in which things start, and what is printed once they run. It never
+// uses a network beyond this machine. Its invariants: without --data nothing is kept after it ends; with --data
+// everything that it reported to anybody is there after any kind of end; the service is configured through its
+// ordinary file and environment, so whatever works here works with `bursar serve`.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run is the program: it returns nil once ctx ended and everything was closed.
+// run is the program. It returns nil once ctx has ended and everything is closed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags, err := parseFlags(args, stderr)
 	if err != nil {
@@ -47,9 +47,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.open(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // ended while it started
+			return nil // stopped during the start
 		}
 		return err
 	}
-	return s.run(ctx, func() error { return describe(stdout, flags, s.facts()) })
+	return s.run(ctx, func() error { return describe(stdout, flags, s.startInfo()) })
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/bursar/bursar/sandbox/chains"
 )
 
-// anyPort makes several sandboxes run beside each other.
+// anyPort lets several sandboxes run at the same time.
 var anyPort = []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0"}
 
-// begin runs a sandbox and returns its first line and how to end it.
+// begin runs a sandbox and returns its first line of output and a function that ends it.
 func begin(t *testing.T, args ...string) (line []byte, end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -48,14 +48,14 @@ func begin(t *testing.T, args ...string) (line []byte, end func() error) {
 		case err := <-ended:
 			return err
 		case <-time.After(30 * time.Second):
-			return errors.New("it does not end")
+			return errors.New("the sandbox does not end")
 		}
 	}
 }
 
-func factsOf(t *testing.T, line []byte) facts {
+func startInfoOf(t *testing.T, line []byte) startInfo {
 	t.Helper()
-	var f facts
+	var f startInfo
 	if err := json.Unmarshal(line, &f); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -66,28 +66,28 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	line, end := begin(t, "--json", "--data", dir)
-	first := factsOf(t, line)
+	first := startInfoOf(t, line)
 	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" ||
 		len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
-		t.Errorf("says %s", line)
+		t.Errorf("the sandbox prints %s", line)
 	}
 	answer, err := http.Get(first.API + "/healthz")
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("the API is not there: %v", err)
+		t.Fatalf("the API does not answer: %v", err)
 	}
 	answer.Body.Close()
 	if err := run(t.Context(), append(anyPort, "--data", dir), io.Discard, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "another sandbox") {
-		t.Errorf("two sandboxes share a directory: %v", err)
+		t.Errorf("a second sandbox in the same directory: got %v, want a refusal", err)
 	}
 	if err := end(); err != nil {
 		t.Fatal(err)
 	}
 	line, end = begin(t, "--json", "--data", dir, "--chains", "bitcoin")
-	again := factsOf(t, line)
+	again := startInfoOf(t, line)
 	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret ||
 		again.WebhookSecret != first.WebhookSecret {
-		t.Error("the account is another one")
+		t.Error("the account changed after a restart")
 	}
 	if len(again.Chains) != 1 {
 		t.Errorf("chains %v", again.Chains)
@@ -108,24 +108,24 @@ func TestNothingOutlivesASandboxWithoutDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	_, end := begin(t, "--json")
 	if list, err := os.ReadDir(temporary); err != nil || len(list) == 0 {
-		t.Errorf("it is elsewhere: %v", err)
+		t.Errorf("the temporary directory is not where this test looks: %v", err)
 	}
 	if err := end(); err != nil {
 		t.Fatal(err)
 	}
 	list, err := os.ReadDir(temporary)
 	if err != nil || len(list) != 0 {
-		t.Errorf("left behind: %v %v", list, err)
+		t.Errorf("files are left behind: %v %v", list, err)
 	}
 }
 
-// What a person is told can be pasted, and names the real addresses and key.
+// TestSuggestions checks that the printed commands can be pasted and name the real addresses and key.
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
-		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
+	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
+		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// Whichever port is taken, it is said how to take another.
+// TestAPortThatIsTaken checks that the error about any port in use says how to pick a free one.
 func TestAPortThatIsTaken(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -160,9 +160,9 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	for says, args := range map[string][]string{
 		"the sandbox has bitcoin, litecoin": {"--chains", "bitcoin,dogecoin"},
 		"named twice":                       {"--chains", "bitcoin,bitcoin"},
-		"auto or manual":                    {"--blocks", "often"},
+		"use auto or manual":                {"--blocks", "often"},
 		"not a flag":                        {"bitcoin"},
-		"1 to 8":                            {"--endpoints", "9"},
+		"use 1 to 8":                        {"--endpoints", "9"},
 		"only loopback":                     {"--control", "0.0.0.0:0"},
 		"bursar.yaml":                       {"--database", "mysql://x"},
 		"provided but not defined":          {"--colour"},

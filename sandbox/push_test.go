@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// open returns the chains whose blocks are announced to the service now.
-func (o outside) open() (open []bursar.ChainID) {
+// open returns the chains whose block announcements the service is subscribed to now.
+func (o sandboxClient) open() (open []bursar.ChainID) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
@@ -24,12 +24,12 @@ func (o outside) open() (open []bursar.ChainID) {
 	return open
 }
 
-// On every chain the node announces its blocks. Whatever befalls the announcements, deposits are credited by polling,
-// and subscriptions that were cut are open again.
+// TestEveryFaultOfAnnouncements breaks the announcements of every chain's node in every way. Deposits are credited by
+// polling all the same, and subscriptions that were cut are opened again.
 func TestEveryFaultOfAnnouncements(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("faults of all chains' announcements are left out by -short")
+		t.Skip("runs all chains through every fault of announcements: left out by -short")
 	}
 	line, end := begin(t, "--json", "--blocks", "manual")
 	t.Cleanup(func() {
@@ -37,9 +37,9 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	o := outside{t, factsOf(t, line)}
+	o := sandboxClient{t, startInfoOf(t, line)}
 	all := func() bool { return len(o.open()) == len(chains.Available()) }
-	o.until("every chain's blocks are announced", all)
+	o.until("the service is subscribed to every chain's blocks", all)
 	for round := range fault.WireKinds() {
 		wallets := map[bursar.ChainID]string{}
 		for i, id := range chains.Available() {
@@ -62,6 +62,6 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 		for _, id := range chains.Available() {
 			o.control("/fault", map[string]any{"chain": id, "kind": fault.Cut, "seconds": 0})
 		}
-		o.until("every chain's blocks are announced again", all)
+		o.until("the service is subscribed to every chain's blocks again", all)
 	}
 }

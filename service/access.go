@@ -7,10 +7,10 @@ import (
 	"github.com/bursar/bursar/destination"
 )
 
-// rateLimits are the configured limits over the network's own.
+// rateLimits returns the configured limits over the defaults of the network.
 func rateLimits(cfg config.Config) api.RateLimits {
 	limits := api.DefaultRateLimits()
-	if cfg.Network == config.Regtest { // private networks are for tests, which are in a hurry
+	if cfg.Network == config.Regtest { // private networks are for tests, which need higher limits
 		limits = api.RateLimits{}
 	}
 	named := cfg.Limits
@@ -31,7 +31,7 @@ func rateLimits(cfg config.Config) api.RateLimits {
 	return limits
 }
 
-// addDestinations assembles the lists of destinations over the chains that are configured.
+// addDestinations assembles the lists of destinations over the configured chains.
 func (s *Service) addDestinations() {
 	chains := map[bursar.ChainID]destination.Chain{}
 	for id, w := range s.workers {

@@ -20,8 +20,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// pair is two whole services on one database, under one clock that is moved by hand: what is changed on the first must
-// count at once on the second.
+// pair is two complete services on one database, with one clock that is advanced by hand: a change through the first
+// must apply on the second immediately.
 type pair struct {
 	*testing.T
 	node          *sim.Chain
@@ -82,10 +82,10 @@ func (p *pair) must(err error) {
 	}
 }
 
-// here is where requests come from unless a test says otherwise.
+// here is the address of requests unless a test gives another.
 const here = "192.0.2.1"
 
-// ask asks the second service and returns the status and a refusal's code.
+// ask sends a request to the second service and returns the status and a refusal's code.
 func (p *pair) ask(method, path string, query url.Values, key account.Issued, from string) (int, string) {
 	p.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, p.second.Address("api")+"/api/v1/"+path+"?"+query.Encode(), nil)
@@ -103,7 +103,7 @@ func (p *pair) ask(method, path string, query url.Values, key account.Issued, fr
 	return response.StatusCode, answer.Error.Code
 }
 
-// reads wants the second service to answer a key's reading request so.
+// reads checks the second service's response to a key's reading request.
 func (p *pair) reads(key account.Issued, from string, status int, code string) {
 	p.Helper()
 	if got, why := p.ask(http.MethodGet, "account", nil, key, from); got != status || why != code {
@@ -111,13 +111,13 @@ func (p *pair) reads(key account.Issued, from string, status int, code string) {
 	}
 }
 
-// pays wants the second service to answer an order so. The account has nothing, so an order that may go there is told
-// that.
+// pays checks the second service's response to a withdrawal. The account has no balance, so an allowed withdrawal is
+// refused for that.
 func (p *pair) pays(key account.Issued, status int, code string) {
 	p.Helper()
 	query := url.Values{"currency": {"COIN"}, "amount": {"1"}, "address": {p.node.Named("outsider")}}
 	if got, why := p.ask(http.MethodPost, "account/withdraw", query, key, here); got != status || why != code {
-		p.Errorf("an order gives %d %s, want %d %s", got, why, status, code)
+		p.Errorf("a withdrawal gives %d %s, want %d %s", got, why, status, code)
 	}
 }
 
@@ -129,7 +129,7 @@ func (p *pair) key() account.Issued {
 	return issued
 }
 
-func TestTheEndOfAKeyCountsOnTheOtherReplica(t *testing.T) {
+func TestARevokedKeyIsRefusedOnTheOtherReplica(t *testing.T) {
 	onPair(t, func(p *pair) {
 		revoked := p.key()
 		p.must(p.first.Accounts.Revoke(ctx, revoked.KeyID))
@@ -156,7 +156,7 @@ func TestTheEndOfAKeyCountsOnTheOtherReplica(t *testing.T) {
 	})
 }
 
-func TestRightsOfAKeyCountOnTheOtherReplica(t *testing.T) {
+func TestRightsOfAKeyApplyOnTheOtherReplica(t *testing.T) {
 	onPair(t, func(p *pair) {
 		key := p.key()
 		networks := func(change account.NetworkChange) {
@@ -187,7 +187,7 @@ func TestRightsOfAKeyCountOnTheOtherReplica(t *testing.T) {
 	})
 }
 
-func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
+func TestDestinationsApplyOnTheOtherReplica(t *testing.T) {
 	onPair(t, func(p *pair) {
 		key := p.key()
 		lists := p.first.Destinations

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/dashboard"
 )
 
-// apiServer serves what clients see.
+// apiServer returns the server of the client API.
 func (s *Service) apiServer() *http.Server {
 	chains := map[bursar.ChainID]chain.Capabilities{}
 	for id, w := range s.workers {
@@ -42,7 +42,7 @@ func (s *Service) apiServer() *http.Server {
 	}), s.log)
 }
 
-// adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.
+// adminServer returns the operator's server: the dashboard, metrics, and the state of every chain.
 func (s *Service) adminServer() *http.Server {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(),
@@ -61,13 +61,13 @@ func (s *Service) adminServer() *http.Server {
 	return api.Server(mux, s.log)
 }
 
-// nodes tells how the nodes of a chain are.
+// nodes returns the state of a chain's nodes.
 func (s *Service) nodes(id bursar.ChainID) (list []dashboard.Node) {
 	w, known := s.workers[id]
 	if !known {
 		return nil
 	}
-	if adapter, tells := w.chain.(talkative); tells {
+	if adapter, tells := w.chain.(statsReporter); tells {
 		for _, e := range adapter.Stats() {
 			list = append(list, dashboard.Node{Name: e.Name, InUse: e.PausedTill.IsZero(), Height: e.Height, Fault: e.LastFault})
 		}
@@ -85,5 +85,7 @@ func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(list)
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		s.log.Debug("chain status was not read to its end", "error", err)
+	}
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// newAuditor has the books sealed with a key that follows from the seed, and makes the auditor that checks them.
+// newAuditor seals the books with a key derived from the seed, and creates the auditor that checks them.
 func (s *Service) newAuditor() {
 	s.DB.SealWith(s.Keys.BooksKey())
 	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("room", "audit")}
 }
 
-// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is
-// found.
+// anchor keeps the newest link of the books in the marks, so that an older database or another history is detected.
 type anchor struct{ guard *recovery.Guard }
 
 // LinkMark implements audit.Anchor.
@@ -33,28 +32,30 @@ func (a anchor) NoteLink(m audit.Mark) error {
 	return nil
 }
 
-// runAudit audits until ctx ends. No lease is needed: auditors of several replicas take turns by a row of the database.
+// runAudit audits until ctx ends. No lease is needed: auditors of several replicas take turns through a row of the
+// database.
 func (s *Service) runAudit(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := guarded(ctx, store.Lease{}, func(ctx context.Context, _ store.Lease) error { return s.Auditor.Run(ctx) })
 		if ctx.Err() == nil {
-			s.log.Error("the auditor is started again", "error", err)
+			s.log.Error("audit failed and is restarted", "error", err)
 			sleep(ctx, time.Second)
 		}
 	}
 	return ctx.Err()
 }
 
-// verdictEvery is how often it is asked whether everything that is owed is covered.
+// verdictEvery is how often the solvency verdict is computed.
 const verdictEvery = time.Minute
 
-// runVerdict asks, raises alarms and logs, until ctx ends. Replicas that do so at the same time find the same.
+// runVerdict computes the verdict, raises alarms and logs, until ctx ends. Replicas that do so at the same time come to
+// the same result.
 func (s *Service) runVerdict(ctx context.Context) error {
 	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) {
 		return false, s.logVerdict(ctx)
 	},
 		Failed: func(failures int, err error) {
-			s.log.Warn("solvency cannot be judged now", "failures", failures, "error", err)
+			s.log.Warn("solvency verdict not available", "failures", failures, "error", err)
 		}}.Run(ctx)
 }
 
@@ -64,15 +65,15 @@ func (s *Service) logVerdict(ctx context.Context) error {
 		return err
 	}
 	for _, p := range v.Problems {
-		s.log.Error("solvency is in question", "kind", p.Kind, "currency", p.Currency, "message", p.Message)
+		s.log.Error("solvency check failed", "kind", p.Kind, "currency", p.Currency, "message", p.Message)
 	}
-	if s.anchored.Swap(v.Links) != v.Links { // a log that is kept elsewhere is a witness of the books
+	if s.anchored.Swap(v.Links) != v.Links { // a log kept elsewhere is evidence of the books
 		s.log.Info("books anchored", "link", v.Links, "hash", hex.EncodeToString(v.Head))
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error { return v.Log(ctx, tx) })
 }
 
-// Verdict judges the books by what the database says now.
+// Verdict returns the solvency verdict of the database's current state.
 func (s *Service) Verdict(ctx context.Context) (v reconcile.Verdict, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		v, err = reconcile.Judge(ctx, tx, s.Registry)

@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-// Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
-// that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the
-// signer. It asks no node. A contract that is none of its chain, and one that is there twice in two spellings, is a
-// config.Mistakes with the line, and so is a provider that nobody knows. What Canonical returned passes it unchanged.
+// Canonical returns the configuration with every token's contract in the form in which its chain's adapter writes it,
+// so that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the
+// signer. It asks no node. An invalid contract, a contract that is configured twice in two spellings, and an unknown
+// provider are config.Mistakes with their lines. Canonical is idempotent.
 func Canonical(cfg config.Config) (config.Config, error) {
 	var list []bursar.Currency
 	var mistakes config.Mistakes
@@ -25,7 +25,7 @@ func Canonical(cfg config.Config) (config.Config, error) {
 		if currency.IsToken() {
 			contract, err := canonicalContract(currency.Chain, currency.Contract)
 			if err != nil {
-				mistakes = append(mistakes, cfg.MistakeAt(at, "this is no contract of %s: %v", currency.Chain, err))
+				mistakes = append(mistakes, cfg.MistakeAt(at, "this is not a contract of %s: %v", currency.Chain, err))
 				continue
 			}
 			currency.Contract = contract
@@ -33,7 +33,7 @@ func Canonical(cfg config.Config) (config.Config, error) {
 		asset := [2]string{string(currency.Chain), currency.Contract}
 		if other := taken[asset]; other != "" {
 			mistakes = append(mistakes,
-				cfg.MistakeAt(at, "it is the same asset as %s: a token needs a contract of its own", other))
+				cfg.MistakeAt(at, "it is the same asset as %s: every token needs its own contract", other))
 			continue
 		}
 		taken[asset] = currency.Code
@@ -51,16 +51,16 @@ func Canonical(cfg config.Config) (config.Config, error) {
 	return cfg, nil
 }
 
-// canonicalContract asks the pure part of a chain's adapter.
+// canonicalContract asks the part of a chain's adapter that needs no node.
 func canonicalContract(id bursar.ChainID, contract string) (string, error) {
 	of := registry.Of(id)
 	if of.Contract == nil {
-		return "", fmt.Errorf("%w: the chain has no tokens here", bursar.ErrBadAddress)
+		return "", fmt.Errorf("%w: this chain has no tokens in this version", bursar.ErrBadAddress)
 	}
 	return of.Contract(contract)
 }
 
-// unknownProviders finds names of profiles that there are not.
+// unknownProviders returns mistakes for provider profiles that do not exist.
 func unknownProviders(cfg config.Config) (mistakes config.Mistakes) {
 	known := []string{rpc.NoProvider}
 	for _, p := range rpc.Profiles() {

@@ -15,7 +15,7 @@ const (
 	usdtTron    = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"
 )
 
-// spelt is a configuration with two contracts in some spelling, the first of Polygon and the second of Tron.
+// spelt returns a configuration with two contracts in some spelling, the first of Polygon and the second of Tron.
 func spelt(t *testing.T, polygon, tron string) config.Config {
 	t.Helper()
 	cfg, err := config.Parse("bursar.yaml",
@@ -28,7 +28,7 @@ func spelt(t *testing.T, polygon, tron string) config.Config {
 	return cfg
 }
 
-// A contract is the same in every valid spelling: in the registry, for the adapter and for what the signer limits.
+// A contract is the same in every valid spelling: in the registry, for the adapter and for the signer's limits.
 func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 	t.Parallel()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Mainnet)
@@ -62,7 +62,7 @@ func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 	}
 }
 
-// What opens a service, and what opens a signer, canonicalise by themselves.
+// Opening a service, or a signer, makes contracts canonical.
 func TestOpeningIsCanonical(t *testing.T) {
 	t.Parallel()
 	registry, err := usable(spelt(t, strings.ToLower(usdtPolygon), "41a614f803b6fd780986a42c78ec9c7f77e6ded13c"))
@@ -76,15 +76,15 @@ func TestOpeningIsCanonical(t *testing.T) {
 	}
 }
 
-// What is no contract of its chain stops the start with its line, and so does one contract in two spellings.
-func TestContractsThatAreNoneNameTheirLine(t *testing.T) {
+// An invalid contract stops the start with its line, and so does one contract in two spellings.
+func TestInvalidContractsNameTheirLine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ polygon, tron, want string }{
 		{"0xC2132D05D31c914a87C6611C10748AEb04B58e8F", usdtTron,
-			"bursar.yaml:3: currencies.USDT-MATIC.contract: this is no contract of polygon: "},
+			"bursar.yaml:3: currencies.USDT-MATIC.contract: this is not a contract of polygon: "},
 		{usdtPolygon, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T",
-			"bursar.yaml:4: currencies.USDT.contract: this is no contract of tron: "},
-		{usdtPolygon, usdtPolygon, "bursar.yaml:4: currencies.USDT.contract: this is no contract of tron: "},
+			"bursar.yaml:4: currencies.USDT.contract: this is not a contract of tron: "},
+		{usdtPolygon, usdtPolygon, "bursar.yaml:4: currencies.USDT.contract: this is not a contract of tron: "},
 		{usdtPolygon, usdtTron +
 			"\", minimum: 1}\n  TWICE: {chain: tron, decimals: 6, minimum: 1, contract: " +
 			"\"41a614f803b6fd780986a42c78ec9c7f77e6ded13c",
@@ -101,7 +101,7 @@ func TestContractsThatAreNoneNameTheirLine(t *testing.T) {
 	}
 }
 
-func TestAProviderThatNobodyKnowsNamesItsLine(t *testing.T) {
+func TestAnUnknownProviderNamesItsLine(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Parse("bursar.yaml",
 		[]byte("chains:\n  tron:\n    rpc: http://127.0.0.1:1\n    provider: trongird\n"), nil)

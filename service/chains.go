@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-// connector makes adapters of configured chains. It asks no node, but for a private chain's id.
+// connector creates the adapters of configured chains. It asks no node, except for a private chain's chain ID.
 type connector struct {
 	network  config.Network
 	keys     Keys
@@ -23,7 +23,7 @@ type connector struct {
 	log      *slog.Logger
 }
 
-// all makes the adapters of every configured chain, in the registry's order.
+// all creates the adapters of every configured chain, in the registry's order.
 func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPart, err error) {
 	for _, id := range chainOrder(cfg) {
 		part, err := c.connect(ctx, cfg.Chains[id])
@@ -35,7 +35,7 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 	return parts, nil
 }
 
-// connect makes the adapter of one chain.
+// connect creates the adapter of one chain.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
 	part := ChainPart{
 		Start:            cfg.StartHeight,
@@ -52,7 +52,7 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 	return part, nil
 }
 
-// setup is what a configured chain is connected with.
+// setup returns the parameters of a configured chain's adapter.
 func (c connector) setup(cfg config.ChainConfig) chain.Setup {
 	return chain.Setup{
 		ID:             cfg.ID,
@@ -75,7 +75,7 @@ func (c connector) setup(cfg config.ChainConfig) chain.Setup {
 	}
 }
 
-// nodes is how a chain's nodes are reached.
+// nodes returns the configuration of the RPC client for a chain's nodes.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
 	return rpc.Config{
 		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Provider: cfg.Nodes.Provider, MaxBody: cfg.Nodes.MaxBody,
@@ -84,13 +84,14 @@ func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
 	}
 }
 
-// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the
-// adapter.
+// paceOf returns how often a chain's head is polled: its own setting, otherwise that of all chains; zero leaves it to
+// the adapter.
 func (c connector) paceOf(cfg config.ChainConfig) time.Duration {
 	return cmp.Or(cfg.Nodes.Pace, c.pace)
 }
 
-// hot derives our own address from the pure part of an adapter; a prober has no keys and none.
+// hot derives the hot wallet's address with the part of an adapter that needs no node. A prober has no keys and no hot
+// wallet.
 func (c connector) hot(family bursar.Family, rules chain.Addresses) (string, error) {
 	if c.keys == nil {
 		return "", nil
@@ -103,7 +104,7 @@ func (c connector) hot(family bursar.Family, rules chain.Addresses) (string, err
 	return address.Base, err
 }
 
-// tokens returns the currencies of a chain that live in contracts.
+// tokens returns the currencies of a chain that are contracts.
 func (c connector) tokens(id bursar.ChainID) []bursar.Currency {
 	var list []bursar.Currency
 	for _, currency := range c.registry.On(id) {

@@ -34,23 +34,23 @@ chains:
 	}
 	for _, part := range parts {
 		capabilities := part.Chain.Capabilities()
-		stats := part.Chain.(talkative).Stats()[0]
+		stats := part.Chain.(statsReporter).Stats()[0]
 		switch capabilities.ID {
 		case "ethereum":
 			if capabilities.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
-				t.Errorf("ethereum is looked at every %v and %v, and listens to %d", capabilities.Pace, part.Pace, len(part.Push))
+				t.Errorf("ethereum is polled every %v and %v, and has %d push URLs", capabilities.Pace, part.Pace, len(part.Push))
 			}
 			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 ||
 				stats.Quota.PerSecond == 0 {
-				t.Errorf("ethereum's endpoint is asked by %+v", stats)
+				t.Errorf("ethereum's endpoint has %+v", stats)
 			}
 		case "tron":
 			if capabilities.Pace != 7*time.Second || stats.Provider != "" || stats.Quota.PerDay != 0 {
-				t.Errorf("tron is looked at every %v, and asked by %+v", capabilities.Pace, stats)
+				t.Errorf("tron is polled every %v, and has %+v", capabilities.Pace, stats)
 			}
 		}
 	}
 	if len(parts) != 4 {
-		t.Errorf("%d chains are made", len(parts))
+		t.Errorf("%d chains are connected", len(parts))
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// chargeWallets lets charges have their addresses made by the wallet service: the two nouns do not know each other.
+// chargeWallets creates the addresses of charges with the wallet service: the packages charge and wallet do not import
+// each other.
 type chargeWallets struct {
 	wallets  *wallet.Service
 	registry *bursar.Registry
 }
 
-// Create makes a charge with its wallet in one transaction.
+// Create creates a charge with its wallet in one transaction.
 func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
 	_, err = c.wallets.Create(ctx, wallet.New{
 		Account:       o.Account,

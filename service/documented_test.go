@@ -26,7 +26,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// observed runs a service that has something to tell under every metric, and returns what it tells.
+// observed runs a service with a value for every metric, and returns the metrics.
 func observed(t *testing.T) (metrics string, s *service.Service) {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -57,13 +57,13 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the service has begun the chain", func() bool {
+	eventually(t, "the service follows the chain", func() bool {
 		states, err := s.ChainStatus(ctx)
 		return err == nil && states[0].Height >= 0
 	})
 	node.Pay(chain.Payment{Address: bursar.Address{Base: s.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(7)})
 	node.Mine(1)
-	eventually(t, "the metrics tell of capital, and of a node that failed", func() bool {
+	eventually(t, "the metrics show capital, and a node that failed", func() bool {
 		metrics = get(t, s.Address("admin")+"/metrics")
 		return strings.Contains(metrics, `bursar_ledger_balance{account="capital"`) &&
 			strings.Contains(metrics, "bursar_rpc_faults_total")
@@ -71,7 +71,7 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	return metrics, s
 }
 
-// unreachable is a chain whose node nobody runs, under a URL full of secrets.
+// unreachable is a chain with an unreachable node, under a URL full of secrets.
 func unreachable(t *testing.T) chain.Chain {
 	t.Helper()
 	network, err := bitcoin.Litecoin("regtest")
@@ -99,7 +99,7 @@ var (
 	label  = regexp.MustCompile(`([a-z_]+)="`)
 )
 
-// exposed reads what is told in Prometheus' text form.
+// exposed parses metrics in Prometheus' text format.
 func exposed(text string) map[string]shape {
 	all := map[string]shape{}
 	for _, m := range typed.FindAllStringSubmatch(text, -1) {
@@ -123,7 +123,7 @@ func exposed(text string) map[string]shape {
 	return all
 }
 
-// described reads the table of docs/metrics.md.
+// described parses the table of docs/metrics.md.
 func described(t *testing.T) map[string]shape {
 	t.Helper()
 	text, err := os.ReadFile("../docs/metrics.md")
@@ -142,9 +142,9 @@ func described(t *testing.T) map[string]shape {
 	return all
 }
 
-var declaration = regexp.MustCompile(`= new(Gauge|Counter|Histogram)\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`)
+var declaration = regexp.MustCompile(`= new(Gauge|Counter|Histogram)\("([a-z_]+)",\s+"[^"]*"((?:,\s+"[a-z]+")*)\)`)
 
-// declared reads the metrics that the service can tell, whether it has something to tell under each in a test or not.
+// declared returns the metrics that the service can export, whether they have a value in a test or not.
 func declared(t *testing.T) map[string]shape {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -175,30 +175,30 @@ func declared(t *testing.T) map[string]shape {
 	return all
 }
 
-// What is told is what is described: names, types and labels. Names keep Prometheus' conventions, no label holds a
-// credential, and the API's address tells nothing.
+// The exported metrics are the described ones: names, types and labels. Names keep Prometheus' conventions, no label
+// contains a credential, and the API's address exports nothing.
 func TestEveryMetricIsDescribed(t *testing.T) {
 	t.Parallel()
 	text, s := observed(t)
 	told, described := exposed(text), described(t)
 	for _, name := range slices.Sorted(maps.Keys(told)) {
 		if d, is := described[name]; !is || d.kind != told[name].kind || !slices.Equal(d.labels, told[name].labels) {
-			t.Errorf("%s is told as %+v and described in docs/metrics.md as %+v", name, told[name], d)
+			t.Errorf("%s is exported as %+v but described in docs/metrics.md as %+v", name, told[name], d)
 		}
 	}
 	can := declared(t)
 	for _, name := range slices.Sorted(maps.Keys(can)) {
 		if d := described[name]; d.kind != can[name].kind || !slices.Equal(d.labels, can[name].labels) {
-			t.Errorf("%s is declared as %+v and described in docs/metrics.md as %+v", name, can[name], d)
+			t.Errorf("%s is declared as %+v but described in docs/metrics.md as %+v", name, can[name], d)
 		}
 	}
 	for name := range described {
 		if can[name].kind == "" {
-			t.Errorf("docs/metrics.md describes %s, which is not told", name)
+			t.Errorf("docs/metrics.md describes %s, which is not exported", name)
 		}
 	}
 	if len(told) < 15 {
-		t.Errorf("only %d metrics are told", len(told))
+		t.Errorf("only %d metrics are exported", len(told))
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
@@ -211,7 +211,7 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	}
 	for _, secret := range []string{"hunter2", "sesame", "0123456789abcdef", "me:"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("the metrics hold %q", secret)
+			t.Errorf("the metrics contain %q", secret)
 		}
 	}
 	if !strings.Contains(text, `endpoint="http://127.0.0.1:1/…"`) || !strings.Contains(text, "\ngo_goroutines ") {
@@ -227,7 +227,7 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	}
 }
 
-// alerts returns the expressions of the rules, which must be whole: each with a severity and a summary.
+// alerts returns the expressions of the rules, which must be complete: each with a severity and a summary.
 func alerts(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/observability/alerts.yaml")
@@ -251,14 +251,14 @@ func alerts(t *testing.T) map[string]string {
 		_, err := time.ParseDuration(r.For)
 		if severity := r.Labels["severity"]; severity != "page" && severity != "ticket" || r.Annotations["summary"] == "" ||
 			r.Expr == "" || r.For != "" && err != nil || all[r.Alert] != "" {
-			t.Errorf("the alert %+v is not whole, or there twice", r)
+			t.Errorf("the alert %+v is incomplete, or occurs twice", r)
 		}
 		all["alert "+r.Alert] = r.Expr
 	}
 	return all
 }
 
-// panels returns the expressions of the dashboard, whose panels must have places and numbers of their own.
+// panels returns the expressions of the dashboard, whose panels must have their own positions and numbers.
 func panels(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/observability/grafana.json")
@@ -282,7 +282,7 @@ func panels(t *testing.T) map[string]string {
 		at := [2]int{p.GridPos.X, p.GridPos.Y}
 		if places[at] || ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 ||
 			p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
-			t.Errorf("the panel %+v is not whole, or lies over another", p)
+			t.Errorf("the panel %+v is incomplete, or overlaps another", p)
 		}
 		places[at], ids[p.ID] = true, true
 		for _, target := range p.Targets {
@@ -299,9 +299,9 @@ var (
 	value    = regexp.MustCompile(`"([^"]*)"`)
 )
 
-// The alerts and the dashboard ask for metrics and labels that there are, and for queues and accounts that exist. That
-// their expressions parse is `promtool check rules`' business; here brackets are counted.
-func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
+// The alerts and the dashboard use existing metrics, labels, queues and accounts. `promtool check rules` checks that
+// their expressions parse; here only brackets are counted.
+func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	known := described(t)
 	known["up"] = shape{labels: []string{"job"}}
@@ -316,13 +316,13 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	for place, expr := range all {
 		for _, m := range selector.FindAllStringSubmatch(value.ReplaceAllString(expr, `""`), -1) {
 			if _, is := known[partOf.ReplaceAllString(m[1], "")]; !is && !slices.Contains(functions, m[1]) {
-				t.Errorf("%s asks for %s, which is not told", place, m[1])
+				t.Errorf("%s uses %s, which is not exported", place, m[1])
 			}
 		}
 		for _, m := range selector.FindAllStringSubmatch(expr, -1) {
 			for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
 				if !slices.Contains(known[m[1]].labels, l[1]) || !slices.Contains(words, l[2]) {
-					t.Errorf("%s asks for %s of %s, which is not told", place, l[0], m[1])
+					t.Errorf("%s uses %s of %s, which is not exported", place, l[0], m[1])
 				}
 			}
 		}

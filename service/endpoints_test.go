@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// flow is a running service on a chain with three endpoints, two of which have to report what is above 5 COIN.
-// Customers pay in and are paid out all the time.
+// flow is a running service on a chain with three endpoints, two of which have to report deposits above 5 COIN.
+// Deposits and withdrawals continue all the time.
 type flow struct {
 	*testing.T
 	service  *service.Service
@@ -28,7 +28,7 @@ type flow struct {
 	issued   account.Issued
 	wallet   bursar.Wallet
 	paid     uint64 // units paid to the wallet
-	ordered  uint64 // units ordered out
+	ordered  uint64 // units withdrawn
 	outsider string
 }
 
@@ -56,7 +56,7 @@ func flowing(t *testing.T, url string, spending chain.Model) *flow {
 		wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	f.need(err)
 	f.outsider = f.node.Named("outsider")
-	f.eventually("the chain has begun", func() bool { return f.state().Height >= 0 })
+	f.eventually("the chain is followed", func() bool { return f.state().Height >= 0 })
 	f.node.Pay(chain.Payment{Address: bursar.Address{Base: f.service.Hot(bursar.Bitcoin).Base},
 		Amount: bursar.Units(1000 * whole)})
 	f.pay(100 * whole)
@@ -96,7 +96,7 @@ func (f *flow) order() {
 	f.ordered += whole / 2
 }
 
-// balance is what the account has, fees of its withdrawals set aside.
+// balance returns the account's balance without the fees of its withdrawals.
 func (f *flow) balance() (left, withdrawn bursar.Amount, done bool) {
 	f.Helper()
 	list, err := f.service.Withdrawals.List(ctx, f.issued.AccountID, store.Page{Limit: 1000})
@@ -110,7 +110,7 @@ func (f *flow) balance() (left, withdrawn bursar.Amount, done bool) {
 	return available(f.T, f.service.DB, f.issued.AccountID), withdrawn, done
 }
 
-// settled mines until everything that was paid and ordered is booked, exactly once.
+// settled mines until all deposits and withdrawals are booked, exactly once.
 func (f *flow) settled() {
 	f.Helper()
 	f.eventually("all is booked", func() bool {
@@ -124,7 +124,7 @@ func (f *flow) settled() {
 		return done && sum == bursar.Units(f.paid)
 	})
 	if got := f.node.Balance(f.outsider, ""); got != bursar.Units(f.ordered) {
-		f.Fatalf("outsiders hold %s units of %d", got, f.ordered)
+		f.Fatalf("external addresses have %s units of %d", got, f.ordered)
 	}
 }
 
@@ -140,8 +140,8 @@ func (f *flow) alarms() (kinds []string) {
 	return kinds
 }
 
-// Every way in which endpoints are down, slow, behind or lie, with deposits and withdrawals flowing: what was paid is
-// credited and what was ordered is paid, once, when it is over; before, nothing is credited that two hosts do not
+// Endpoints are down, slow, behind or lie in every way, while deposits and withdrawals continue: all deposits are
+// credited and all withdrawals paid, once, when the fault is over; before, nothing is credited that two hosts do not
 // report.
 func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	all := []string{"a", "b", "c"}
@@ -151,7 +151,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 		try  func(f *flow) // while it lasts
 	}{
 		{"all down", func(f *flow) { each(all, func(e string) { f.node.Down(e, true) }) }, func(f *flow) {
-			f.eventually("the database says that the chain is not followed", func() bool { return f.state().Failing != "" })
+			f.eventually("the database has the follower's failure", func() bool { return f.state().Failing != "" })
 			_, err := f.service.Wallets.Create(ctx,
 				wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 			f.need(err)
@@ -209,7 +209,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 				f.settled()
 				f.eventually("no alarm is left", func() bool { return len(f.alarms()) == 0 })
 				if s := f.state(); s.Failing != "" {
-					t.Errorf("it is still said to fail: %s", s.Failing)
+					t.Errorf("it still has a failure: %s", s.Failing)
 				}
 				lines, err := f.service.Reconcile(ctx, false)
 				if err != nil || len(lines) != 1 || !lines[0].Balanced() {
@@ -226,7 +226,7 @@ func each(names []string, do func(string)) {
 	}
 }
 
-// disagrees waits for the alarm while blocks go on.
+// disagrees waits for the alarm while blocks continue.
 func (f *flow) disagrees() {
 	f.Helper()
 	f.eventually("the disagreement is an alarm", func() bool {
@@ -237,14 +237,14 @@ func (f *flow) disagrees() {
 	before, _, _ := f.balance()
 	f.pay(whole)
 	f.node.Mine(3)
-	f.eventually("the chain is followed on", func() bool { return f.state().Height >= at+3 })
+	f.eventually("the chain is still followed", func() bool { return f.state().Height >= at+3 })
 	if now, _, _ := f.balance(); before.Less(now) {
 		f.Errorf("%s units were credited while endpoints disagree, before it was %s", now, before)
 	}
 }
 
-// forged checks that what one endpoint invented is never credited: once it is honest all refute it, and the rest goes
-// on.
+// forged checks that a deposit that one endpoint invented is never credited: once the endpoint is honest all refute it,
+// and the rest continues.
 func (f *flow) forged() {
 	f.Helper()
 	f.settled()
@@ -253,7 +253,7 @@ func (f *flow) forged() {
 	})
 }
 
-// A quorum that the configured endpoints could never give is refused at the start.
+// A quorum that the configured endpoints can never reach is refused at the start.
 func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 	t.Parallel()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -270,7 +270,7 @@ func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "one"}}})
 	_, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
-	if err == nil || !strings.Contains(fmt.Sprint(err), "asks for 2 endpoints of different hosts, and rpc names 1") {
-		t.Errorf("the service is made: %v", err)
+	if err == nil || !strings.Contains(fmt.Sprint(err), "requires 2 endpoints of different hosts, but rpc has 1") {
+		t.Errorf("the service is assembled: %v", err)
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"testing/synctest"
 )
 
-// What runs beside the chains and the API is begun again where it panics, says so, and ends as it did where it does
-// not.
-func TestWorkThatPanicsIsBegunAgain(t *testing.T) {
+// Work beside the chains and the API is restarted after a panic and logs it; any other end is final.
+func TestWorkThatPanicsIsRestarted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s, runs, errEnd := &Service{log: slog.New(slog.NewTextHandler(&log, nil))}, 0, errors.New("it ended")
-		err := s.enduring(t.Context(), "the check of tokens", func(context.Context) error {
+		err := s.enduring(t.Context(), "token check", func(context.Context) error {
 			if runs++; runs < 3 {
 				panic("an unforeseen answer")
 			}
@@ -27,13 +26,13 @@ func TestWorkThatPanicsIsBegunAgain(t *testing.T) {
 			t.Fatalf("%d runs end with %v", runs, err)
 		}
 		if text := log.String(); strings.Count(text, "an unforeseen answer") < 2 ||
-			!strings.Contains(text, "the check of tokens") {
+			!strings.Contains(text, "token check") {
 			t.Errorf("the log does not say what happened:\n%s", text)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		err = s.enduring(ctx, "nothing", func(context.Context) error { cancel(); panic("at the end") })()
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("once nothing is to run it ends with %v", err)
+			t.Errorf("after the context it ends with %v", err)
 		}
 	})
 }

@@ -13,5 +13,5 @@ func (s *Service) CheckAssets(ctx context.Context, id bursar.ChainID) bool {
 	return s.checkAssets(ctx, c, c.(chain.AssetChecker))
 }
 
-// Halted is what the signer is told.
+// Halted returns the halts that the signer is sent.
 var Halted = halted

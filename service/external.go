@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/recovery"
 )
 
-// BookOf returns what judges and settles the external spends of a chain.
+// BookOf returns the book that assesses and settles the external spends of a chain.
 func (s *Service) BookOf(id bursar.ChainID) (recovery.Book, error) {
 	w, found := s.workers[id]
 	if !found {
@@ -16,7 +16,7 @@ func (s *Service) BookOf(id bursar.ChainID) (recovery.Book, error) {
 	return recovery.Book{Capabilities: w.chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
 }
 
-// addKin tells every follower which other chains share its keys: an external spend on one halts them all.
+// addKin tells every follower which other chains share its keys: an external spend on one of them halts all.
 func (s *Service) addKin() {
 	for _, id := range s.order {
 		w := s.workers[id]

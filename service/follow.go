@@ -12,19 +12,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Following is what a chain is followed with.
+// Following holds the parameters for following a chain.
 type Following struct {
 	DB       *store.DB
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Hot      string // our own address on the chain
-	Capital  string // the same where what comes there is the operator's own; empty where wallets share the address
+	Hot      string // the hot wallet's address on the chain
+	Capital  string // the same if transfers to it are operator funds; empty if wallets share the address
 	Pace     time.Duration
 }
 
-// Followed is a chain's follower with what it hands blocks to.
+// Followed is a chain's follower with its block handlers.
 type Followed struct {
 	*follow.Follower
 	Deposits  *deposit.Handler
@@ -32,7 +32,7 @@ type Followed struct {
 	Opinions  *deposit.Opinions
 }
 
-// Follow assembles what follows a chain, and starts nothing.
+// Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	watch := follow.NewWatch(f.DB, capabilities, f.Hot)

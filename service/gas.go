@@ -2,8 +2,8 @@ package service
 
 import "github.com/bursar/bursar"
 
-// PaidForNothing returns the tokens whose withdrawals cost customers nothing: the operator's own funds pay the network
-// for each of them, as often as a customer likes.
+// PaidForNothing returns the tokens whose withdrawals are free of charge: operator funds pay the network fee of each of
+// them, as often as a customer withdraws.
 func (s *Service) PaidForNothing() (codes []bursar.CurrencyCode) {
 	for _, id := range s.order {
 		for _, currency := range s.Registry.On(id) {
@@ -15,10 +15,10 @@ func (s *Service) PaidForNothing() (codes []bursar.CurrencyCode) {
 	return codes
 }
 
-// warnOfGas logs what is paid out for nothing, once at the start.
+// warnOfGas logs tokens without a withdrawal fee once at startup.
 func (s *Service) warnOfGas() {
 	for _, code := range s.PaidForNothing() {
-		s.log.Warn("withdrawals of a token cost customers nothing; the operator's own funds pay the network", "currency",
+		s.log.Warn("withdrawals of a token have no fee; network fees are paid from operator funds", "currency",
 			code, "remedy", "set its withdrawal_fee")
 	}
 }

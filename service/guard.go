@@ -15,11 +15,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire: what
-// was sent before, at a fee of that time, is in a block by then.
+// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire:
+// transactions sent before, at the fees of that time, are in a block by then.
 var unexpiring = chain.Lifetime{Blocks: 12, Time: 30 * time.Minute}
 
-// newGuard compares the database with the marks outside it, where such are kept.
+// newGuard creates the guard that compares the database with the marks outside it, if marks are kept.
 func (s *Service) newGuard() {
 	for id, w := range s.workers {
 		w.follower.Externals.Own, w.follower.Wait = w.hot, unexpiring
@@ -43,8 +43,8 @@ func (s *Service) newGuard() {
 	s.Wallets.Marks, s.Auditor.Anchor = s.Guard, anchor{s.Guard}
 }
 
-// startGuard compares the database with the marks before anything is paid or given out. A database that is away is
-// waited for; marks that are missing or cannot be written are an error.
+// startGuard compares the database with the marks before anything is paid or any address is issued. An unreachable
+// database is waited for; marks that are missing or cannot be written are an error.
 func (s *Service) startGuard(ctx context.Context) error {
 	if s.Guard == nil {
 		return nil
@@ -59,7 +59,7 @@ func (s *Service) startGuard(ctx context.Context) error {
 	}
 }
 
-// behind says why the database may be older than the marks know it to be; "" where nothing does, or no marks are kept.
+// behind says why the database may be older than its marks; "" if it is not, or if no marks are kept.
 func (s *Service) behind(ctx context.Context) (string, error) {
 	if s.Guard == nil {
 		return "", nil
@@ -67,7 +67,7 @@ func (s *Service) behind(ctx context.Context) (string, error) {
 	return s.Guard.Behind(ctx)
 }
 
-// stopGuard notes an end in order: without it, only some key indexes are skipped at the next start.
+// stopGuard records a clean shutdown: without that record, only some key indexes are skipped at the next start.
 func (s *Service) stopGuard(ctx context.Context) {
 	if s.Guard == nil {
 		return
@@ -75,11 +75,11 @@ func (s *Service) stopGuard(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := s.Guard.Stop(ctx); err != nil {
-		s.log.Warn("the end could not be noted in the marks", "error", err)
+		s.log.Warn("the shutdown could not be recorded in the marks", "error", err)
 	}
 }
 
-// guarded runs what leads a chain once the database was compared with the marks under the lease.
+// guarded runs a chain's workers once the database was compared with the marks under the lease.
 func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(context.Context, store.Lease) error) error {
 	if s.Guard == nil {
 		return run(ctx, lease)
@@ -92,7 +92,7 @@ func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(conte
 	return run(ctx, lease)
 }
 
-// gapAddresses derives deposit addresses that may have been given out and that the database has forgotten.
+// gapAddresses derives deposit addresses that may have been issued and are missing from the database.
 func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	var c chain.Chain
 	for _, id := range s.order {
@@ -101,7 +101,7 @@ func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]stor
 		}
 	}
 	if c == nil {
-		return nil, nil // tags of one address: what comes with an unknown one is unattributed
+		return nil, nil // tags of one address: a deposit with an unknown tag is unattributed
 	}
 	gaps := make([]store.GapAddress, n)
 	for i := range gaps {
@@ -119,7 +119,7 @@ func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]stor
 	return gaps, nil
 }
 
-// keeperOf returns where a configuration keeps its marks: with the signer that has the seed, or beside the seed file.
+// keeperOf returns the keeper of a configuration's marks: with the signer that has the seed, or beside the seed file.
 func keeperOf(cfg config.Config, keys Keys) marks.Keeper {
 	if a, apart := keys.(*remoteSigner); apart {
 		return a.client.Marks()

@@ -14,16 +14,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// haltPace is how often every replica looks what is halted and tells the signer. The database alone would be enough,
-// for each step asks it; the signer is told so that it refuses even where the service no longer asks.
+// haltPace is how often every replica reads the halts and sends them to the signer. The database alone would be enough,
+// because each step reads it; the signer is notified so that it refuses even if the service no longer asks.
 const haltPace = 500 * time.Millisecond
 
-// haltable is a signer that can be told what is halted.
+// haltable is a signer that can be notified of halts.
 type haltable interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 }
 
-// SendHalts tells the signer what the database says is halted now. It returns the number of these halts.
+// SendHalts sends the halts of the database to the signer. It returns the number of the newest halt event.
 func (s *Service) SendHalts(ctx context.Context) (int64, error) {
 	h, err := halted(ctx, s.DB, s.Registry)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) SendHalts(ctx context.Context) (int64, error) {
 	return h.Number, notify(ctx, s.parts.Signer, h)
 }
 
-// notify tells a signer that can be told; others are not halted but by the database.
+// notify sends the halts to a signer that accepts them; other signers are halted by the database alone.
 func notify(ctx context.Context, to any, h signer.Halts) error {
 	can, able := to.(haltable)
 	if !able {
@@ -42,18 +42,18 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 	defer cancel()
 	known, err := can.SendHalts(ctx, h)
 	if err == nil && known > h.Number {
-		err = fmt.Errorf("%w: %d, the database's is %d", errOlderHalts, known, h.Number)
+		err = fmt.Errorf("%w: the signer has number %d, the database %d", errOlderHalts, known, h.Number)
 	}
 	return err
 }
 
-// haltTime bounds how long the signer is waited for, so that one that hangs is told again soon.
+// haltTime bounds how long the signer is waited for, so that one that does not answer is notified again soon.
 const haltTime = 2 * time.Second
 
-var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again " +
-	"where the database is right")
+var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; restart it " +
+	"if the database is right")
 
-// halted reads what is halted, in the signer's terms.
+// halted reads the halts in the signer's terms.
 func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h signer.Halts, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		if h.Number, err = tx.Halts().Number(ctx); err != nil {
@@ -66,9 +66,9 @@ func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h sig
 	return h, err
 }
 
-// haltsOf leaves out the freezes of accounts, which the signer does not know, and chains that recover: there the signer
-// is asked for what it signed already and the database has forgotten, and for nothing else. Of several reasons the
-// oldest counts.
+// haltsOf leaves out the freezes of accounts, which the signer does not know, and recovering chains: on those the
+// signer is only asked for what it signed already and is missing from the database. Of several reasons the oldest is
+// used.
 func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.Halts {
 	h := signer.Halts{Number: number, Chains: map[bursar.ChainID]string{}}
 	for _, one := range all {
@@ -95,8 +95,8 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 	return h
 }
 
-// watchHalts tells the signer what is halted, again and again, so that one that was away or was started again knows
-// too, and wakes anyone who pays once that has changed.
+// watchHalts sends the halts to the signer repeatedly, so that a signer that was unreachable or restarted knows them
+// too, and wakes the senders after a change.
 func (s *Service) watchHalts(ctx context.Context) error {
 	ticker := time.NewTicker(haltPace)
 	defer ticker.Stop()
@@ -104,7 +104,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 	for {
 		now, err := s.SendHalts(ctx)
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
-			s.log.Warn("signer not told what is halted", "error", err)
+			s.log.Warn("signer not notified of halts", "error", err)
 			trouble = text
 		} else if err == nil {
 			trouble = ""
@@ -123,8 +123,8 @@ func (s *Service) watchHalts(ctx context.Context) error {
 	}
 }
 
-// logHalts logs what was halted and resumed since an event, and returns the newest; -1 stands for the start, before
-// which nothing is logged.
+// logHalts logs the halts and resumptions since an event, and returns the newest event; -1 is the value at startup,
+// before which nothing is logged.
 func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 	var events []store.HaltEvent
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -146,11 +146,11 @@ func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 	return events[0].Number
 }
 
-// logAtOnce bounds how many halts are logged after one look.
+// logAtOnce bounds how many halts are logged at once.
 const logAtOnce = 100
 
-// NotifySigner tells the signer of a configuration that is a process of its own what the database says is halted, and
-// reports whether there is one. A signer within the service learns it from that.
+// NotifySigner sends the halts of the database to a remote signer, and reports whether there is one. A signer within
+// the service reads them from the database.
 func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
 	if !cfg.Signer.Remote() {
 		return false, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// haltHarness is a signer that says when it was told something else than before.
+// haltHarness is a signer that reports when it receives different halts than before.
 type haltHarness struct {
 	*signer.Signer
 	told chan signer.Halts
@@ -28,7 +28,7 @@ func (l haltHarness) SendHalts(ctx context.Context, h signer.Halts) (int64, erro
 	return known, err
 }
 
-// hear waits until the signer is told something that is as wanted, anyone who tells it.
+// hear waits until the signer has received the wanted halts, from any replica.
 func (l haltHarness) hear(wanted func(signer.Halts) bool) {
 	for !wanted(<-l.told) {
 	}
@@ -38,7 +38,7 @@ func (d *harness) listen(awaits bool) haltHarness {
 	d.t.Helper()
 	signs, is := d.server.Signer.(*signer.Signer)
 	if !is {
-		d.t.Fatal("the desk listens already")
+		d.t.Fatal("the harness listens already")
 	}
 	if awaits {
 		signs.AwaitHalts()
@@ -48,9 +48,9 @@ func (d *harness) listen(awaits bool) haltHarness {
 	return l
 }
 
-// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left
-// to say so, and a signer that was started again signs nothing before it knows.
-func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
+// Two replicas and a remote signer: a halt through one replica is refused by the signer, whichever replica is left to
+// send it, and a restarted signer signs nothing before it has the halts.
+func TestEveryReplicaSendsTheHaltsToTheSigner(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
 	d := newHarness(t, node)
@@ -63,7 +63,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 		_, err := l.Sign(ctx, bursar.Bitcoin, chain.TxRequest{ID: bursar.ID{1}}, chain.UnsignedTx{})
 		var refused *signer.RefusalError
 		if !errors.As(err, &refused) {
-			t.Fatalf("signed nothing and said %v", err)
+			t.Fatalf("nothing was signed: %v", err)
 		}
 		return refused.Reason
 	}
@@ -77,9 +77,9 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	}
 	l.hear(nobody)
 	if got := refusal(); got == signer.ReasonHalted {
-		t.Error("halted by nothing")
+		t.Error("nothing halted it")
 	}
-	begun := time.Now()
+	started := time.Now()
 	do(first, func(tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill",
 			Actor: "ann"})
@@ -88,7 +88,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	if got := refusal(); got != signer.ReasonHalted {
 		t.Errorf("refused because %s", got)
 	}
-	t.Logf("the signer refuses %v after the halt", time.Since(begun).Round(time.Millisecond))
+	t.Logf("the signer refuses %v after the halt", time.Since(started).Round(time.Millisecond))
 	drain := l.drain()
 	stopFirst()
 	drain()
@@ -109,17 +109,17 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	again.at = d.at
 	l = again.listen(true)
 	if got := refusal(); got != signer.ReasonHalted {
-		t.Errorf("a signer that knows nothing yet refuses because %s", got)
+		t.Errorf("a signer without halts refuses because %s", got)
 	}
 	defer again.open()()
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
-		t.Errorf("a signer that was started again refuses because %s", got)
+		t.Errorf("a restarted signer refuses because %s", got)
 	}
 	l.drain()
 }
 
-// drain takes what is said until the returned function is called, so that nobody who is ended waits to be heard.
+// drain receives halts until the returned function is called, so that no replica that ends is blocked.
 func (l haltHarness) drain() (end func()) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -161,8 +161,7 @@ func (d *harness) replica(url string, node *sim.Chain) (*service.Service, func()
 	return s, run(d.t, s)
 }
 
-// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt
-// stands.
+// A recovering chain asks the signer for what it signed before, and is not halted for that; any other halt applies.
 func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
 	t.Parallel()
 	db := open(t, storetest.SQLite(t))
@@ -179,7 +178,7 @@ func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
 		}
 		h, err := service.Halted(ctx, db, registry)
 		if err != nil || (h.Chains[bursar.Bitcoin] != "") != (kind == store.HaltByOperator) {
-			t.Errorf("after a halt of kind %s the signer is told %+v, %v", kind, h, err)
+			t.Errorf("after a halt of kind %s the signer is sent %+v, %v", kind, h, err)
 		}
 	}
 }

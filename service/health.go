@@ -20,9 +20,10 @@ type NodeFinding struct {
 	chain.Finding
 }
 
-// CheckNodes asks every node of every configured chain what it is and what it offers, reads its newest final block as
-// the follower would, and holds its version against the tables of forks and of tested versions; all chains at the same
-// time, in the order of the configuration. It changes nothing, and a node that does not answer is a finding.
+// CheckNodes checks every node of every configured chain: it asks for the version and the capabilities, reads the
+// newest final block as the follower would, and compares the version with the tables of forks and of tested versions.
+// All chains are checked concurrently; the findings are in the order of the configuration. It changes nothing, and a
+// node that does not answer is a finding.
 func (s *Service) CheckNodes(ctx context.Context) []NodeFinding {
 	found := make([][]chain.Finding, len(s.order))
 	var group sync.WaitGroup
@@ -62,7 +63,7 @@ func (s *Service) checkEndpoints(ctx context.Context, id bursar.ChainID) (all []
 	return append(all, s.quorumOf(id, reads)...)
 }
 
-// endpointRead is what came of the newest final block of one endpoint.
+// endpointRead is the result of reading the newest final block of one endpoint.
 type endpointRead struct {
 	endpoint chain.Endpoint
 	head     chain.Head
@@ -92,7 +93,8 @@ func (r endpointRead) report() *chain.Report {
 	report := &chain.Report{Node: r.endpoint.Name}
 	if err := r.newest.Err; err != nil {
 		report.Bad(chain.CheckBlock,
-			"run `bursar chain probe` against this endpoint for more; until it reads blocks, only others of its chain count",
+			"run `bursar chain probe` against this endpoint for details; until it serves blocks, only the chain's other "+
+				"endpoints are used",
 			"its newest final block cannot be read as the follower reads it: %v", err)
 		return report
 	}
@@ -101,7 +103,7 @@ func (r endpointRead) report() *chain.Report {
 	return report
 }
 
-// judgeVersions holds what the nodes say they run against the tables, which speak of the main networks alone.
+// judgeVersions compares the nodes' versions with the tables, which cover main networks only.
 func (s *Service) judgeVersions(
 	id bursar.ChainID, found []chain.Finding, reads []endpointRead, now time.Time,
 ) (all []chain.Finding) {
@@ -125,7 +127,7 @@ func (s *Service) judgeVersions(
 	return all
 }
 
-// disagreements compares one final block of all endpoints that read theirs. What is final is the same for everybody.
+// disagreements compares one final block of all endpoints that served theirs. A final block is the same for every node.
 func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []chain.Finding) {
 	var first *Probed
 	lowest := uint64(0)
@@ -143,7 +145,7 @@ func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []
 			block = p.Block(ctx, r.endpoint.Name, lowest)
 		}
 		if block.Err != nil || block.Skipped {
-			continue // it keeps less history, or is behind: no disagreement
+			continue // it keeps less history, or is behind: not a disagreement
 		}
 		if first == nil {
 			first = &block
@@ -151,7 +153,7 @@ func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []
 		}
 		if block.Ref.Hash != first.Ref.Hash || block.Transfers != first.Transfers {
 			report := &chain.Report{Node: r.endpoint.Name}
-			report.Bad(chain.CheckQuorum, "find out which of them is right, and leave the other out of `rpc`",
+			report.Bad(chain.CheckQuorum, "find out which of them is right, and remove the other from `rpc`",
 				"final block %d is %s with %d sampled transfers here, and %s with %d at %s", lowest,
 				block.Ref.Hash, block.Transfers, first.Ref.Hash, first.Transfers, first.Endpoint)
 			all = append(all, report.Findings...)
@@ -160,8 +162,8 @@ func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []
 	return all
 }
 
-// quorumOf checks that endpoints of as many hosts as credits ask for read their blocks. That so many are configured is
-// checked when the service is made.
+// quorumOf checks that endpoints of as many hosts as crediting requires serve their blocks. That enough are configured
+// is checked when the service is assembled.
 func (s *Service) quorumOf(id bursar.ChainID, reads []endpointRead) []chain.Finding {
 	wanted, reading := 0, map[string]bool{}
 	for _, currency := range s.Registry.On(id) {
@@ -177,18 +179,19 @@ func (s *Service) quorumOf(id bursar.ChainID, reads []endpointRead) []chain.Find
 	}
 	report := &chain.Report{Node: "credit_quorum"}
 	if len(reading) < wanted {
-		report.Bad(chain.CheckQuorum, "see what is said of each endpoint above",
-			"%d opinions are asked for, and endpoints of %d hosts read their blocks now: large deposits wait",
+		report.Bad(chain.CheckQuorum, "see the findings of each endpoint above",
+			"credit_quorum requires %d endpoints, and endpoints of %d hosts serve their blocks now: large deposits wait",
 			wanted, len(reading))
 		return report.Findings
 	}
-	report.Good(chain.CheckQuorum, "%d opinions are asked for, endpoints of %d hosts give one", wanted, len(reading))
+	report.Good(chain.CheckQuorum, "credit_quorum requires %d endpoints, and endpoints of %d hosts serve their blocks",
+		wanted, len(reading))
 	return report.Findings
 }
 
-// capabilities says what is known of each endpoint by now: what it was asked for above is what the service asks.
+// capabilities describes each endpoint after the checks above, whose requests are those of the service.
 func capabilities(c chain.Chain) (all []chain.Finding) {
-	adapter, can := c.(talkative)
+	adapter, can := c.(statsReporter)
 	if !can {
 		return nil
 	}
@@ -201,17 +204,17 @@ func capabilities(c chain.Chain) (all []chain.Finding) {
 }
 
 func describe(e rpc.EndpointStats) string {
-	parts := []string{cmp.Or(e.Provider, "no known provider")}
+	parts := []string{cmp.Or(e.Provider, "unknown provider")}
 	for _, limit := range []struct {
 		count int
 		of    string
-	}{{e.Quota.PerSecond, "calls a second"}, {e.Quota.PerDay, "calls a day"}, {e.MaxBatch, "calls in a batch"}} {
+	}{{e.Quota.PerSecond, "calls per second"}, {e.Quota.PerDay, "calls per day"}, {e.MaxBatch, "calls per batch"}} {
 		if limit.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", limit.count, limit.of))
 		}
 	}
 	if e.QuotaUsed > 0 {
-		parts = append(parts, fmt.Sprintf("%d %% of the day's quota is used up", e.QuotaUsed))
+		parts = append(parts, fmt.Sprintf("%d %% of the day's quota is used", e.QuotaUsed))
 	}
 	for _, m := range e.Methods {
 		if m.Offered {

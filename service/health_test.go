@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// manyEndpoints is a simulated chain that is read through endpoints of their own, each with its own troubles.
+// manyEndpoints is a simulated chain with several endpoints, each with its own faults.
 type manyEndpoints struct {
 	*sim.Chain
 	endpoints []chain.Endpoint
@@ -71,7 +71,8 @@ func (m *manyEndpoints) CheckHealth(context.Context, time.Time) (all []chain.Fin
 	return all
 }
 
-// healthOf returns what is found about a chain as "node check grade", but for its versions, and the findings by that.
+// healthOf returns the findings about a chain as "node check grade" except those about versions, and the findings by
+// that text.
 func healthOf(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]chain.Finding) {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -97,7 +98,7 @@ func healthOf(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 			continue
 		}
 		if (f.Advice == "") != (f.Grade == chain.Good) {
-			t.Errorf("what to do is said where nothing is, or not said: %+v", f)
+			t.Errorf("only a finding that is not ok must have advice: %+v", f)
 		}
 		name := f.Node + " " + f.Check + " " + string(f.Grade)
 		list, found[name] = append(list, name), f.Finding
@@ -117,8 +118,8 @@ func newEndpoints(names ...string) *manyEndpoints {
 	return m
 }
 
-// Every endpoint's newest final block is read as the follower reads it, at endpoints that are behind too, and empty
-// slots are passed.
+// Every endpoint's newest final block is read as the follower reads it, even if the endpoint is behind, and empty slots
+// are skipped.
 func TestEveryEndpointsNewestBlockIsRead(t *testing.T) {
 	t.Parallel()
 	m := newEndpoints("a", "b", "c")
@@ -162,18 +163,18 @@ func TestAQuorumNeedsHosts(t *testing.T) {
 	m := newEndpoints("a1", "a2", "b1")
 	const ok = "credit_quorum quorum ok"
 	if got, found := healthOf(t, m, 2); got[len(got)-1] != ok ||
-		!strings.Contains(found[ok].Detail, "endpoints of 2 hosts give one") {
+		!strings.Contains(found[ok].Detail, "endpoints of 2 hosts serve their blocks") {
 		t.Errorf("found %q", got)
 	}
 	m.broken["b1"] = errors.New("away")
 	if got, found := healthOf(t, m,
-		2); !strings.Contains(found[got[len(got)-1]].Detail, "endpoints of 1 hosts read their blocks now") {
-		t.Errorf("with one host away: found %q", got)
+		2); !strings.Contains(found[got[len(got)-1]].Detail, "endpoints of 1 hosts serve their blocks now") {
+		t.Errorf("with one host unreachable: found %q", got)
 	}
 }
 
-// On a main network a version is held against the tables, at the height that the endpoint is at.
-func TestVersionsAreHeldAgainstTheTables(t *testing.T) {
+// On mainnet a version is compared with the tables, at the endpoint's height.
+func TestVersionsAreComparedWithTheTables(t *testing.T) {
 	t.Parallel()
 	m := newEndpoints("a")
 	m.software = "/Satoshi:99.0.0/"

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stopGrace bounds how long requests under way may take when the service ends.
+// stopGrace bounds how long requests in progress may take when the service ends.
 const stopGrace = 20 * time.Second
 
-// side is one of the two faces of the service: the API, and the operator's.
+// side is one of the two servers: the API's and the operator's.
 type side struct {
 	name     string
 	listener net.Listener
 	server   *http.Server
 }
 
-// Listen takes the configured addresses, so that they are known before Run; Run calls it where nobody did.
+// Listen binds the configured addresses, so that they are known before Run; Run calls it if it was not called.
 func (s *Service) Listen() error {
 	if len(s.sides) > 0 {
 		return nil
@@ -30,11 +30,11 @@ func (s *Service) Listen() error {
 		name, message, address string
 		server                 func() *http.Server
 	}{{"api", "listening", s.parts.Listen, s.apiServer},
-		{"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
+		{"admin", "dashboard is listening", s.parts.AdminListen, s.adminServer}} {
 		if wanted.address == "" {
 			continue
 		}
-		listener, err := net.Listen("tcp", wanted.address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", wanted.address)
 		if err != nil {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}
@@ -44,7 +44,7 @@ func (s *Service) Listen() error {
 	return nil
 }
 
-// Address returns the URL of the side "api" or "admin" once Listen took it, "" where it is not served.
+// Address returns the URL of the server "api" or "admin" once Listen has bound it, "" if it is not served.
 func (s *Service) Address(name string) string {
 	for _, side := range s.sides {
 		if side.name == name {
@@ -54,7 +54,7 @@ func (s *Service) Address(name string) string {
 	return ""
 }
 
-// serve answers until ctx ends, and then finishes what is under way.
+// serve serves until ctx ends, and then finishes requests in progress.
 func (side side) serve(ctx context.Context, group *errgroup.Group) {
 	group.Go(func() error {
 		if err := side.server.Serve(side.listener); !errors.Is(err, http.ErrServerClosed) {

@@ -13,17 +13,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every
-// replica. Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is
-// made from them.
+// metrics reads the database at every scrape, so that its values are correct after a restart and on every replica.
+// Amounts are in whole units of their currency: Prometheus has only floats, and no decision depends on them.
 //
-// docs/metrics.md lists them; a test holds it to what is told here.
+// docs/metrics.md lists the metrics; a test compares it with this code.
 type metrics struct {
 	service *Service
 	finals  *finals
 }
 
-// gauge is one metric, a counter where what it counts only grows while the process lives.
+// gauge is one metric; it is a counter if its value only grows while the process lives.
 type gauge struct {
 	*prometheus.Desc
 	prometheus.ValueType
@@ -33,7 +32,7 @@ func newGauge(name, help string, labels ...string) gauge {
 	return gauge{prometheus.NewDesc("bursar_"+name, help, labels, nil), prometheus.GaugeValue}
 }
 
-// newHistogram declares a histogram, which is told as a whole.
+// newHistogram declares a histogram, which is exported as a whole.
 func newHistogram(name, help string) gauge { return newGauge(name, help) }
 
 func newCounter(name, help string, labels ...string) gauge {
@@ -44,7 +43,7 @@ func (g gauge) set(out chan<- prometheus.Metric, value float64, labels ...string
 	out <- prometheus.MustNewConstMetric(g.Desc, g.ValueType, value, labels...)
 }
 
-// finals remembers since when each chain's final height is what it is, as far as scrapes have seen.
+// finals remembers how long each chain's final height has been unchanged, as far as scrapes have seen.
 type finals struct {
 	mu    sync.Mutex
 	since map[bursar.ChainID]finalSince
@@ -55,7 +54,7 @@ type finalSince struct {
 	at     time.Time
 }
 
-// age returns for how long no newer block has become final.
+// age returns how long no newer block has become final.
 func (f *finals) age(chain bursar.ChainID, height uint64, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,35 +68,35 @@ func (f *finals) age(chain bursar.ChainID, height uint64, now time.Time) time.Du
 
 var (
 	chainHeight   = newGauge("chain_height", "Last block recorded.", "chain")
-	chainLatest   = newGauge("chain_latest_height", "Newest block that a node told of.", "chain")
+	chainLatest   = newGauge("chain_latest_height", "Newest block that a node reported.", "chain")
 	chainFinal    = newGauge("chain_final_height", "Newest block that is final and recorded.", "chain")
-	chainAge      = newGauge("chain_head_age_seconds", "Time since a node last told of the chain's end.", "chain")
+	chainAge      = newGauge("chain_head_age_seconds", "Time since a node last reported the chain's head.", "chain")
 	chainFinalAge = newGauge("chain_final_age_seconds",
 		"Time for which no newer block has become final, as seen since the start.", "chain")
-	chainLag     = newGauge("chain_lag_blocks", "How many blocks of the chain are not yet recorded.", "chain")
-	chainHalted  = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
-	chainFailing = newGauge("chain_failing_seconds", "How long the chain cannot be followed, 0 while it can.", "chain")
+	chainLag     = newGauge("chain_lag_blocks", "Number of blocks of the chain that are not yet recorded.", "chain")
+	chainHalted  = newGauge("chain_halted", "1 while payments on the chain are halted.", "chain")
+	chainFailing = newGauge("chain_failing_seconds", "How long the chain could not be followed, 0 if it can.", "chain")
 	chainIgnored = newCounter("chain_ignored_transfers", "Transfers of assets that are not configured, since the start.",
 		"chain")
 	suspendedNow = newGauge("currency_suspended", "1 while a currency is neither credited nor paid.", "currency")
 	queueWaiting = newGauge("queue_waiting",
-		"How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
-	queueAge    = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
+		"Number of waiting items: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
+	queueAge    = newGauge("queue_oldest_seconds", "Age of the oldest waiting item.", "queue", "chain")
 	bookBalance = newGauge("ledger_balance",
 		"Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
-	bookOwed = newGauge("ledger_liabilities", "What is owed to customers and kept undecided, in whole units.",
+	bookOwed = newGauge("ledger_liabilities", "Liabilities to customers and unresolved deposits, in whole units.",
 		"currency")
-	alarmsOpen    = newGauge("alarms_open", "Alarms that wait for an operator.", "kind")
+	alarmsOpen    = newGauge("alarms_open", "Open alarms.", "kind")
 	endpointCalls = newCounter("rpc_calls", "Calls made to a node since the start.", "chain", "endpoint")
 	endpointFault = newCounter("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
-	endpointAt    = newGauge("rpc_height", "Newest block that a node told of.", "chain", "endpoint")
-	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is put aside.", "chain", "endpoint")
-	rateAge       = newGauge("rate_age_seconds", "Time since a currency's rate was asked for that is known last.",
+	endpointAt    = newGauge("rpc_height", "Newest block that a node reported.", "chain", "endpoint")
+	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is in cool-down.", "chain", "endpoint")
+	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
-	scrapeFailed = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
+	scrapeFailed = newGauge("scrape_failed", "1 if the database did not answer the scrape.")
 )
 
-// Describe sends nothing: the metrics depend on what is configured, so they are checked as they are collected.
+// Describe sends nothing: the metrics depend on the configuration, so they are checked when they are collected.
 func (metrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the metrics' values.
@@ -206,7 +205,7 @@ func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus
 	return err
 }
 
-// followers tells what this process knows without the database.
+// followers exports what this process knows without the database.
 func (m metrics) followers(out chan<- prometheus.Metric) {
 	for _, id := range m.service.order {
 		chainIgnored.set(out, float64(m.service.workers[id].follower.Deposits.Ignored()), string(id))
@@ -216,12 +215,12 @@ func (m metrics) followers(out chan<- prometheus.Metric) {
 	}
 }
 
-// talkative is an adapter that tells how its nodes are.
-type talkative interface{ Stats() []rpc.EndpointStats }
+// statsReporter is an adapter that reports the state of its endpoints.
+type statsReporter interface{ Stats() []rpc.EndpointStats }
 
 func (m metrics) endpoints(out chan<- prometheus.Metric) {
 	for _, id := range m.service.order {
-		adapter, tells := m.service.workers[id].chain.(talkative)
+		adapter, tells := m.service.workers[id].chain.(statsReporter)
 		if !tells {
 			continue
 		}
@@ -234,7 +233,7 @@ func (m metrics) endpoints(out chan<- prometheus.Metric) {
 	}
 }
 
-// aging is a source of rates that tells how old they are.
+// aging is a source of rates that reports their age.
 type aging interface {
 	Ages() map[bursar.CurrencyCode]time.Duration
 }
@@ -256,7 +255,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// whole turns smallest units into whole ones, for graphs only.
+// whole converts smallest units into whole units, for graphs only.
 func whole(c bursar.Currency, a bursar.Amount) float64 {
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Decimals)), nil)
 	value, _ := new(big.Rat).SetFrac(a.Big(), scale).Float64()

@@ -6,10 +6,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-var chainFallbacks = newCounter("chain_fallbacks", "What an adapter passed by a second method since the start.",
+var chainFallbacks = newCounter("chain_fallbacks", "Calls that an adapter made by its second method since the start.",
 	"chain", "kind")
 
-// fallbacks shows what adapters passed by a second method, such as blocks that no endpoint could trace.
+// fallbacks exports how often adapters used a second method, such as for blocks that no endpoint could trace.
 func (m metrics) fallbacks(out chan<- prometheus.Metric) {
 	for _, id := range m.service.order {
 		adapter, counts := m.service.workers[id].chain.(chain.Counting)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// fallible is a chain whose adapter has passed blocks by a second method.
+// fallible is a chain whose adapter has read blocks by a second method.
 type fallible struct{ *sim.Chain }
 
 func (fallible) Counters() map[string]uint64 { return map[string]uint64{"untraced_blocks": 3} }

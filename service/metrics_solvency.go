@@ -11,21 +11,21 @@ import (
 
 var (
 	solvent = newGauge("solvent",
-		"1 while everything owed is covered and the books agree with themselves and with the chains.")
-	uncovered = newGauge("uncovered", "By how much more is owed than is held, in whole units.", "currency")
+		"1 while all liabilities are covered and the books are consistent in themselves and with the chains.")
+	uncovered = newGauge("uncovered", "Liabilities that are not covered by custody, in whole units.", "currency")
 	ownFunds  = newGauge("operator_own",
-		"The operator's own funds: capital and fees, less network fees and losses, in whole units.", "currency")
+		"Operator funds: capital and fees, less network fees and losses, in whole units.", "currency")
 	chainDiffers = newGauge("chain_difference",
-		"What the chain holds more (or less: below zero) than the books expect, in whole units, as last compared.",
+		"Balance on the chain minus the balance in the books (negative if less is held), in whole units, as last compared.",
 		"currency")
 	comparedAge = newGauge("chain_compared_age_seconds", "Time since a currency was last compared with its chain.",
 		"currency")
 	bookLinks   = newGauge("books_links", "Links in the hash chain of the books.")
 	bookAudited = newGauge("books_audited_links", "Links that the audit has read.")
-	bookFaults  = newGauge("books_faults", "What the books contradict themselves in.")
+	bookFaults  = newGauge("books_faults", "Faults in the books.")
 )
 
-// solvency tells the one verdict.
+// solvency exports the solvency verdict.
 func (m metrics) solvency(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	v, err := reconcile.Judge(ctx, tx, m.service.Registry)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// The operator's side answers with metrics, the state of the chains, and a page.
-func TestTheOperatorsSide(t *testing.T) {
+// The operator's server serves metrics, the state of the chains, and a page.
+func TestTheAdminServer(t *testing.T) {
 	t.Parallel()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
@@ -51,13 +51,13 @@ func TestTheOperatorsSide(t *testing.T) {
 	}
 	if page := get(t, s.Address("admin")+"/"); !strings.Contains(page, s.Hot(bursar.Bitcoin).Base) ||
 		!strings.Contains(page, "None.") {
-		t.Errorf("the page does not show the hot address:\n%s", page)
+		t.Errorf("the page does not show the hot wallet's address:\n%s", page)
 	}
 	if chains := get(t, s.Address("admin")+"/chains"); !strings.Contains(chains, s.Hot(bursar.Bitcoin).Base) {
 		t.Errorf("the chains are %s", chains)
 	}
 	if health := get(t, s.Address("api")+"/healthz"); health == "" {
-		t.Error("the API does not tell its health")
+		t.Error("the API does not serve its health")
 	}
 }
 

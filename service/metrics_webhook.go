@@ -9,17 +9,17 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// What the deliverer of this process does. How much waits stands in the database and is told by every replica, as
-// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an
-// account.
+// Metrics of this process's deliverer. The number of waiting deliveries is in the database and exported by every
+// replica, as bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver
+// or an account.
 var (
-	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by what came of them.",
+	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by result.",
 		"outcome")
-	webhookSeconds = newHistogram("webhook_attempt_seconds", "How long attempts to deliver an event took.")
-	webhookSending = newGauge("webhook_sending", "Attempts under way.")
-	webhookHeld    = newGauge("webhook_held", "Events that this process has claimed and not yet recorded.")
-	webhookShut    = newGauge("webhook_receivers_shut", "Receivers that hang and are left alone for a while.")
-	webhookLag     = newGauge("webhook_lag_seconds", "How long the next event has been due without being taken.")
+	webhookSeconds = newHistogram("webhook_attempt_seconds", "Duration of attempts to deliver an event.")
+	webhookSending = newGauge("webhook_sending", "Attempts in progress.")
+	webhookHeld    = newGauge("webhook_held", "Events that this process has leased and not yet recorded.")
+	webhookShut    = newGauge("webhook_receivers_shut", "Receivers that do not answer and are not called for a while.")
+	webhookLag     = newGauge("webhook_lag_seconds", "How long the next due event has waited to be leased.")
 )
 
 func (m metrics) deliverer(out chan<- prometheus.Metric) {
@@ -33,7 +33,7 @@ func (m metrics) deliverer(out chan<- prometheus.Metric) {
 	webhookShut.set(out, float64(s.Shut))
 }
 
-// lag tells whether events are taken when they are due: what waits for a later attempt does not count.
+// lag exports whether events are leased when they are due; deliveries that wait for a later attempt do not count.
 func (m metrics) lag(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	next, waits, err := tx.Deliveries().NextDue(ctx)
 	if err != nil {

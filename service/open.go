@@ -19,14 +19,14 @@ import (
 // Options is what a service needs besides its configuration.
 type Options struct {
 	Log    *slog.Logger
-	Getenv func(string) string // where the passphrase is looked for; nil: os.Getenv
-	// Patient waits for a signer in another process that is away; otherwise that is an error.
+	Getenv func(string) string // reads the passphrase's variables; nil: os.Getenv
+	// Patient waits for a remote signer that is unreachable; otherwise that is an error.
 	Patient bool
 }
 
-// Open opens the database and the seed, or greets the signer that has it, and assembles the service of a configuration;
-// it asks no node. It refuses a wrong passphrase, and a seed or a network that the database was not made with. Close
-// closes what it opened.
+// Open opens the database and the seed, or connects to the remote signer that has it, and assembles the service of a
+// configuration; it asks no node. It refuses a wrong passphrase, and a seed or a network that the database was not
+// created with. Close closes what it opened.
 func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	keys, signs, err := openKeys(ctx, cfg, opts)
@@ -45,8 +45,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	return s, nil
 }
 
-// openKeys opens the seed of this process, or takes over what another process gives; only then there is a signer
-// already.
+// openKeys opens the seed of this process, or imports the public keys of a remote signer; only in the second case it
+// returns a signer too.
 func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgoing.Signer, error) {
 	if cfg.Signer.Remote() {
 		keys, err := openRemoteSigner(ctx, cfg, opts.Patient, opts.Log)
@@ -62,13 +62,13 @@ func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgo
 	return keys, nil, nil
 }
 
-// KeysOf returns the keys of a configuration for a command: those of the seed, or of the signer that has it.
+// KeysOf returns the keys of a configuration for a command: those of the seed, or of the remote signer that has it.
 func KeysOf(ctx context.Context, cfg config.Config, opts Options) (Keys, error) {
 	keys, _, err := openKeys(ctx, cfg, opts.withDefaults())
 	return keys, err
 }
 
-// open adds to the parts what the configuration says, and assembles them.
+// open adds what is configured to the parts, and assembles them.
 func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*Service, error) {
 	if err := pin(ctx, parts.DB, cfg, parts.Keys); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// usable makes contracts canonical and leaves out the tokens that a configured chain does not have on this network. A
-// currency whose whole chain is off stays known, for the balances that are held in it.
+// usable makes contracts canonical and removes the tokens that a configured chain does not have on this network. A
+// currency whose whole chain is not configured stays known, because customers may have balances in it.
 func usable(cfg config.Config) (*bursar.Registry, error) {
 	cfg, err := Canonical(cfg)
 	if err != nil {
@@ -116,7 +116,7 @@ func usable(cfg config.Config) (*bursar.Registry, error) {
 	return bursar.NewRegistry(list)
 }
 
-// chainOrder returns the configured chains in the order of the registry, so that lists look the same every time.
+// chainOrder returns the configured chains in the order of the registry, so that lists are stable.
 func chainOrder(cfg config.Config) []bursar.ChainID {
 	var order []bursar.ChainID
 	seen := map[bursar.ChainID]bool{}
@@ -129,8 +129,8 @@ func chainOrder(cfg config.Config) []bursar.ChainID {
 	return order
 }
 
-// pin ties the database to the seed and the network: with another one, addresses would be handed out that nobody here
-// can spend from.
+// pin binds the database to the seed and the network: with another seed, addresses would be issued that this service
+// cannot spend from.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
@@ -139,7 +139,7 @@ func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error 
 		return tx.Settings().Pin(ctx, "network", string(cfg.Network))
 	})
 	if errors.Is(err, store.ErrMismatch) {
-		return fmt.Errorf("%w: use the seed_file and network this database was made with, or another database", err)
+		return fmt.Errorf("%w: use the seed_file and network that this database was created with, or another database", err)
 	}
 	return err
 }
@@ -153,18 +153,19 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil,
-			fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`",
+			fmt.Errorf("there is no seed file %s: create one with `bursar seed new`, or restore yours with "+
+				"`bursar seed restore`",
 				cfg.SeedFile)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer mnemonic.Wipe()
-	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would hold on to for minutes
+	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would otherwise keep for minutes
 	return signer.NewKeys(mnemonic, Network(cfg.Network))
 }
 
-// Network returns the keys' network: all but the main one share the test networks' key paths.
+// Network returns the keys' network: all networks except mainnet share the test networks' key paths.
 func Network(n config.Network) signer.Network {
 	if n == config.Mainnet {
 		return signer.Mainnet

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ResolveOutgoing ends a sent outgoing transaction whose fate could not be learnt, as spend.Sender.Resolve does,
-// through the nodes that this service was opened with. It returns what became of it.
+// ResolveOutgoing resolves a sent outgoing transaction whose outcome could not be determined, as
+// outgoing.Sender.Resolve does, with the nodes that this service was opened with. It returns the outcome.
 func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.Resolution) (string, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {
@@ -19,8 +19,8 @@ func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.
 	return w.sender.Resolve(ctx, id, w.chain, r)
 }
 
-// AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Sender.Abandon does. It returns the ID
-// of the outgoing transaction that does it; the service signs and sends that.
+// AbandonOutgoing abandons a sent transaction of the UTXO model, as outgoing.Sender.Abandon does. It returns the ID of
+// the outgoing transaction that replaces it; the service signs and sends that.
 func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.Abandonment) (bursar.ID, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {

@@ -27,12 +27,12 @@ type startling struct {
 
 func (c *startling) Head(ctx context.Context) (chain.Head, error) {
 	if c.left.Add(-1) >= 0 {
-		panic("an answer that nobody thought of")
+		panic("an unforeseen response")
 	}
 	return c.Chain.Head(ctx)
 }
 
-// journal keeps what was logged.
+// journal records what was logged.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -50,7 +50,7 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// A panic in one chain's work stops neither the process nor for good that chain: what was not committed is done again.
+// A panic in one chain's work stops neither the process nor that chain for good: what was not committed is repeated.
 func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	t.Parallel()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -85,7 +85,7 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 		node.Mine(1)
 		return available(t, db, issued.AccountID) == bursar.Units(5_000_000)
 	})
-	if got := log.String(); !strings.Contains(got, "an answer that nobody thought of") ||
+	if got := log.String(); !strings.Contains(got, "an unforeseen response") ||
 		!strings.Contains(got, "panic_test.go") {
 		t.Errorf("the log does not say what happened and where:\n%s", got)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// newPool makes the pool of the configured chains, and has it told of every wallet that takes from it.
+// newPool creates the pool of the configured chains and notifies it of every wallet that takes a key from it.
 func (s *Service) newPool() {
 	wake := make(chan struct{}, 1)
 	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Keys, Log: s.log, Wake: wake}
@@ -28,8 +28,8 @@ func (s *Service) newPool() {
 	s.Wallets.Pooled = func() { hint(wake) }
 }
 
-// primePool makes a first chunk of the pool ready before the first request is answered. A database that is away is
-// waited for later; a pool of another seed is an error.
+// primePool fills a first chunk of the pool before the first request is answered. If the database is unreachable, the
+// pool is filled later; a pool of another seed is an error.
 func (s *Service) primePool(ctx context.Context) error {
 	err := s.Pool.Verify(ctx)
 	if err == nil {
@@ -39,26 +39,26 @@ func (s *Service) primePool(ctx context.Context) error {
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("address pool not filled at the start", "error", err)
+		s.log.Warn("address pool not filled at startup", "error", err)
 	}
 	return nil
 }
 
-// PoolOf returns the pool of every family that needs one, whether its chain is configured or not, for commands. It has
-// been compared with the seed.
+// PoolOf returns the pool of every family that needs one, whether its chain is configured or not, for commands. The
+// pool has been compared with the seed.
 func PoolOf(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) (*wallet.Pool, error) {
 	if err := pin(ctx, db, cfg, keys); err != nil {
 		return nil, err
 	}
 	pool := &wallet.Pool{DB: db, Keys: keys, Families: signer.Families(chain.Ed25519)}
 	if err := pool.Verify(ctx); err != nil {
-		return nil, fmt.Errorf("%w: use the seed_file this database was made with, or another database", err)
+		return nil, fmt.Errorf("%w: use the seed_file that this database was created with, or another database", err)
 	}
 	return pool, nil
 }
 
 var poolLeft = newGauge("address_pool_left",
-	"Public keys that are ready for wallets of a family whose keys only the seed can derive.", "family")
+	"Public keys ready for wallets of a family whose keys only the seed can derive.", "family")
 
 func (m metrics) pool(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	for _, family := range m.service.Pool.Families {

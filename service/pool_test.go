@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// newSolana assembles a service of Solana alone, whose node is away.
+// newSolana assembles a service of Solana only, whose node is unreachable.
 func newSolana(t *testing.T, db *store.DB, seed byte) *service.Service {
 	t.Helper()
 	node, err := solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}})
@@ -42,7 +42,7 @@ func newSolana(t *testing.T, db *store.DB, seed byte) *service.Service {
 	return s
 }
 
-// A running service fills its pool by itself, up to the whole size, and tells how much is left.
+// A running service fills its pool by itself, up to its full size, and exports how much is left.
 func TestTheServiceKeepsItsPool(t *testing.T) {
 	t.Parallel()
 	s := newSolana(t, storetest.Open(t, storetest.SQLite(t)), 1)
@@ -76,8 +76,8 @@ func TestTheServiceKeepsItsPool(t *testing.T) {
 	}
 }
 
-// A service does not run on a pool that another seed filled.
-func TestAnothersPoolStopsTheService(t *testing.T) {
+// A service does not run with a pool that another seed filled.
+func TestAPoolOfAnotherSeedStopsTheService(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
 	if err := newSolana(t, db, 1).Pool.Prime(ctx); err != nil {

@@ -12,34 +12,34 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-// Probed is what came of reading one block through one endpoint, by the very path that the follower takes.
+// Probed is the result of reading one block through one endpoint, by the same code as the follower.
 type Probed struct {
 	Endpoint string
 	Height   uint64
 	Ref      chain.BlockRef
 	Time     time.Time
 	Took     time.Duration
-	Calls    uint64 // that the endpoint was asked, a batch being one; 0 where the adapter does not count them
+	Calls    uint64 // calls that the endpoint received, a batch counting as one; 0 if the adapter does not count them
 
-	Transactions int // that the adapter asked about: those that it understood
-	Addresses    int // of those, the payable ones that it saw
-	Transfers    int // to the sampled ones among them
+	Transactions int // transactions whose addresses the adapter asked about: those that it parsed
+	Addresses    int // payable addresses seen in them
+	Transfers    int // transfers to the sampled addresses
 	Anomalies    []chain.Anomaly
-	Skipped      bool  // there is no block at this height, as in a slot without one
-	Err          error // why the block cannot be read; nil where it can
+	Skipped      bool  // no block exists at this height, as in an empty slot
+	Err          error // error of reading the block; nil if it was read
 }
 
-// ErrNoProbe is returned for a chain whose adapter reads no single endpoint.
-var ErrNoProbe = errors.New("this version cannot read one endpoint of the chain alone")
+// ErrNoProbe is returned for a chain whose adapter cannot read a single endpoint.
+var ErrNoProbe = errors.New("this version cannot read a single endpoint of the chain")
 
 // Prober reads blocks of one chain through its endpoints, one by one. It needs neither a database nor a seed.
 type Prober struct {
 	reader chain.EndpointReader
 	blocks chain.Blocks
-	counts talkative // nil where the adapter counts nothing
+	counts statsReporter // nil if the adapter counts nothing
 }
 
-// NewProber makes the prober of a configured chain. It asks no node, but for a private chain's id.
+// NewProber creates the prober of a configured chain. It asks no node, except for a private chain's chain ID.
 func NewProber(ctx context.Context, cfg config.Config, id bursar.ChainID, opts Options) (*Prober, error) {
 	opts = opts.withDefaults()
 	registry, err := usable(cfg)
@@ -58,11 +58,11 @@ func proberOf(c chain.Chain) (*Prober, error) {
 	if !can {
 		return nil, ErrNoProbe
 	}
-	counts, _ := c.(talkative)
+	counts, _ := c.(statsReporter)
 	return &Prober{reader, c, counts}, nil
 }
 
-// calls is how many an endpoint has been asked so far.
+// calls returns how many calls an endpoint has received so far.
 func (p *Prober) calls(endpoint string) uint64 {
 	if p.counts == nil {
 		return 0
@@ -75,7 +75,7 @@ func (p *Prober) calls(endpoint string) uint64 {
 	return 0
 }
 
-// Find returns the block that holds a transaction, by whichever endpoint knows it.
+// Find returns the block that contains a transaction, from the first endpoint that knows it.
 func (p *Prober) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	return p.blocks.Find(ctx, txID)
 }
@@ -88,7 +88,7 @@ func (p *Prober) Head(ctx context.Context, endpoint string) (chain.Head, error) 
 	return p.reader.HeadOn(ctx, endpoint)
 }
 
-// Block reads one block. Whatever is wrong with it stands in the answer.
+// Block reads one block. Errors are in the result.
 func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Probed {
 	sample := &sample{transactions: map[string]bool{}, addresses: map[string]bool{}}
 	started, asked := time.Now(), p.calls(endpoint)
@@ -108,18 +108,18 @@ func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Prob
 	return result
 }
 
-// maxSkipped bounds how many heights without a block are passed, as on Solana, where slots may be empty.
+// maxSkipped bounds how many heights without a block are skipped, as on Solana, where slots may be empty.
 const maxSkipped = 32
 
-// Newest reads the newest final block of an endpoint, or rather the one before it: behind a load balancer not every
-// backend has the newest.
+// Newest reads the block before an endpoint's newest final block: behind a load balancer not every backend has the
+// newest.
 func (p *Prober) Newest(ctx context.Context, endpoint string) (chain.Head, Probed) {
 	head, err := p.reader.HeadOn(ctx, endpoint)
 	if err != nil {
 		return head, Probed{Endpoint: endpoint, Err: err}
 	}
 	if head.Final.Hash == "" {
-		return head, Probed{Endpoint: endpoint, Err: errors.New("nothing is final there yet")}
+		return head, Probed{Endpoint: endpoint, Err: errors.New("no block is final there yet")}
 	}
 	height := head.Final.Height - min(head.Final.Height, 1)
 	result := p.Block(ctx, endpoint, height)
@@ -133,9 +133,9 @@ func (p *Prober) Newest(ctx context.Context, endpoint string) (chain.Head, Probe
 	return head, result
 }
 
-// sample watches one address in sampleOf, which is enough for an adapter to go all its ways within a busy block, and
-// few enough that it does not ask about every address there is. It is the same sample on every endpoint, and none is
-// ours.
+// sample watches one address in sampleOf: enough for an adapter to exercise all its code within a busy block, and few
+// enough that it does not ask about every address. The sample is the same on every endpoint, and contains no address of
+// ours on purpose.
 type sample struct {
 	mu                      sync.Mutex
 	transactions, addresses map[string]bool

@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	shortestPause = time.Second // before a subscription that ended is opened again, doubling while none lasts
+	shortestPause = time.Second // pause before a subscription that ended is opened again; it doubles until one lasts
 	longestPause  = time.Minute
-	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than
-	// so.
+	// wakeEvery bounds how often announcements wake a follower, so that a node that repeats itself causes no more
+	// requests than that.
 	wakeEvery = 10 * time.Millisecond
-	// lookAgain is when a follower looks once more that found nothing new: behind an address there may be several nodes,
-	// and the one that answers may not have the block yet that another announced.
+	// lookAgain is when a follower that found nothing new polls once more: behind an address there may be several
+	// nodes, and the one that answers may not have the block yet that another announced.
 	lookAgain = 250 * time.Millisecond
 )
 
-// subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all
-// the same: one that is lost, early or false costs time or a question, never a deposit.
+// subscription is one endpoint where a chain's blocks are announced. Announcements only wake the follower, which polls
+// in any case: an announcement that is lost, early or false costs time or a request, never a deposit.
 type subscription struct {
 	name  string // without credentials
 	url   string
 	chain chain.Chain
 	wake  chan struct{} // the follower's
-	seen  func() uint64 // how many blocks the follower has recorded
+	seen  func() uint64 // number of blocks that the follower has recorded
 	log   *slog.Logger
 
 	open          atomic.Bool
@@ -42,7 +42,7 @@ type subscription struct {
 	ended         atomic.Uint64
 }
 
-// subscriptions are those of a chain's push URLs.
+// subscriptions returns the subscriptions of a chain's push URLs.
 func subscriptions(part ChainPart, wake chan struct{}, seen func() uint64, log *slog.Logger) []*subscription {
 	var list []*subscription
 	named := map[string]int{}
@@ -57,11 +57,11 @@ func subscriptions(part ChainPart, wake chan struct{}, seen func() uint64, log *
 	return list
 }
 
-// run keeps the subscription open until ctx ends, which is while this process leads the chain.
+// run keeps the subscription open until ctx ends, which is while this process holds the chain lease.
 func (s *subscription) run(ctx context.Context, _ store.Lease) error {
 	listener, can := s.chain.(chain.Listener)
 	if !can {
-		s.log.Warn("blocks of this chain are not announced; polling goes on")
+		s.log.Warn("this chain announces no blocks; polling continues")
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -83,14 +83,14 @@ func (s *subscription) run(ctx context.Context, _ store.Lease) error {
 		if time.Since(started) > longestPause {
 			pause = shortestPause
 		}
-		s.log.Warn("no blocks are announced; polling goes on", "again_in", pause, "error", err)
+		s.log.Warn("block announcements failed; polling continues", "again_in", pause, "error", err)
 		sleep(ctx, pause)
 		pause = min(2*pause, longestPause)
 	}
 }
 
-// listen keeps one subscription open until it ends. Its first announcement says that it is open, and to look what was
-// missed.
+// listen keeps one subscription open until it ends. The first wake-up says that it is open, so that the follower polls
+// for what it missed.
 func (s *subscription) listen(ctx context.Context, listener chain.Listener, heard chan struct{}) error {
 	defer func() {
 		s.open.Store(false)
@@ -100,13 +100,13 @@ func (s *subscription) listen(ctx context.Context, listener chain.Listener, hear
 		if s.open.Swap(true) {
 			s.announcements.Add(1)
 		} else {
-			s.log.Info("blocks are announced")
+			s.log.Info("subscribed to block announcements")
 		}
 		hint(heard)
 	})
 }
 
-// forward wakes the follower at once, and once more where that brought no block; the next announcement only after a
+// forward wakes the follower immediately, and once more if that brought no block; further announcements wait for a
 // moment.
 func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 	var again <-chan time.Time
@@ -127,30 +127,30 @@ func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 	}
 }
 
-// openWithin bounds how long a subscription may take to open when it is examined.
+// openWithin bounds how long a subscription may take to open during a health check.
 const openWithin = 20 * time.Second
 
-// checkSubscriptions opens each of a chain's subscriptions once, beside those that are used.
+// checkSubscriptions opens each of a chain's subscriptions once, beside those in use.
 func (s *Service) checkSubscriptions(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}
 		if err := sub.try(ctx); err != nil {
 			report.Warn(chain.CheckPush,
-				"see that the node announces its blocks there; until it does, polling alone tells of them",
+				"check that the node announces its blocks at this URL; until it does, blocks are found by polling alone",
 				"no blocks are announced: %v", err)
 		} else {
-			report.Good(chain.CheckPush, "blocks are announced")
+			report.Good(chain.CheckPush, "subscribed to block announcements")
 		}
 		all = append(all, report.Findings...)
 	}
 	return all
 }
 
-// try opens the subscription and ends it at once.
+// try opens the subscription and closes it immediately.
 func (s *subscription) try(ctx context.Context) error {
 	listener, can := s.chain.(chain.Listener)
 	if !can {
-		return errors.New("this chain has no announcements")
+		return errors.New("this chain has no block announcements")
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()

@@ -22,7 +22,7 @@ const pushURL = "wss://me:hunter2@node.example/v3/0123456789abcdef"
 
 // listening runs a service on a chain that announces its blocks, and returns a reader of its metrics.
 func listening(
-	t *testing.T, node chain.Chain, pace time.Duration, log *words,
+	t *testing.T, node chain.Chain, pace time.Duration, log *logBuffer,
 ) (s *service.Service, metric func(line string) bool) {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -58,22 +58,22 @@ func recorded(t *testing.T, s *service.Service) int64 {
 
 const labels = `{chain="bitcoin",endpoint="wss://node.example/…"}`
 
-// A chain that is polled once an hour is followed at once where its node announces blocks.
+// A chain that is polled once an hour is followed immediately if its node announces blocks.
 func TestAnnouncementsWakeTheFollower(t *testing.T) {
 	t.Parallel()
-	var log words
+	var log logBuffer
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	s, metric := listening(t, node, time.Hour, &log)
 	eventually(t, "the subscription is open", func() bool { return metric("bursar_push_open" + labels + " 1") })
-	eventually(t, "the chain has begun", func() bool { return recorded(t, s) >= 0 })
+	eventually(t, "the chain is followed", func() bool { return recorded(t, s) >= 0 })
 	node.Pay(chain.Payment{Address: bursar.Address{Base: s.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(7)})
 	node.Mine(3)
 	eventually(t, "the blocks are recorded", func() bool { return recorded(t, s) == 3 })
 	if !metric("bursar_push_announcements_total"+labels+" 3") || !metric("bursar_push_ends_total"+labels+" 0") {
-		t.Error("the metrics do not tell of three announcements")
+		t.Error("the metrics do not show three announcements")
 	}
 	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found,
-		"{wss://node.example/… push ok blocks are announced }") {
+		"{wss://node.example/… push ok subscribed to block announcements }") {
 		t.Errorf("doctor finds %s", found)
 	}
 	node.Fail(sim.Listen, 1, errors.New("the plan has no subscriptions"))
@@ -82,12 +82,12 @@ func TestAnnouncementsWakeTheFollower(t *testing.T) {
 		t.Errorf("doctor finds %s", found)
 	}
 	if text := string(log.Bytes()); strings.Contains(text, "hunter2") || strings.Contains(text, "0123456789abcdef") {
-		t.Errorf("the log holds a credential: %s", text)
+		t.Errorf("the log contains a credential: %s", text)
 	}
 }
 
-// afterwards is a chain whose endpoint shows a head only a moment after the first look at it, as one does behind which
-// another node announced the block.
+// afterwards is a chain whose endpoint shows a head only a moment after the first poll, as behind a load balancer on
+// which another node announced the block.
 type afterwards struct {
 	*sim.Chain
 	mu           sync.Mutex
@@ -108,29 +108,31 @@ func (c *afterwards) Head(ctx context.Context) (chain.Head, error) {
 	return c.shown, err
 }
 
-// A node that announces a block before the one that answers has it costs a moment, and not the hour to the next poll.
-func TestAnAnnouncementAheadOfTheBlockIsLookedAfter(t *testing.T) {
+// A node that announces a block before the one that answers has it delays it by a moment, not until the next poll in an
+// hour.
+func TestAnAnnouncementAheadOfTheBlockIsPolledAgain(t *testing.T) {
 	t.Parallel()
-	var log words
+	var log logBuffer
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	s, metric := listening(t, &afterwards{Chain: node}, time.Hour, &log)
 	eventually(t, "the subscription is open", func() bool { return metric("bursar_push_open" + labels + " 1") })
-	eventually(t, "the chain has begun", func() bool { return recorded(t, s) >= 0 })
+	eventually(t, "the chain is followed", func() bool { return recorded(t, s) >= 0 })
 	node.Mine(1)
 	eventually(t, "the block is recorded", func() bool { return recorded(t, s) == 1 })
 }
 
-// Without announcements polling goes on; a subscription that was cut is opened again, and looks at once what it missed.
-func TestPollingGoesOnWithoutAnnouncements(t *testing.T) {
+// Without announcements polling continues; a subscription that was cut is opened again, and then polls for what it
+// missed.
+func TestPollingContinuesWithoutAnnouncements(t *testing.T) {
 	t.Parallel()
-	var log words
+	var log logBuffer
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	node.Fail(sim.Listen, 1, errors.New("the plan has no subscriptions"))
 	s, metric := listening(t, node, 10*time.Millisecond, &log)
-	eventually(t, "the chain has begun", func() bool { return recorded(t, s) >= 0 })
+	eventually(t, "the chain is followed", func() bool { return recorded(t, s) >= 0 })
 	node.Mine(1)
 	eventually(t, "the block is recorded", func() bool { return recorded(t, s) == 1 })
-	eventually(t, "the refusal is told", func() bool {
+	eventually(t, "the refusal is logged", func() bool {
 		return strings.Contains(string(log.Bytes()), "the plan has no subscriptions")
 	})
 	eventually(t, "the subscription is open after all", func() bool { return metric("bursar_push_open" + labels + " 1") })

@@ -10,13 +10,13 @@ import (
 	"github.com/bursar/bursar/rate"
 )
 
-// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now.
+// Rates returns what a whole unit of a currency is worth in USDT; the zero Rate if that is unknown now.
 type Rates interface {
 	Rate(code bursar.CurrencyCode) bursar.Rate
 }
 
-// ratesOf makes the source of a configuration; nil where none is configured. Of the currencies only those are asked for
-// that can be used.
+// ratesOf creates the source of a configuration; nil if none is configured. Only rates of usable currencies are
+// requested.
 func ratesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Rates {
 	switch cfg.Rates.Source {
 	case config.RatesStatic:
@@ -27,7 +27,7 @@ func ratesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Rates {
 	return nil
 }
 
-// NewRateFeed makes the HTTP source of a configuration that has one.
+// NewRateFeed creates the HTTP source of a configuration that has one.
 func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rate.Feed {
 	pointers := map[bursar.CurrencyCode]string{}
 	for code, pointer := range cfg.Rates.Pointers {
@@ -45,7 +45,7 @@ func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rat
 	})
 }
 
-// runRates keeps the rates fresh where their source must be asked.
+// runRates keeps the rates up to date if their source has to be polled.
 func (s *Service) runRates(ctx context.Context) error {
 	feed, asks := s.parts.Rates.(interface {
 		Run(ctx context.Context) error

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Book returns what judges the external spends of a chain.
+// Book returns the book that assesses the external spends of a chain.
 func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 	w, found := s.workers[id]
 	if !found {
@@ -22,33 +22,33 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 	return recovery.Book{Capabilities: w.chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
 }
 
-// RecoveringChain is a chain whose database is older than it, with what its recovery waits for.
+// RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.
 type RecoveringChain struct {
 	store.Recovery
 	Height    int64 // of the last block recorded
 	Final     uint64
 	Unclear   int
-	Forgotten []store.Forgotten // what is signed again and put back, as far as it waits for that
+	Forgotten []store.Forgotten // transactions that wait to be signed again and put back
 }
 
-// WaitsFor says what a recovery waits for, for people.
+// WaitsFor describes to operators what a recovery waits for.
 func (r RecoveringChain) WaitsFor() string {
 	switch {
 	case len(r.Forgotten) > 0:
 		return fmt.Sprintf("%d forgotten transactions to be signed again%s", len(r.Forgotten), after(r.Forgotten[0].Error))
 	case r.Unclear > 0:
-		return fmt.Sprintf("your word about %d payments", r.Unclear)
+		return fmt.Sprintf("your explanation of %d payments", r.Unclear)
 	case r.From < 0:
 		return "the follower to catch up"
 	case r.Released, r.Journaled:
 		return "the next step of the follower"
 	case r.Until < 0:
-		return fmt.Sprintf("blocks after %d, until nothing that was signed before can be included", r.From)
+		return fmt.Sprintf("blocks after %d, until nothing that was signed before can still be included", r.From)
 	}
-	return fmt.Sprintf("block %d to be final; %d is", r.Until, r.Final)
+	return fmt.Sprintf("block %d to be final (final: %d)", r.Until, r.Final)
 }
 
-// after adds a reason to a sentence, where there is one.
+// after appends a reason to a text if there is one.
 func after(reason string) string {
 	if reason == "" {
 		return ""
@@ -56,7 +56,7 @@ func after(reason string) string {
 	return ": " + reason
 }
 
-// UnclearExternalSpend is an external spend that an operator has to explain, with what it may have been.
+// UnclearExternalSpend is an external spend that an operator has to explain, with the candidates for it.
 type UnclearExternalSpend struct {
 	store.ExternalSpend
 	Paid       []string // "0.6 BTC to bc1…"
@@ -66,7 +66,7 @@ type UnclearExternalSpend struct {
 // unclearAtOnce bounds how many unclear payments are read.
 const unclearAtOnce = 1000
 
-// Recoveries returns the chains that recover, and everything that is unclear.
+// Recoveries returns the recovering chains and all unclear external spends.
 func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, items []UnclearExternalSpend, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		unclear, err := tx.ExternalSpends().List(ctx, "", store.ExternalUnclear, unclearAtOnce)
@@ -121,7 +121,7 @@ func (s *Service) unclear(
 	item.ExternalSpend = x
 	book, err := s.Book(x.Chain)
 	if err != nil {
-		return item, nil // not configured now: it is listed all the same
+		return item, nil // not configured now: listed all the same
 	}
 	var payments []chain.Payment
 	if err := json.Unmarshal(x.Payments, &payments); err != nil {
@@ -136,7 +136,7 @@ func (s *Service) unclear(
 	return item, err
 }
 
-// Explain takes an operator's word about an unclear external spend.
+// Explain applies an operator's explanation of an unclear external spend.
 func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		x, err := tx.ExternalSpends().Get(ctx, a.Item)
@@ -161,7 +161,7 @@ var (
 	chainRecovering = newGauge("chain_recovering",
 		"1 while the database is older than the chain and nothing is paid on it.", "chain")
 	recoveryUnclear = newGauge("recovery_unclear",
-		"Payments that the database has forgotten and that an operator has to explain.", "chain")
+		"Payments missing from the database that an operator has to explain.", "chain")
 )
 
 func (m metrics) recoveries(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

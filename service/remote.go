@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// remoteSigner is the keys of a service whose signer is another process. Only the deposit keys of curves that know no
-// public derivation are asked for there, many at once: the pool takes them one after another.
+// remoteSigner is the keys of a service whose signer is a remote process. It asks that process only for deposit keys of
+// curves without public derivation, many at once: the pool takes them one after another.
 type remoteSigner struct {
 	*signer.WatchOnly
 	client *remote.Client
@@ -25,14 +25,14 @@ type remoteSigner struct {
 	ahead map[chain.KeyRef]chain.PublicKey
 }
 
-// askAhead is how many keys one question brings.
+// askAhead is the number of keys per request.
 const askAhead = 1000
 
-// keyTime bounds a question for keys.
+// keyTime bounds a request for keys.
 const keyTime = time.Minute
 
 // Public returns a key's public half, as signer.Keys.Public. The error is remote.ErrUnavailable while the signer is
-// away.
+// unreachable.
 func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	pub, err := a.WatchOnly.Public(ref)
 	if !errors.Is(err, signer.ErrNeedsSeed) || ref.Branch != chain.DepositBranch {
@@ -49,14 +49,14 @@ func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.ahead = map[chain.KeyRef]chain.PublicKey{} // what was not taken is not needed: the pool goes forward
+	a.ahead = map[chain.KeyRef]chain.PublicKey{} // keys that were not taken are not needed: the pool only moves forward
 	for i, key := range keys {
 		a.ahead[chain.KeyRef{Family: ref.Family, Branch: ref.Branch, Index: ref.Index + uint32(i)}] = key
 	}
 	return keys[0], nil
 }
 
-// openRemoteSigner greets the signer of a configuration. While it is away it is waited for, if the caller is patient.
+// openRemoteSigner connects to the signer of a configuration. If patient is set, it waits for an unreachable signer.
 func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*remoteSigner, error) {
 	client, err := remote.Dial(signerAddress(cfg))
 	if err != nil {
@@ -71,7 +71,7 @@ func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log 
 			client.Close()
 			return nil, fmt.Errorf("%w: run `bursar signer` at %s", err, cfg.Signer.Address)
 		}
-		log.Warn("signer awaited", "address", cfg.Signer.Address, "error", err)
+		log.Warn("waiting for remote signer", "address", cfg.Signer.Address, "error", err)
 		sleep(ctx, 2*time.Second)
 	}
 }
@@ -79,22 +79,23 @@ func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log 
 func newRemoteSigner(client *remote.Client, exported signer.KeyExport, cfg config.Config) (*remoteSigner, error) {
 	if want := Network(cfg.Network); exported.Public.Network != want {
 		client.Close()
-		return nil, fmt.Errorf("the signer's keys are for %s, network is %s", exported.Public.Network, cfg.Network)
+		return nil, fmt.Errorf("the signer's keys are for %s, but the configured network is %s", exported.Public.Network,
+			cfg.Network)
 	}
 	keys, err := signer.FromKeyExport(exported)
 	if err != nil {
 		client.Close()
-		return nil, fmt.Errorf("take over from the signer: %w", err)
+		return nil, fmt.Errorf("import the signer's public keys: %w", err)
 	}
 	return &remoteSigner{WatchOnly: keys, client: client}, nil
 }
 
-// SendHalts tells the other process.
+// SendHalts sends the halts to the remote signer.
 func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	return a.client.SendHalts(ctx, h)
 }
 
-// Sign asks the other process.
+// Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {

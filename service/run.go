@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Run runs every worker and serves HTTP until ctx ends; then it finishes what is under way and returns nil. A node, a
-// database or a receiver that is away is waited for; an address that cannot be listened on is an error, and so is an
-// address pool of another seed.
+// Run runs every worker and serves HTTP until ctx ends; then it finishes work in progress and returns nil. An
+// unreachable node, database or receiver is waited for; an address that cannot be listened on and an address pool of
+// another seed are errors.
 func (s *Service) Run(ctx context.Context) error {
 	s.warnOfGas()
 	if err := s.startGuard(ctx); err != nil {
@@ -33,15 +33,15 @@ func (s *Service) Run(ctx context.Context) error {
 	for _, id := range s.order {
 		w := s.workers[id]
 		group.Go(func() error { return s.lead(ctx, w) })
-		group.Go(s.enduring(ctx, "the check of tokens", func(ctx context.Context) error { return s.watchAssets(ctx, w) }))
+		group.Go(s.enduring(ctx, "token check", func(ctx context.Context) error { return s.watchAssets(ctx, w) }))
 	}
-	group.Go(s.enduring(ctx, "telling the signer what is halted", s.watchHalts))
-	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its rounds and attempts are guarded one by one
-	group.Go(s.enduring(ctx, "the pool of addresses", s.Pool.Run))
+	group.Go(s.enduring(ctx, "signer halts", s.watchHalts))
+	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its runs and attempts recover from panics one by one
+	group.Go(s.enduring(ctx, "address pool", s.Pool.Run))
 	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))
-	group.Go(s.enduring(ctx, "asking for rates", s.runRates))
+	group.Go(s.enduring(ctx, "rates", s.runRates))
 	if s.Guard != nil {
-		group.Go(s.enduring(ctx, "comparing the database with the marks", s.Guard.Run))
+		group.Go(s.enduring(ctx, "marks", s.Guard.Run))
 	}
 	group.Go(func() error { return s.runAudit(ctx) })
 	group.Go(func() error { return s.runVerdict(ctx) })
@@ -53,16 +53,16 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// lead runs a chain's workers whenever this process leads the chain.
+// lead runs a chain's workers whenever this process holds the chain lease.
 func (s *Service) lead(ctx context.Context, w *worker) error {
 	id := w.chain.Capabilities().ID
 	for ctx.Err() == nil {
 		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {
-			s.log.Info("chain led", "chain", id, "token", lease.Token)
+			s.log.Info("chain lease acquired", "chain", id, "token", lease.Token)
 			return s.guarded(ctx, lease, w.run)
 		})
 		if ctx.Err() == nil {
-			s.log.Warn("chain not led", "chain", id, "error", err)
+			s.log.Warn("chain lease not acquired or lost", "chain", id, "error", err)
 			sleep(ctx, time.Second)
 		}
 	}
@@ -82,8 +82,8 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	return group.Wait()
 }
 
-// guarded turns a panic into an error: one chain's trouble must not end the process, and with it the API and the other
-// chains. The lease is given up and the chain begun again from what is committed.
+// guarded turns a panic into an error: a failure on one chain must not end the process, and with it the API and the
+// other chains. The lease is released and the chain starts again from what is committed.
 func guarded(ctx context.Context, lease store.Lease, work func(context.Context, store.Lease) error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -93,8 +93,8 @@ func guarded(ctx context.Context, lease store.Lease, work func(context.Context, 
 	return work(ctx, lease)
 }
 
-// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the
-// chains may end the process. Any other end of the work is its own.
+// enduring runs work that never ends by itself, and restarts it a second after a panic: only the API and the chains may
+// end the process. Any other end of the work is final.
 func (s *Service) enduring(ctx context.Context, name string, work func(context.Context) error) func() error {
 	return func() error {
 		for {
@@ -107,7 +107,7 @@ func (s *Service) enduring(ctx context.Context, name string, work func(context.C
 			if !panicked {
 				return err
 			}
-			s.log.Error("it panicked and is begun again", "what", name, "error", err)
+			s.log.Error("worker panicked and is restarted", "what", name, "error", err)
 			sleep(ctx, time.Second)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -125,7 +125,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// idempotencyLife is how long an answer is kept under its key; the contract promises 24 hours.
+// idempotencyLife is how long an answer is kept under its idempotency key; the contract promises 24 hours.
 const idempotencyLife = 48 * time.Hour
 
 func (s *Service) housekeeping(ctx context.Context) error {

@@ -29,20 +29,20 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// scenario is a running service whose log is kept, with one account that is told of everything.
+// scenario is a running service whose log is kept, with one account that is notified of everything.
 type scenario struct {
 	*testing.T
 	service *service.Service
 	node    *sim.Chain
 	log     *journal
-	ahead   atomic.Int64 // how far the clock was put forward
-	refuse  atomic.Int64 // how many webhooks the receiver refuses still
+	ahead   atomic.Int64 // offset by which the clock was advanced
+	refuse  atomic.Int64 // number of webhooks that the receiver still refuses
 	issued  account.Issued
 	hook    string
 	seed    []byte
 }
 
-// token is part of the receiver's URL, as some receivers have it.
+// token is part of the receiver's URL, as for some real receivers.
 const token = "q9Xr-token-of-the-receiver"
 
 func newScenario(t *testing.T, url string) *scenario {
@@ -50,9 +50,10 @@ func newScenario(t *testing.T, url string) *scenario {
 	tl := &scenario{T: t, log: &journal{},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		seed: bytes.Repeat([]byte{0xa7}, 64)}
-	begun := time.Now()
+	started := time.Now()
 	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(begun) + time.Duration(tl.ahead.Load()))
+		ahead := time.Since(started) + time.Duration(tl.ahead.Load())
+		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(ahead)
 	}})
 	tl.need(err)
 	t.Cleanup(func() { db.Close() })
@@ -69,7 +70,7 @@ func newScenario(t *testing.T, url string) *scenario {
 	tl.receive()
 	tl.open(db)
 	run(t, tl.service)
-	eventually(t, "the chain has begun", func() bool {
+	eventually(t, "the chain is followed", func() bool {
 		states, err := tl.service.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
@@ -95,7 +96,7 @@ func (tl *scenario) receive() {
 	tl.hook = receiver.URL + "/hook?token=" + token
 }
 
-// open makes the account, which asks to be told of everything.
+// open creates the account, which is notified of everything.
 func (tl *scenario) open(db *store.DB) {
 	tl.Helper()
 	id := tl.service.IDs.Next()
@@ -114,7 +115,7 @@ func (tl *scenario) open(db *store.DB) {
 	tl.need(err)
 }
 
-// paid makes a wallet, has it paid and returns the deposit, which is in a block and not final, and its transaction.
+// paid creates a wallet, pays to it and returns the deposit, which is in a block and not final, and its transaction.
 func (tl *scenario) paid() (depositID bursar.ID, hash string) {
 	tl.Helper()
 	w, err := tl.service.Wallets.Create(ctx,
@@ -135,7 +136,7 @@ func (tl *scenario) paid() (depositID bursar.ID, hash string) {
 	return depositID, hash
 }
 
-// logLines returns what the log tells of any of the IDs: the messages, each with what it adds.
+// logLines returns the log lines with any of the IDs: the messages, each with its attributes.
 func (tl *scenario) logLines(ids ...bursar.ID) (lines []string) {
 	for text := range strings.Lines(tl.log.String()) {
 		var line map[string]any
@@ -154,7 +155,7 @@ func (tl *scenario) logLines(ids ...bursar.ID) (lines []string) {
 	return lines
 }
 
-// sketch writes a line's level, message, and the few attributes that tell one such line from another.
+// sketch formats a line's level, message, and the few attributes that distinguish it from similar lines.
 func sketch(line map[string]any) string {
 	text := fmt.Sprintf("%s %s", line["level"], line["msg"])
 	for _, name := range []string{"kind", "status", "attempt", "code", "height"} {
@@ -165,18 +166,18 @@ func sketch(line map[string]any) string {
 	return text
 }
 
-// logs waits until the log logs exactly this of the IDs.
+// logs waits until the log has exactly these lines with the IDs.
 func (tl *scenario) logs(want []string, ids ...bursar.ID) {
 	tl.Helper()
-	eventually(tl.T, fmt.Sprintf("the log tells %q", want[len(want)-1]), func() bool {
+	eventually(tl.T, fmt.Sprintf("the log has %q", want[len(want)-1]), func() bool {
 		return len(tl.logLines(ids...)) >= len(want)
 	})
 	if got := tl.logLines(ids...); !slices.Equal(got, want) {
-		tl.Fatalf("the log tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		tl.Fatalf("the log lines are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// documented wants every message of a story in what operators are given to read.
+// documented checks that every message of some log lines is in the operators' documents.
 func (tl *scenario) documented(story []string) {
 	tl.Helper()
 	text, err := os.ReadFile("../docs/operations.md")
@@ -192,7 +193,7 @@ func (tl *scenario) documented(story []string) {
 	}
 }
 
-// keeps fails the test if anything secret stands in the log.
+// keeps fails the test if the log contains anything secret.
 func (tl *scenario) keeps() {
 	tl.Helper()
 	keys, err := signer.KeysFromSeed(tl.seed, signer.Testnet)
@@ -208,8 +209,8 @@ func (tl *scenario) keeps() {
 	}
 }
 
-// The log tells all that becomes of a deposit under its ID, each step once and in its order: also when the webhook is
-// refused at first, when a credited deposit leaves its chain, and when it comes back.
+// The log has every step of a deposit under its ID, once and in order: also if the webhook is refused at first, if a
+// credited deposit is reorged out, and if it is included again.
 func TestTheLogFollowsADeposit(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
@@ -229,7 +230,7 @@ func TestTheLogFollowsADeposit(t *testing.T) {
 			want = append(want, "INFO deposit credited height=1", "INFO event recorded kind=deposit",
 				"WARN webhook failed kind=deposit attempt=1 code=503")
 			tl.logs(want, id)
-			tl.ahead.Add(int64(time.Minute)) // past the pause before the next attempt
+			tl.ahead.Add(int64(time.Minute)) // after the pause before the next attempt
 			want = append(want, "INFO webhook delivered kind=deposit attempt=2 code=200")
 			tl.logs(want, id)
 
@@ -253,7 +254,7 @@ func TestTheLogFollowsADeposit(t *testing.T) {
 	}
 }
 
-// A deposit that leaves its chain before it was credited is told of as well.
+// A deposit that is reorged out before it was credited is logged as well.
 func TestTheLogNamesAReversedDeposit(t *testing.T) {
 	t.Parallel()
 	tl := newScenario(t, storetest.SQLite(t))
@@ -268,7 +269,7 @@ func TestTheLogNamesAReversedDeposit(t *testing.T) {
 	tl.documented(want)
 }
 
-// The log tells all that becomes of a withdrawal under its ID and that of the outgoing transaction which it names.
+// The log has every step of a withdrawal under its ID and that of its outgoing transaction.
 func TestTheLogFollowsAWithdrawal(t *testing.T) {
 	t.Parallel()
 	tl := newScenario(t, storetest.SQLite(t))

@@ -1,7 +1,8 @@
-// Package service wires the rooms into one running service, the same for the command and for the sandbox.
+// Package service wires the packages into one running service, the same for the command and for the sandbox.
 //
-// It owns which workers run and how they wake each other. It holds no rule about money, no SQL and nothing of a chain.
-// Its invariant: every worker finds its work by state in the database, so that a wake-up that is lost costs time only.
+// It owns which workers run and how they wake each other. It contains no rule about money, no SQL and nothing specific
+// to a chain. Its invariant: every worker finds its work by state in the database, so that a lost wake-up costs only
+// time.
 package service
 
 import (
@@ -36,47 +37,47 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// ChainPart is one chain that the service runs.
+// ChainPart is one chain of the service.
 type ChainPart struct {
 	Chain            chain.Chain
-	Start            *uint64       // the first block of a new database; nil: what follows the final block of now
-	MaxFee           bursar.Amount // the most that one transaction may cost, in the native asset
-	MaxRate          bursar.Amount // the most that a unit of weight may cost; zero: unbounded
-	GasFromCustomers bool          // the fees of tokens may be paid out of what is owed in the native asset
+	Start            *uint64       // the first block of a new database; nil: the block after the current final block
+	MaxFee           bursar.Amount // the highest fee of one transaction, in the native asset
+	MaxRate          bursar.Amount // the highest fee per unit of weight; zero: unbounded
+	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
 
-	Push []string      // URLs, with credentials, where nodes announce blocks; nothing but polling without them
+	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only
 	Pace time.Duration // of this chain alone; 0: Parts.Pace
 }
 
-// Parts is everything that a service is made of. The caller closes the database.
+// Parts is everything that a service consists of. The caller closes the database.
 type Parts struct {
 	DB       *store.DB
 	Keys     Keys
-	Signer   outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and sign in this process
+	Signer   outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and this process signs
 	Registry *bursar.Registry
 	Chains   []ChainPart
-	Network  config.Network // decides what is known of the nodes' versions; empty: a private one
-	Allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
+	Network  config.Network // decides what is known of the nodes' versions; empty: a private network
+	Allowed  []netip.Prefix // networks besides public ones that webhooks may be sent to
 	Pace     time.Duration  // of every chain; 0: each chain's own
-	Holder   string         // names this process among replicas
+	Holder   string         // name of this process among the replicas
 	LeaseTTL time.Duration  // 0: 5 s
-	Rates    Rates          // nil: figures in USDT are left out; one that has a Run is run with the service
+	Rates    Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log      *slog.Logger
-	Marks    marks.Keeper // what the database must not forget; nil: nothing is kept outside it
+	Marks    marks.Keeper // marks outside the database; nil: none are kept
 
-	SynchronousFailover bool // of the database: it loses no commit that was acknowledged
+	SynchronousFailover bool // property of the database: it loses no acknowledged commit
 
 	Seams Seams // the zero value: the system's clock, randomness and network
 
 	RateLimits          api.RateLimits // zero: none
-	Proxies             []netip.Prefix // of our own: who is behind one is read from ProxyHeader
+	Proxies             []netip.Prefix // our own proxies: the client's address is read from ProxyHeader
 	ProxyHeader         string         // api.XForwardedFor or api.Forwarded; empty: the first
-	ClientNetworks      []netip.Prefix // the only ones that clients may come from; none: all
-	DestinationHold     time.Duration  // how long an addition to a list of destinations waits
-	Listen, AdminListen string         // addresses of the API and of the operator's side; empty: not served
+	ClientNetworks      []netip.Prefix // the only networks that clients may connect from; empty: all
+	DestinationHold     time.Duration  // how long a new destination waits before it is usable
+	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
 }
 
-// Service is the service, assembled. Its nouns may be used before and while it runs.
+// Service is the assembled service. Its services of domain types may be used before and while it runs.
 type Service struct {
 	DB             *store.DB
 	Registry       *bursar.Registry
@@ -93,10 +94,10 @@ type Service struct {
 
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
-	Guard        *recovery.Guard // nil where no marks are kept
+	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 
-	anchored atomic.Int64 // the link that was last logged
+	anchored atomic.Int64 // the link of the books that was logged last
 
 	parts Parts
 	log   *slog.Logger
@@ -109,7 +110,7 @@ type Service struct {
 	close   []func() error
 }
 
-// worker is what runs for one chain while this process leads it.
+// worker holds the workers of one chain while this process holds its lease.
 type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
@@ -119,7 +120,7 @@ type worker struct {
 	keep     *reconcile.Keep
 	blocks   chan struct{} // wakes the follower
 	push     []*subscription
-	payouts  chan struct{} // wakes the spender
+	payouts  chan struct{} // wakes the sender
 }
 
 // New assembles a service and starts nothing.
@@ -230,7 +231,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	return nil
 }
 
-// checkQuorum refuses a second opinion that no configuration of nodes could ever give.
+// checkQuorum refuses a credit quorum that the configured nodes can never reach.
 func (s *Service) checkQuorum(c chain.Chain) error {
 	hosts := map[string]bool{}
 	reader, able := c.(chain.EndpointReader)
@@ -241,15 +242,15 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 	}
 	for _, currency := range s.Registry.On(c.Capabilities().ID) {
 		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
-			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code,
+			return fmt.Errorf("credit_quorum of %s requires %d endpoints of different hosts, but rpc has %d", currency.Code,
 				wanted, len(hosts))
 		}
 	}
 	return nil
 }
 
-// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what
-// comes without a memo may be anybody's, and is unattributed.
+// capitalAt returns where operator funds are received: the hot wallet's address, unless customers' wallets share it. In
+// that case a transfer without a memo may be anybody's, and is unattributed.
 func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
 	if capabilities.SharedAddress {
 		return ""
@@ -257,7 +258,7 @@ func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
 	return hot.Base
 }
 
-// hint wakes a worker that sleeps; it never blocks.
+// hint wakes a sleeping worker; it never blocks.
 func hint(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -302,7 +303,7 @@ func (s *Service) addNouns() {
 	})
 }
 
-// decided wakes anyone who carries a decision on.
+// decided wakes the workers that carry out a resolution or an approval.
 func (s *Service) decided(id bursar.ChainID) {
 	s.Deliverer.Wake()
 	if w, found := s.workers[id]; found {
@@ -328,7 +329,7 @@ func (s *Service) Chain(id bursar.ChainID) (chain.Chain, bool) {
 	return w.chain, true
 }
 
-// Hot returns our own address on a chain: change, sweeps and the operator's capital arrive there.
+// Hot returns the hot wallet's address on a chain: it receives change, sweeps and operator funds.
 func (s *Service) Hot(id bursar.ChainID) chain.Source {
 	if w, found := s.workers[id]; found {
 		return w.hot

@@ -68,12 +68,13 @@ func run(t *testing.T, s *service.Service) (stop func()) {
 	return stop
 }
 
-// open opens a database whose clock began when the simulated chains did, so that blocks are not older than addresses.
+// open opens a database whose clock starts with that of the simulated chains, so that blocks are not older than
+// addresses.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()
-	begun := time.Now()
+	started := time.Now()
 	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(begun))
+		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(started))
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	for tick := time.NewTicker(10 * time.Millisecond); !holds(); {
 		select {
 		case <-deadline:
-			t.Fatalf("it did not come about that %s", what)
+			t.Fatalf("timeout: want that %s", what)
 		case <-tick.C:
 		}
 	}
@@ -109,8 +110,8 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	return amount
 }
 
-// Two replicas share a database. Whichever leads, every deposit is credited once and every withdrawal is paid once,
-// also when the leader ends in the middle.
+// Two replicas share a database. Whichever holds the lease, every deposit is credited once and every withdrawal is paid
+// once, even if the holder ends in the middle.
 func TestReplicasShareTheWork(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)
@@ -121,7 +122,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "a replica has begun the chain", func() bool {
+		eventually(t, "a replica follows the chain", func() bool {
 			states, err := first.ChainStatus(ctx)
 			return err == nil && len(states) == 1 && states[0].Height >= 0
 		})
@@ -176,8 +177,8 @@ func TestReplicasShareTheWork(t *testing.T) {
 	})
 }
 
-// A chain whose node is away stops neither its own addresses nor anything else.
-func TestAChainThatIsAwayStillHandsOutAddresses(t *testing.T) {
+// A chain with an unreachable node still issues addresses, and blocks nothing else.
+func TestAnUnreachableChainStillIssuesAddresses(t *testing.T) {
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	node.Fail(sim.Head, 1_000_000, sim.ErrNode)
 	s, _ := start(t, storetest.SQLite(t), node)
@@ -193,7 +194,7 @@ func TestAChainThatIsAwayStillHandsOutAddresses(t *testing.T) {
 	node.Pay(chain.Payment{Address: w.Address, Amount: bursar.Units(5_000_000)})
 	node.Mine(1)
 	node.ClearFaults()
-	eventually(t, "what was paid meanwhile is credited", func() bool {
+	eventually(t, "what was paid in the meantime is credited", func() bool {
 		node.Mine(1)
 		return available(t, s.DB, issued.AccountID) == bursar.Units(5_000_000)
 	})

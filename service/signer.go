@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// Keys is what the service knows of the seed: all of it, or what a signer in another process hands over.
+// Keys is what the service knows of the seed: all of it, or the public keys that a remote signer exports.
 type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	WebhookSecret(account bursar.ID, generation uint32) []byte
@@ -23,7 +23,7 @@ type Keys interface {
 	Fingerprint() string
 }
 
-// signsHere makes the signer of this process, unless it is another's.
+// signsHere creates the signer of this process, unless the signer is remote.
 func (p *Parts) signsHere() (err error) {
 	if p.Signer != nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *Parts) signsHere() (err error) {
 	return err
 }
 
-// policies says what may be signed on each chain.
+// policies returns what may be signed on each chain.
 func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, part := range parts {
@@ -57,7 +57,7 @@ func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]s
 	return all
 }
 
-// Sign runs the signer of a configuration as a process of its own until ctx ends. It opens the seed, listens for the
+// Sign runs the signer of a configuration as a separate process until ctx ends. It opens the seed, listens for the
 // service, and uses neither the database nor a node.
 func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 	opts = opts.withDefaults()

@@ -20,7 +20,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// harness is a signer behind a socket, which runs whenever a test wants it to.
+// harness is a signer behind a socket, which runs when a test opens it.
 type harness struct {
 	t      *testing.T
 	at     remote.Address
@@ -70,7 +70,7 @@ func (d *harness) open() (stop func()) {
 	}
 }
 
-// A service without the seed credits deposits as ever while its signer is away; withdrawals wait for it and are paid
+// A service without the seed credits deposits while its signer is unreachable; withdrawals wait for it and are paid
 // once.
 func TestAServiceWithoutTheSeed(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	}
 	stop := d.open()
 	eventually(t, "the withdrawal is signed", func() bool { return status() != bursar.WithdrawalQueued })
-	stop() // what is signed needs no signer any more
+	stop() // signed transactions need no signer any more
 	eventually(t, "the withdrawal is confirmed", func() bool {
 		node.Mine(1)
 		return status() == bursar.WithdrawalConfirmed

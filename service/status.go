@@ -11,17 +11,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ChainStatus is how the service stands on one chain.
+// ChainStatus is the state of one chain and of its node.
 type ChainStatus struct {
 	store.ChainState
 	HotAddress string
 	Native     bursar.CurrencyCode
 	HotBalance string // decimal; empty while the node does not answer
 	Node       chain.Head
-	NodeError  string // why the node does not answer; empty when it does
+	NodeError  string // error of the node; empty if it answers
 }
 
-// ChainStatus asks every configured chain how it is. A chain whose node is away is reported, not an error.
+// ChainStatus reads the state of every configured chain. A chain whose node is unreachable is reported, not an error.
 func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 	var list []ChainStatus
 	for _, id := range s.order {
@@ -32,7 +32,7 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 				status.ChainState = state
 			}
 			if errors.Is(err, store.ErrNotFound) {
-				return nil // it never ran
+				return nil // the chain never ran with this database
 			}
 			return err
 		})

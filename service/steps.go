@@ -13,13 +13,13 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service
-// each of them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
+// Seams are what a simulation replaces, so that the same seed gives the same history. In production each must keep its
+// default: with a known source of randomness, API keys and IDs can be guessed.
 type Seams struct {
 	Random    io.Reader           // for IDs and API keys
-	Clock     func() time.Time    // of this process; the database has its own
-	Receivers webhook.Poster      // what webhooks are sent to
-	Spread    func(n int64) int64 // spreads retries: a number in [0, n)
+	Clock     func() time.Time    // clock of this process; the database has its own
+	Receivers webhook.Poster      // transport of webhooks
+	Spread    func(n int64) int64 // jitter of retries: a number in [0, n)
 }
 
 func (s Seams) webhooks(c webhook.Config) webhook.Config {
@@ -41,14 +41,14 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 	return all
 }
 
-// Workers are those of one chain. Anyone who takes their steps one by one must not Run the service.
+// Workers are the workers of one chain. A caller that runs their steps one by one must not Run the service.
 type Workers struct {
 	Follower Followed
 	Sender   *outgoing.Sender
 	Sweeper  *sweep.Sweeper
 }
 
-// Workers returns the workers of a chain that is configured, and none of any other.
+// Workers returns the workers of a configured chain, and the zero value for any other.
 func (s *Service) Workers(id bursar.ChainID) Workers {
 	w, found := s.workers[id]
 	if !found {

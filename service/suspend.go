@@ -12,32 +12,31 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmSuspended is raised for each currency that is neither credited nor paid. Ref is its code.
+// alarmSuspended is raised for each currency that is neither credited nor paid. Its ref is the currency code.
 const alarmSuspended = "currency_suspended"
 
-// How often the tokens of a chain are compared with their contracts: until that has been possible once, and from then
-// on.
+// How often the tokens of a chain are compared with their contracts: until the first comparison succeeds, and after it.
 const (
 	assetsFirst = 2 * time.Second
 	assetsAgain = 10 * time.Minute
 )
 
-// uncheckedReason is given for tokens until their contracts have been asked once in this process.
-const uncheckedReason = "its contract has not been compared with the configuration since the start"
+// uncheckedReason is the reason for tokens whose contracts were not queried yet in this process.
+const uncheckedReason = "its contract has not been compared with the configuration since startup"
 
-// suspensions says which currencies are neither credited nor paid now, and why. A token whose contract is not what the
-// configuration says, or misbehaves, stops its own currency and nothing else.
+// suspensions knows which currencies are neither credited nor paid now, and why. A token whose contract differs from
+// the configuration, or misbehaves, suspends its own currency and nothing else.
 type suspensions struct {
 	mu      sync.RWMutex
 	reasons map[bursar.ChainID]map[bursar.CurrencyCode]string
-	waiting map[bursar.ChainID]bool // the chain's tokens were not compared yet
+	waiting map[bursar.ChainID]bool // the chain's tokens have not been compared yet
 }
 
 func newSuspensions() *suspensions {
 	return &suspensions{reasons: map[bursar.ChainID]map[bursar.CurrencyCode]string{}, waiting: map[bursar.ChainID]bool{}}
 }
 
-// reason says why a currency is suspended, "" while it is not.
+// reason returns why a currency is suspended, "" if it is not.
 func (s *suspensions) reason(c bursar.Currency) string {
 	if s.unchecked(c) {
 		return uncheckedReason
@@ -45,14 +44,14 @@ func (s *suspensions) reason(c bursar.Currency) string {
 	return s.problem(c)
 }
 
-// unchecked reports whether a token was not compared with its contract yet.
+// unchecked reports whether a token has not been compared with its contract yet.
 func (s *suspensions) unchecked(c bursar.Currency) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return c.IsToken() && s.waiting[c.Chain]
 }
 
-// problem says what is wrong with a currency as far as is known.
+// problem returns the known problem of a currency, "" if there is none.
 func (s *suspensions) problem(c bursar.Currency) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -67,7 +66,7 @@ func (s *suspensions) set(id bursar.ChainID, reasons map[bursar.CurrencyCode]str
 	return changed
 }
 
-// all returns what is wrong with currencies by their codes. Those that were not compared yet are not among them.
+// all returns the problems of currencies by code. Currencies that were not compared yet are not among them.
 func (s *suspensions) all() map[bursar.CurrencyCode]string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -78,7 +77,7 @@ func (s *suspensions) all() map[bursar.CurrencyCode]string {
 	return all
 }
 
-// Suspended says why a currency is neither credited nor paid now, "" while it is. It asks nobody.
+// Suspended returns why a currency is neither credited nor paid now, "" if it is. It makes no request.
 func (s *Service) Suspended(code bursar.CurrencyCode) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
@@ -87,8 +86,8 @@ func (s *Service) Suspended(code bursar.CurrencyCode) string {
 	return s.suspended.reason(currency)
 }
 
-// refuses says why wallets and orders of a currency are refused now, "" while they are not. Unlike Suspended it takes a
-// token that could not be asked about yet: a chain that is down still gives out addresses and takes orders.
+// refuses returns why wallets and withdrawals of a currency are refused now, "" if they are not. Unlike Suspended it
+// accepts a token that could not be checked yet: while a chain is down, addresses are issued and withdrawals accepted.
 func (s *Service) refuses(code bursar.CurrencyCode) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *Service) refuses(code bursar.CurrencyCode) string {
 	return s.suspended.problem(currency)
 }
 
-// watchAssets compares the tokens of a chain with their contracts, again and again until ctx ends.
+// watchAssets compares the tokens of a chain with their contracts repeatedly until ctx ends.
 func (s *Service) watchAssets(ctx context.Context, w *worker) error {
 	checker, able := w.chain.(chain.AssetChecker)
 	if !able {
@@ -115,8 +114,8 @@ func (s *Service) watchAssets(ctx context.Context, w *worker) error {
 	}
 }
 
-// checkAssets compares the tokens once; it reports false while the chain's nodes do not answer at all, for then a token
-// that is not complained about may be one that nobody was asked about.
+// checkAssets compares the tokens once. It reports false while the chain's nodes do not answer at all, because then a
+// token without a problem may be one that was not checked.
 func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.AssetChecker) bool {
 	id := c.Capabilities().ID
 	if _, err := c.Head(ctx); err != nil {
@@ -140,8 +139,8 @@ func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.
 	return true
 }
 
-// updateSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and
-// one for each that is not configured any more while deposits or withdrawals of it wait.
+// updateSuspended brings the alarms about suspended currencies up to date: one for each suspended currency, and one for
+// each currency that is no longer configured while deposits or withdrawals of it wait.
 func (s *Service) updateSuspended(ctx context.Context) {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		wanted := map[string]store.Alarm{}
@@ -160,7 +159,7 @@ func (s *Service) updateSuspended(ctx context.Context) {
 		for code, id := range waiting {
 			if _, err := s.Registry.Get(code); err != nil {
 				wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: id, Message: fmt.Sprintf(
-					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least "+
+					"%s is no longer configured, but deposits or withdrawals of it wait: add it to currencies again, at least "+
 						"until they are done", code)}
 			}
 		}
@@ -171,7 +170,7 @@ func (s *Service) updateSuspended(ctx context.Context) {
 	}
 }
 
-// setSuspended opens the alarms that are wanted, by their refs, and closes the others.
+// setSuspended opens the wanted alarms, by their refs, and closes the others.
 func setSuspended(ctx context.Context, tx *store.Tx, wanted map[string]store.Alarm) error {
 	open, err := tx.Alarms().OfKind(ctx, alarmSuspended)
 	if err != nil {

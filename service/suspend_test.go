@@ -21,7 +21,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// broken is a chain whose tokens may not be what the configuration says.
+// broken is a chain whose tokens may differ from the configuration.
 type broken struct {
 	*sim.Chain
 	mu       sync.Mutex
@@ -94,7 +94,7 @@ func (f *twoCurrencies) wallet(code bursar.CurrencyCode) (bursar.Wallet, error) 
 		Webhook: "https://receiver.example"})
 }
 
-// open is how many payments of DOLLAR are under way.
+// open returns how many payments of DOLLAR are in progress.
 func (f *twoCurrencies) open() (n int) {
 	f.Helper()
 	err := f.service.DB.View(ctx, func(tx *store.Tx) error {
@@ -127,7 +127,7 @@ func (f *twoCurrencies) alarms() (kinds []string) {
 	return kinds
 }
 
-// A token that turns out to be another one is neither credited nor paid, says what to do, and stops nothing else; a
+// A token that differs from the configuration is neither credited nor paid, says what to do, and stops nothing else; a
 // currency that is removed while deposits and withdrawals of it wait does the same.
 func TestOneCurrencyStopsAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -167,10 +167,12 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 * node.Capabilities().MaxPending { // more than may wait behind each other, and no money for them at the hot address
+		for range 2 * node.Capabilities().MaxPending { // more than may wait, and the hot wallet cannot pay them
 			order("DOLLAR")
 		}
-		eventually(t, "as many as may are taken up", func() bool { return p.open() >= node.Capabilities().MaxPending/2 })
+		eventually(t, "as many as allowed are in progress", func() bool {
+			return p.open() >= node.Capabilities().MaxPending/2
+		})
 
 		node.set(chain.AssetProblem{Contract: node.Named("dollar"),
 			What: "it has 18 decimals and 6 are configured; correct decimals"})
@@ -187,7 +189,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		_, err = p.service.Withdrawals.Request(ctx,
 			withdrawal.Order{Account: p.account, Currency: "DOLLAR", Amount: "1", Address: node.Named("outsider")})
 		if !errors.As(err, &refused) || refused.Code != bursar.CodeUnavailable {
-			t.Errorf("an order of a suspended currency: %v", err)
+			t.Errorf("a withdrawal of a suspended currency: %v", err)
 		}
 		pay(dollars, node.Named("dollar"), 1_000_000)
 		pay(paidTo, "", 7_000_000)
@@ -195,7 +197,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			node.Mine(1)
 			return p.has(p.account, "COIN") == bursar.Units(57_000_000)
 		})
-		if got := p.has(p.account, "DOLLAR"); got != bursar.Units(7_000_000) { // 2 are ordered
+		if got := p.has(p.account, "DOLLAR"); got != bursar.Units(7_000_000) { // 2 are withdrawn
 			t.Errorf("%s of the suspended currency are available", got)
 		}
 		order("COIN")
@@ -214,13 +216,13 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		p.account = issued.AccountID
 		end = run(t, p.service)
 		pay(paidTo, "", 3_000_000)
-		eventually(t, "the chain goes on without it", func() bool {
+		eventually(t, "the chain continues without it", func() bool {
 			node.Mine(1)
 			return p.has(p.account, "COIN") == bursar.Units(50_000_000)
 		})
-		eventually(t, "the alarm says that it is missed", func() bool {
+		eventually(t, "the alarm says that it is not configured", func() bool {
 			return slices.ContainsFunc(p.alarms(), func(a string) bool {
-				return strings.Contains(a, "DOLLAR is not configured any more")
+				return strings.Contains(a, "DOLLAR is no longer configured")
 			})
 		})
 		end()
@@ -243,20 +245,20 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 	})
 }
 
-// A token is not credited before its contract was asked once, and its addresses are given out all the same.
+// A token is not credited before its contract was compared once, but its addresses are issued.
 func TestATokenIsCreditedOnceItIsChecked(t *testing.T) {
 	t.Parallel()
 	node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel})}
 	node.Down("node", true)
 	p := openTwo(t, storetest.SQLite(t), node, true)
 	if reason := p.service.Suspended("DOLLAR"); reason == "" {
-		t.Error("a token that nobody was asked about is credited")
+		t.Error("a token that was not compared is credited")
 	}
 	if reason := p.service.Suspended("COIN"); reason != "" {
 		t.Errorf("the native asset waits: %s", reason)
 	}
 	if p.service.CheckAssets(ctx, bursar.Ethereum) {
-		t.Error("a node that is away was asked")
+		t.Error("an unreachable node was asked")
 	}
 	issued, err := p.service.Accounts.Create(ctx, "shop", true)
 	if err != nil {
@@ -264,7 +266,7 @@ func TestATokenIsCreditedOnceItIsChecked(t *testing.T) {
 	}
 	p.account = issued.AccountID
 	if _, err := p.wallet("DOLLAR"); err != nil {
-		t.Errorf("no address is given out: %v", err)
+		t.Errorf("no address is issued: %v", err)
 	}
 	node.Down("node", false)
 	if !p.service.CheckAssets(ctx, bursar.Ethereum) || p.service.Suspended("DOLLAR") != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// addTreasury has the treasury pay by the way of every withdrawal.
+// addTreasury lets the treasury pay by the same path as every withdrawal.
 func (s *Service) addTreasury() {
 	s.Treasury = &treasury.Service{DB: s.DB, Registry: s.Registry,
 		Pay: func(ctx context.Context, o treasury.Order, address string,

@@ -32,19 +32,19 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// words is a log that a test may read while it is written.
-type words struct {
+// logBuffer is a log that a test may read while it is written.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (w *words) Write(p []byte) (int, error) {
+func (w *logBuffer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(p)
 }
 
-func (w *words) Bytes() []byte {
+func (w *logBuffer) Bytes() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return bytes.Clone(w.text.Bytes())
@@ -58,14 +58,14 @@ type hooked struct {
 	keys   *signer.Keys
 	seed   []byte
 	issued account.Issued
-	log    words
-	url    string // of the receiver
+	log    logBuffer
+	url    string // URL of the receiver
 
 	mu     sync.Mutex
 	gone   map[string]bool // paths that answer 410
 	events []client.Event
-	at     map[string]string // the path that each came to, by ID
-	raw    [][]byte          // headers and bodies as they came
+	at     map[string]string // the path that each event was sent to, by ID
+	raw    [][]byte          // raw headers and bodies
 }
 
 func newHooked(t *testing.T, url string) *hooked {
@@ -101,7 +101,7 @@ func newHooked(t *testing.T, url string) *hooked {
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// hook returns a URL of the receiver with something to keep to oneself.
+// hook returns a URL of the receiver with a secret in it.
 func (h *hooked) hook(path string) string { return h.url + path + "?token=hunter2" }
 
 func (h *hooked) must(err error) {
@@ -137,12 +137,12 @@ func (h *hooked) secret(generation uint32) string {
 	return signer.WebhookSecretText(h.keys.WebhookSecret(h.issued.AccountID, generation))
 }
 
-// notified waits until the receiver has so many events of a kind.
+// notified waits until the receiver has the given number of events of a kind.
 func (h *hooked) notified(kind string, n int) {
 	h.Helper()
-	eventually(h.T, fmt.Sprintf("%d times %s is told", n, kind), func() bool { return h.count(kind) >= n })
+	eventually(h.T, fmt.Sprintf("%d events %s are received", n, kind), func() bool { return h.count(kind) >= n })
 	if got := h.count(kind); got != n {
-		h.Errorf("%s is told %d times, not %d", kind, got, n)
+		h.Errorf("%s was sent %d times, want %d", kind, got, n)
 	}
 }
 
@@ -169,10 +169,10 @@ func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
 	return w
 }
 
-// everyEvent makes each kind of event happen.
+// everyEvent causes each kind of event.
 func (h *hooked) everyEvent() (w bursar.Wallet) {
 	h.Helper()
-	eventually(h.T, "the chain has begun", func() bool {
+	eventually(h.T, "the chain is followed", func() bool {
 		states, err := h.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
@@ -216,10 +216,9 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 	return w
 }
 
-// Of all that leaves the service, in events of every kind, in the log, in metrics and on pages, and of what it keeps,
-// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere
-// else.
-func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
+// Nothing that leaves the service, in events of every kind, in the log, in metrics and on pages, and nothing that it
+// stores is a secret. A webhook's own token is in the database and in the request that is sent there, nowhere else.
+func TestNoSecretIsSentLoggedOrStored(t *testing.T) {
 	t.Parallel()
 	file := storetest.SQLite(t)
 	h := newHooked(t, file)
@@ -259,7 +258,7 @@ func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
 	}
 }
 
-// secrets returns all there are, in every form that they might be written in.
+// secrets returns all secrets, in every encoding that they might be written in.
 func (h *hooked) secrets() map[string][]byte {
 	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret),
 		"the seed": h.seed}
@@ -280,13 +279,13 @@ func (h *hooked) absent(name string, secret []byte, where string, text []byte) {
 		h.Fatalf("%s is too short to look for", name)
 	}
 	if at := bytes.Index(text, secret); at >= 0 {
-		h.Errorf("%s stands in %s, at byte %d", name, where, at)
+		h.Errorf("%s is in %s, at byte %d", name, where, at)
 	}
 }
 
-// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was
-// missed too when it is asked for.
-func TestAReceiverThatMoved(t *testing.T) {
+// Deliveries to a receiver that answered 410 Gone stop; once the webhook is changed, new events are sent to the new
+// URL, and missed ones too on request.
+func TestEventsFollowAReceiverThatMoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h := newHooked(t, storetest.URL(db))
@@ -297,7 +296,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.mu.Unlock()
 		missed := func(n int) (list []store.Delivery) {
 			t.Helper()
-			eventually(t, "what nobody takes is kept", func() bool {
+			eventually(t, "undeliverable events are kept", func() bool {
 				h.must(h.DB.View(ctx, func(tx *store.Tx) (err error) {
 					list, err = tx.Deliveries().Find(ctx,
 						store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
@@ -311,7 +310,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.node.Mine(1)
 		missed(1) // pending
 		h.node.Mine(1)
-		list := missed(2) // and credited, which nobody tried to send
+		list := missed(2) // and credited, which nobody attempted to send
 		if list[0].Kind != bursar.EventDeposit || list[0].Attempts != 0 || list[0].URL != h.hook("/wallet") {
 			t.Errorf("it is kept as %+v", list[0])
 		}
@@ -323,7 +322,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.pay(w.Address, 1_000_000)
 		h.node.Mine(2)
 		h.notified(client.EventDeposit, 4)
-		h.notified(client.EventDepositPending, 4) // no longer asked for
+		h.notified(client.EventDepositPending, 4) // no longer requested
 		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
 			due, _, err := tx.Deliveries().RedeliverSome(ctx,
 				store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
@@ -344,7 +343,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 	})
 }
 
-// What the deliverer did is told by a few words, never by a receiver or an account.
+// The deliverer's metrics have few label values, and never a receiver or an account.
 func TestTheDeliverersMetrics(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, storetest.SQLite(t))
@@ -375,7 +374,7 @@ func TestTheDeliverersMetrics(t *testing.T) {
 	for _, line := range strings.Split(metrics, "\n") {
 		if strings.HasPrefix(line, "bursar_webhook_") &&
 			(strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
-			t.Errorf("a label names somebody: %s", line)
+			t.Errorf("a label identifies a receiver or an account: %s", line)
 		}
 	}
 }

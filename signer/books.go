@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 )
 
-// BooksKey returns the 32 bytes that the ledger's entries and the orders are sealed with: the same for ever, and in no
-// database. It follows from the root that a service without the seed has too.
+// BooksKey returns the 32 bytes that seal the ledger's entries and the withdrawals: constant, and stored in no
+// database. They are derived from the root that a service without the seed has too.
 func (k *Keys) BooksKey() []byte { return booksKey(k.secret.open().webhook[:]) }
 
 // BooksKey is Keys.BooksKey.

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// A service without the seed seals the books as one with it, and the key is nobody's webhook secret.
+// A service without the seed seals the books with the same key as one with it, and the key is not a webhook secret.
 func TestBooksKey(t *testing.T) {
 	keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 64), signer.Testnet)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// check holds one draft against one order. Its steps return a *RefusalError or nil.
+// check checks one unsigned transaction against one request. Its steps return a *RefusalError or nil.
 type check struct {
 	policy   *chainPolicy
 	keys     *Keys
-	order    chain.TxRequest
+	request  chain.TxRequest
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
@@ -31,14 +31,14 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{c.policy.Capabilities.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{c.policy.Capabilities.ID, c.request.ID, reason, fmt.Sprintf(format, args...)}
 }
 
-// orderHolds looks at the order alone.
+// orderHolds checks the request alone.
 func (c *check) orderHolds() error {
-	payments := c.order.Payments
+	payments := c.request.Payments
 	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
-		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments),
+		return c.refuse(ReasonOrder, "it has %d payments: 1 to %d are allowed", len(payments),
 			c.policy.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
@@ -49,7 +49,7 @@ func (c *check) orderHolds() error {
 	if err := c.sourcesOfOrder(); err != nil {
 		return err
 	}
-	switch c.order.Kind {
+	switch c.request.Kind {
 	case chain.KindWithdrawal:
 		return c.withdrawalHolds()
 	case chain.KindSweep:
@@ -59,50 +59,51 @@ func (c *check) orderHolds() error {
 	case chain.KindGasTopUp:
 		return c.topUpHolds()
 	}
-	return c.refuse(ReasonOrder, "no such kind: %q", c.order.Kind)
+	return c.refuse(ReasonOrder, "unknown kind %q", c.request.Kind)
 }
 
-// sourcesOfOrder wants From and Change to be addresses of ours where the chain uses them.
+// sourcesOfOrder checks that From and Change are addresses of ours if the chain uses them.
 func (c *check) sourcesOfOrder() error {
 	if c.policy.Capabilities.Model == chain.AccountModel {
-		return c.ours(c.order.From, "the payer")
+		return c.ours(c.request.From, "the payer")
 	}
-	if !c.order.Change.Is(c.policy.hot) {
-		return c.refuse(ReasonChange, "the order's change returns to %q, not to the hot address", c.order.Change.Base)
+	if !c.request.Change.Is(c.policy.hot) {
+		return c.refuse(ReasonChange, "the request's change goes to %q, not to the hot wallet", c.request.Change.Base)
 	}
 	return nil
 }
 
-// withdrawalHolds refuses the addresses of ours that are in sight; one to the hot address would pass for change.
+// withdrawalHolds refuses payments to addresses of ours that the request shows; one to the hot wallet would look like
+// change.
 func (c *check) withdrawalHolds() error {
-	for _, p := range c.order.Payments {
-		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.order.From.Base {
-			return c.refuse(ReasonOwnAddress, "the order pays our own %s", p.Address)
+	for _, p := range c.request.Payments {
+		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.request.From.Base {
+			return c.refuse(ReasonOwnAddress, "the request pays our own address %s", p.Address)
 		}
 	}
 	return nil
 }
 
 func (c *check) sweepHolds() error {
-	if len(c.order.Payments) != 1 || !c.policy.returnsHome(c.order.Payments[0]) {
-		return c.refuse(ReasonOrder, "a sweep has one payment, to the hot address")
+	if len(c.request.Payments) != 1 || !c.policy.returnsHome(c.request.Payments[0]) {
+		return c.refuse(ReasonOrder, "a sweep must have one payment, to the hot wallet")
 	}
 	return nil
 }
 
-// consolidationHolds wants all of a consolidation to stay with us: many UTXOs of ours become one at the hot address.
+// consolidationHolds checks that all of a consolidation stays with us: many UTXOs of ours become one at the hot wallet.
 func (c *check) consolidationHolds() error {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
-		return c.refuse(ReasonOrder, "a consolidation on a chain that spends by nonce")
+		return c.refuse(ReasonOrder, "a consolidation needs a chain of the UTXO model")
 	}
 	return c.sweepHolds()
 }
 
-// topUpHolds finds the payee's key in Change and wants it to be a deposit key of ours.
+// topUpHolds reads the payee's key from Change and checks that it is a deposit key of ours.
 func (c *check) topUpHolds() error {
-	payee := c.order.Change
-	if c.policy.Capabilities.Model != chain.AccountModel || len(c.order.Payments) != 1 {
-		return c.refuse(ReasonOrder, "a gas top-up is one payment on a chain that spends by nonce")
+	payee := c.request.Change
+	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
+		return c.refuse(ReasonOrder, "a gas top-up must be one payment on a chain of the account model")
 	}
 	if payee.Key.Branch != chain.DepositBranch {
 		return c.refuse(ReasonOrder, "a gas top-up pays branch %d", payee.Key.Branch)
@@ -110,14 +111,14 @@ func (c *check) topUpHolds() error {
 	if err := c.ours(payee, "the payee"); err != nil {
 		return err
 	}
-	p := c.order.Payments[0]
-	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.order.From.Base {
+	p := c.request.Payments[0]
+	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.request.From.Base {
 		return c.refuse(ReasonOrder, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
 	}
 	return nil
 }
 
-// ours derives a source's address from its key and compares.
+// ours derives a source's address from its key and compares it.
 func (c *check) ours(source chain.Source, who string) error {
 	base, known := c.bases[source.Key]
 	if !known {
@@ -128,15 +129,15 @@ func (c *check) ours(source chain.Source, who string) error {
 		c.bases[source.Key] = base
 	}
 	if base != source.Base {
-		return c.refuse(ReasonSource, "%s %q has a key that opens %q", who, source.Base, base)
+		return c.refuse(ReasonSource, "%s %q has the key of %q", who, source.Base, base)
 	}
 	return nil
 }
 
-// read turns the bytes into contents; nothing else of the unsigned transaction is believed.
+// read parses the bytes into contents; nothing else of the unsigned transaction is trusted.
 func (c *check) read() (err error) {
 	if n := len(c.unsigned.Bytes); n == 0 || n > maxUnsigned {
-		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)
+		return c.refuse(ReasonTooLarge, "the unsigned transaction has %d bytes: 1 to %d are allowed", n, maxUnsigned)
 	}
 	if c.contents, err = c.policy.Signable.Inspect(c.unsigned.Bytes); err != nil {
 		return c.refuse(ReasonUnreadable, "%v", err)

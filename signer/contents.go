@@ -5,38 +5,38 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// sizeIsBounded allows as many outputs as the order has payments, and one for the change.
+// sizeIsBounded allows as many outputs as the request has payments, and one for the change.
 func (c *check) sizeIsBounded() error {
 	if n := len(c.contents.Inputs); n == 0 || n > c.policy.MaxInputs {
-		return c.refuse(ReasonTooLarge, "%d inputs, 1 to %d are allowed", n, c.policy.MaxInputs)
+		return c.refuse(ReasonTooLarge, "%d inputs: 1 to %d are allowed", n, c.policy.MaxInputs)
 	}
 	if n := len(c.contents.Payments); n == 0 || n > c.policy.Capabilities.MaxPayments+1 {
-		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.policy.Capabilities.MaxPayments+1)
+		return c.refuse(ReasonTooLarge, "%d payments: 1 to %d are allowed", n, c.policy.Capabilities.MaxPayments+1)
 	}
 	return nil
 }
 
-// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which
-// may bear the fee, sign.
+// sourcesAreOurs derives every input's address. On the account model only the request's payer and the hot wallet's key,
+// which may pay the fee, sign.
 func (c *check) sourcesAreOurs() error {
 	payers := 0
 	for _, input := range c.contents.Inputs {
 		if err := c.ours(input.Source, "an input from"); err != nil {
 			return err
 		}
-		if input.Source.Is(c.order.From) {
+		if input.Source.Is(c.request.From) {
 			payers++
 		} else if c.policy.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.policy.hot) {
-			return c.refuse(ReasonSource, "%q signs, and the order's payer is %q", input.Source.Base, c.order.From.Base)
+			return c.refuse(ReasonSource, "%q signs, but the request's payer is %q", input.Source.Base, c.request.From.Base)
 		}
 	}
 	if c.policy.Capabilities.Model == chain.AccountModel && payers == 0 {
-		return c.refuse(ReasonSource, "the order's payer %q does not sign", c.order.From.Base)
+		return c.refuse(ReasonSource, "the request's payer %q does not sign", c.request.From.Base)
 	}
 	return nil
 }
 
-// digestsAreSound refuses what no transaction of the chain would ask to be signed.
+// digestsAreSound refuses digests that no transaction of the chain has.
 func (c *check) digestsAreSound() error {
 	type asked struct {
 		key    chain.KeyRef
@@ -50,14 +50,15 @@ func (c *check) digestsAreSound() error {
 		}
 		a := asked{input.Source.Key, string(input.Digest)}
 		if seen[a] {
-			return c.refuse(ReasonDigest, "input %d is there twice", i)
+			return c.refuse(ReasonDigest, "input %d occurs twice", i)
 		}
 		seen[a] = true
 	}
 	return nil
 }
 
-// reservationsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
+// reservationsMatch protects the database's guarantee that no UTXO is used twice, which holds only if every UTXO is
+// reserved.
 func (c *check) reservationsMatch() error {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return nil
@@ -67,15 +68,15 @@ func (c *check) reservationsMatch() error {
 		resources[resource] = true
 	}
 	if len(resources) != len(c.unsigned.Reservations) || len(resources) != len(c.contents.Inputs) {
-		return c.refuse(ReasonReservations, "%d claims, %d of them different, for %d inputs",
+		return c.refuse(ReasonReservations, "%d reservations, %d of them different, for %d inputs",
 			len(c.unsigned.Reservations), len(resources), len(c.contents.Inputs))
 	}
 	return nil
 }
 
-// paceHolds is the last step: what passed all others is counted.
+// paceHolds is the last step: a transaction that passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.policy.pace.take(c.order, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
+	if tooMuch := c.policy.pace.take(c.request, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
@@ -85,11 +86,11 @@ func (c *check) feeIsBounded() error {
 	fee := c.contents.Fee
 	switch {
 	case c.unsigned.Fee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.unsigned.Fee)
-	case c.order.MaxFee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the order allows %s", fee, c.order.MaxFee)
+		return c.refuse(ReasonFee, "the fee is %s, but the unsigned transaction says %s", fee, c.unsigned.Fee)
+	case c.request.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s: the request allows %s", fee, c.request.MaxFee)
 	case c.policy.MaxFee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the policy allows %s", fee, c.policy.MaxFee)
+		return c.refuse(ReasonFee, "the fee is %s: the policy allows %s", fee, c.policy.MaxFee)
 	case c.policy.MaxRate.IsZero():
 		return nil
 	case c.contents.Weight == 0:
@@ -97,14 +98,14 @@ func (c *check) feeIsBounded() error {
 	}
 	rate, rest := fee.Div(c.contents.Weight) // never a product, which could overflow
 	if c.policy.MaxRate.Less(rate) || rate == c.policy.MaxRate && rest > 0 {
-		return c.refuse(ReasonRate, "a fee of %s for a weight of %d, the policy allows %s for one",
+		return c.refuse(ReasonRate, "a fee of %s for a weight of %d: the policy allows %s per unit",
 			fee, c.contents.Weight, c.policy.MaxRate)
 	}
 	return nil
 }
 
 func (c *check) paysTheOrder() error {
-	if c.order.Kind == chain.KindSweep || c.order.Kind == chain.KindConsolidation {
+	if c.request.Kind == chain.KindSweep || c.request.Kind == chain.KindConsolidation {
 		return c.paysHome()
 	}
 	rest, err := c.beyondTheOrder()
@@ -112,27 +113,27 @@ func (c *check) paysTheOrder() error {
 		return err
 	}
 	if c.policy.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
-		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract,
+		return c.refuse(ReasonExternal, "%s of %q to %s is not in the request", rest[0].Amount, rest[0].Contract,
 			rest[0].Address)
 	}
 	for _, p := range rest {
 		if !c.policy.returnsHome(p) || p.Contract != "" {
-			return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", p.Amount, p.Contract, p.Address)
+			return c.refuse(ReasonExternal, "%s of %q to %s is not in the request", p.Amount, p.Contract, p.Address)
 		}
 	}
 	if len(rest) > 1 {
 		return c.refuse(ReasonChange, "%d outputs return to us", len(rest))
 	}
-	if c.order.Kind == chain.KindWithdrawal {
+	if c.request.Kind == chain.KindWithdrawal {
 		return c.paysNoSource()
 	}
 	return nil
 }
 
-// beyondTheOrder takes the order's payments out of the transaction's, one for one, and returns what remains.
+// beyondTheOrder matches the request's payments with the transaction's, one for one, and returns the remaining ones.
 func (c *check) beyondTheOrder() ([]chain.Payment, error) {
 	due := map[chain.Payment]int{}
-	for _, p := range c.order.Payments {
+	for _, p := range c.request.Payments {
 		due[p]++
 	}
 	var rest []chain.Payment
@@ -151,13 +152,13 @@ func (c *check) beyondTheOrder() ([]chain.Payment, error) {
 	return rest, nil
 }
 
-// paysNoSource refuses a withdrawal to an address that it spends from.
+// paysNoSource refuses a withdrawal to an address that the transaction spends from.
 func (c *check) paysNoSource() error {
 	sources := map[string]bool{}
 	for _, input := range c.contents.Inputs {
 		sources[input.Source.Base] = true
 	}
-	for _, p := range c.order.Payments {
+	for _, p := range c.request.Payments {
 		if sources[p.Address.Base] {
 			return c.refuse(ReasonOwnAddress, "%s is an input as well", p.Address)
 		}
@@ -165,9 +166,9 @@ func (c *check) paysNoSource() error {
 	return nil
 }
 
-// paysHome wants a sweep to reach the hot address with all that it moves.
+// paysHome checks that a sweep moves everything to the hot wallet.
 func (c *check) paysHome() error {
-	want := c.order.Payments[0]
+	want := c.request.Payments[0]
 	var total bursar.Amount
 	for _, p := range c.contents.Payments {
 		if !c.policy.returnsHome(p) || p.Contract != want.Contract {
@@ -184,7 +185,7 @@ func (c *check) paysHome() error {
 	case total.IsZero():
 		return c.refuse(ReasonUnpaid, "a sweep moves nothing")
 	case want.Contract != "" && total != want.Amount, want.Amount.Less(total):
-		return c.refuse(ReasonUnpaid, "a sweep moves %s, the order says %s", total, want.Amount)
+		return c.refuse(ReasonUnpaid, "a sweep moves %s, but the request says %s", total, want.Amount)
 	}
 	return nil
 }

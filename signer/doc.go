@@ -1,11 +1,12 @@
-// Package signer owns the seed and all that comes from it: key paths, public keys, webhook secrets and signatures.
+// Package signer owns the seed and everything derived from it: key paths, public keys, webhook secrets and signatures.
 //
-// It never talks to a node or a database, and it never believes the core: an unsigned transaction is read again from
-// its bytes and is signed only when it pays exactly what the order says, costs no more than the policy allows, and
+// It never talks to a node or a database, and it does not trust the core: an unsigned transaction is parsed again from
+// its bytes and is signed only if it pays exactly what the request says, costs no more than the policy allows, and
 // returns the rest to an address that the signer derives itself. Its invariants: a secret leaves the package only
 // through a method whose name says so (Mnemonic.Reveal, Mnemonic.Seed, Keys.WebhookSecret), never through formatting,
-// logging or JSON; a key is derived the same way for ever; a refusal is a *RefusalError and nothing is signed then.
+// logging or JSON; the derivation of a key never changes; a refusal is a *RefusalError and nothing is signed then.
 //
-// What it cannot see: a withdrawal to a deposit address of ours looks like any other payment, since the signer does not
-// know which indexes are in use. It refuses only those of our addresses that the order or the transaction itself names.
+// What it cannot see: a withdrawal to a deposit address of ours looks like any other payment, because the signer does
+// not know which indexes are in use. It refuses only those of our addresses that the request or the transaction itself
+// contains.
 package signer

@@ -19,15 +19,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can make any transaction. The
-// digests are the test's own; Assemble checks every signature as a real adapter does.
+// fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can build any transaction.
+// The digests are the test's own; Assemble checks every signature as a real adapter does.
 type fakeChain struct {
 	curve chain.Curve
-	keys  *Keys                 // to find the ed25519 key behind an address, which hides it
+	keys  *Keys                 // used to find the ed25519 key behind an address, which hides it
 	alter func(*chain.SignedTx) // what a faulty adapter does at the end
 }
 
-// readingChain can read its signed transactions as well.
+// readingChain can read its signed transactions too.
 type readingChain struct {
 	fakeChain
 	reread func(*chain.Contents)
@@ -44,7 +44,7 @@ func (f fakeChain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, er
 
 func (f fakeChain) ParseAddress(s string) (bursar.Address, error) { return bursar.SplitMemo(s) }
 
-// ParseContract takes letters in any case, as contracts of Ethereum's kind are written; small ones are canonical.
+// ParseContract accepts letters in any case, as in contracts of EVM chains; lower case is canonical.
 func (f fakeChain) ParseContract(s string) (string, error) {
 	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsLetter(c) }) {
 		return "", bursar.ErrBadAddress
@@ -174,10 +174,10 @@ func token(base string, units uint64) chain.Payment {
 	return p
 }
 
-// request is what Sign is asked, with the unsigned transaction still open so that a test can spoil it.
+// request holds the arguments of Sign, with the contents not yet encoded so that a test can change them.
 type request struct {
 	chain    bursar.ChainID
-	order    chain.TxRequest
+	request  chain.TxRequest
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 }
@@ -188,7 +188,7 @@ func in(source chain.Source, digest []byte) chain.Input {
 
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
-// sign closes the unsigned transaction and asks for signatures.
+// sign encodes the unsigned transaction and requests signatures.
 func (b *bench) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
 	if r.unsigned.Bytes == nil {
@@ -198,7 +198,7 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 		}
 		r.unsigned.Bytes = unsigned
 	}
-	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.unsigned)
+	return b.signer.Sign(b.t.Context(), r.chain, r.request, r.unsigned)
 }
 
 // withUTXOs is a withdrawal of two payments from two UTXOs, with change.
@@ -207,7 +207,7 @@ func (b *bench) withUTXOs() request {
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
 		chain: utxoChain,
-		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
+		request: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
 			MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
 		contents: chain.Contents{
@@ -223,7 +223,7 @@ func (b *bench) withNonce() request {
 	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
-		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
+		request: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
 			From: hot, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
@@ -236,28 +236,28 @@ func (b *bench) withNonce() request {
 // sweep collects from a deposit address; the fee has been taken from what is collected.
 func (b *bench) sweep() request {
 	r := b.withNonce()
-	hot, from := r.order.From, b.source(FamilyEVM, chain.DepositBranch, 3)
-	r.order.Kind, r.order.From, r.order.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
+	hot, from := r.request.From, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.request.Kind, r.request.From, r.request.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
 	r.contents.Payments, r.contents.Inputs[0].Source = []chain.Payment{pay(hot.Base, 490)}, from
 	return r
 }
 
-// topUp brings gas to a deposit address, which Change names.
+// topUp sends gas to a deposit address, which is in Change.
 func (b *bench) topUp() request {
 	r := b.withNonce()
-	r.order.Kind, r.order.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
-	r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 30)}
-	r.contents.Payments = r.order.Payments
+	r.request.Kind, r.request.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 30)}
+	r.contents.Payments = r.request.Payments
 	return r
 }
 
-// sweepOnEd25519 is signed by the deposit key and by the hot key, which pays the fee.
+// sweepOnEd25519 is signed by the deposit key and by the hot wallet's key, which pays the fee.
 func (b *bench) sweepOnEd25519() request {
 	hot, from := b.source(FamilySolana, chain.OwnBranch, 0), b.source(FamilySolana, chain.DepositBranch, 1)
 	message := []byte("a message of the chain")
 	return request{
 		chain: edChain,
-		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
+		request: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
 			From: from, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{

@@ -8,25 +8,25 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Halts is what is halted, as the service's database says: a reason for each. Freezes of accounts are not among them,
-// for a signer does not know whose an order is.
+// Halts is what is halted according to the service's database, with a reason for each. It contains no freezes of
+// accounts, because a signer does not know whose withdrawal it signs.
 type Halts struct {
-	// Number grows with every change in the database, also across a restored backup.
+	// Number grows with every change in the database, even across a restored backup.
 	Number int64                     `json:"number"`
 	All    string                    `json:"all,omitempty"` // why nothing at all is signed
 	Chains map[bursar.ChainID]string `json:"chains,omitempty"`
 	Assets []HaltedAsset             `json:"assets,omitempty"`
 }
 
-// HaltedAsset is one asset of a chain that is not paid.
+// HaltedAsset is one asset of a chain whose payments are halted.
 type HaltedAsset struct {
 	Chain    bursar.ChainID `json:"chain"`
 	Contract string         `json:"contract"` // canonical; empty for the native asset
 	Reason   string         `json:"reason"`
 }
 
-// of returns why an order of a chain is not signed, "" while it is.
-func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
+// of returns why a request of a chain is not signed, "" if it is.
+func (h Halts) of(id bursar.ChainID, request chain.TxRequest) string {
 	if h.All != "" {
 		return h.All
 	}
@@ -34,7 +34,7 @@ func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
 		return reason
 	}
 	for _, a := range h.Assets {
-		for _, p := range order.Payments {
+		for _, p := range request.Payments {
 			if a.Chain == id && a.Contract == p.Contract {
 				return a.Reason
 			}
@@ -43,32 +43,33 @@ func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
 	return ""
 }
 
-// halts is what a signer was told. It forgets with its process; then it may wait until it is told again.
+// halts holds the halts that a signer was sent. They are lost with its process; a signer that awaits halts then waits
+// for them again.
 type halts struct {
-	mu    sync.Mutex
-	told  Halts
-	unmet bool // nothing is signed before the first word
+	mu       sync.Mutex
+	received Halts
+	unmet    bool // nothing is signed before the first halts were received
 }
 
-// AwaitHalts refuses every signature until TellHalts was called once: a signer of its own does not know after its start
-// what is halted.
+// AwaitHalts refuses every signature until SendHalts was called once: a remote signer does not know at its start what
+// is halted.
 func (s *Signer) AwaitHalts() {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
 	s.halts.unmet = true
 }
 
-// SendHalts replaces what is halted, from now on and for what is being signed. What is older than what was told before
-// lifts nothing: it can only add. It returns the number that the signer goes by; a greater one than was told means that
-// the teller's database is older than another's.
+// SendHalts replaces the halts, for later signatures and for those in progress. Halts older than those known lift
+// nothing: they can only add. It returns the number that the signer has; a greater number than the one sent means that
+// the caller's database is older than another's.
 func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
 	s.halts.unmet = false
-	if h.Number < s.halts.told.Number {
-		h = s.halts.told.with(h)
+	if h.Number < s.halts.received.Number {
+		h = s.halts.received.with(h)
 	}
-	s.halts.told = h
+	s.halts.received = h
 	return h.Number, nil
 }
 
@@ -96,16 +97,16 @@ func (h Halts) with(older Halts) Halts {
 	return sum
 }
 
-// mayLeave refuses what is halted.
-func (s *Signer) mayLeave(id bursar.ChainID, order chain.TxRequest) error {
+// mayLeave refuses a request that is halted.
+func (s *Signer) mayLeave(id bursar.ChainID, request chain.TxRequest) error {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
-	reason := s.halts.told.of(id, order)
+	reason := s.halts.received.of(id, request)
 	if s.halts.unmet {
-		reason = "no service has said since the start what is halted"
+		reason = "no service has sent the halts since the signer started"
 	}
 	if reason == "" {
 		return nil
 	}
-	return &RefusalError{id, order.ID, ReasonHalted, reason}
+	return &RefusalError{id, request.ID, ReasonHalted, reason}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// wantHalted signs and expects a halt to hold it back, or not.
+// wantHalted signs and checks whether a halt prevents it.
 func (b *bench) wantHalted(r request, reason string) {
 	b.t.Helper()
 	_, err := b.sign(r)
@@ -46,19 +46,19 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
 		t.Errorf("it goes by %d", known)
 	}
-	b.wantHalted(other, "depegged")        // what is older lifts nothing
-	b.wantHalted(utxoRequest, "late word") // and adds
+	b.wantHalted(other, "depegged")        // older halts lift nothing
+	b.wantHalted(utxoRequest, "late word") // and add
 	tell(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "")
 	b.signer.AwaitHalts()
-	b.wantHalted(utxoRequest, "no service has said since the start what is halted")
+	b.wantHalted(utxoRequest, "no service has sent the halts since the signer started")
 	tell(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 }
 
-// A halt that begins while a signature is made withholds it.
-func TestAHaltWithholdsWhatIsBeingSigned(t *testing.T) {
+// A halt that starts while a signature is made withholds it.
+func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 	t.Parallel()
 	var b *bench
 	b = newBench(t, func(p *Policy) {

@@ -23,7 +23,7 @@ type Keys struct {
 	secret vault[material]
 }
 
-// material is what must never be seen.
+// material holds the secrets.
 type material struct {
 	private map[bursar.Family]*[branches]btcec.ModNScalar // secp256k1: the branch keys
 	trees   map[bursar.Family]*slip10                     // ed25519: purpose'/coin'
@@ -105,7 +105,7 @@ func (k *Keys) addAccount(family bursar.Family, p path, master *hdkeychain.Exten
 	return nil
 }
 
-// descend derives hardened steps and clears the keys between.
+// descend derives hardened steps and clears the intermediate keys.
 func descend(key *hdkeychain.ExtendedKey, steps ...uint32) (*hdkeychain.ExtendedKey, error) {
 	for i, step := range steps {
 		child, err := key.Derive(hardened + step) // not DeriveNonStandard: that one drops leading zeros
@@ -167,8 +167,8 @@ func (k *Keys) secp256k1Key(ref chain.KeyRef) (*btcec.PrivateKey, error) {
 	return btcec.PrivKeyFromScalar(&scalar), nil
 }
 
-// ExportPublic returns what address creation without the seed needs. Families on ed25519 are not in it: their keys have
-// no public derivation.
+// ExportPublic returns what deriving addresses without the seed needs. It leaves out families on ed25519, whose keys
+// have no public derivation.
 func (k *Keys) ExportPublic() PublicKeys {
 	return PublicKeys{
 		Version: publicKeysVersion, Network: k.public.network, Fingerprint: k.public.fingerprint,
@@ -176,11 +176,11 @@ func (k *Keys) ExportPublic() PublicKeys {
 	}
 }
 
-// Fingerprint names the seed in 32 hexadecimal digits: public, the same for ever and on every network, and of no use to
-// find the seed. A database stores it, so that it is never used with another seed.
+// Fingerprint identifies the seed by 32 hexadecimal digits: public, constant on every network, and of no use to find
+// the seed. A database stores it, so that it is never used with another seed.
 func (k *Keys) Fingerprint() string { return k.public.fingerprint }
 
-// Wipe overwrites the private keys, as far as Go lets it. Nothing may use the Keys afterwards.
+// Wipe overwrites the private keys as far as Go allows. The Keys must not be used afterwards.
 func (k *Keys) Wipe() {
 	m := k.secret.open()
 	for _, scalars := range m.private {

@@ -94,7 +94,7 @@ func TestNewKeys(t *testing.T) {
 	}
 }
 
-// TestFrozen holds values that must stay for ever: addresses, databases and clients depend on them. The fingerprint and
+// TestFrozen has values that must never change: addresses, databases and clients depend on them. The fingerprint and
 // the secrets were computed by another program.
 func TestFrozen(t *testing.T) {
 	t.Parallel()

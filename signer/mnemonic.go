@@ -40,7 +40,7 @@ type Mnemonic struct {
 	text vault[[]byte]
 }
 
-// NewMnemonic makes 24 words from 256 bits of randomness.
+// NewMnemonic creates 24 words from 256 bits of randomness.
 func NewMnemonic(random io.Reader) (Mnemonic, error) {
 	entropy := make([]byte, newEntropy)
 	defer clear(entropy)
@@ -50,8 +50,8 @@ func NewMnemonic(random io.Reader) (Mnemonic, error) {
 	return fromEntropy(entropy), nil
 }
 
-// ParseMnemonic reads words in either case with any white space between. The error is ErrWordCount, ErrUnknownWord with
-// the word's position, or ErrChecksum.
+// ParseMnemonic parses words in either case with any white space between. The error is ErrWordCount, ErrUnknownWord
+// with the word's position, or ErrChecksum.
 func ParseMnemonic(text string) (Mnemonic, error) {
 	if len(text) > maxText {
 		return Mnemonic{}, ErrWordCount
@@ -92,7 +92,7 @@ func entropyOf(words []string) ([]byte, error) {
 	return packed[:len(words)/3*4], nil
 }
 
-// fromEntropy writes 16 to 32 bytes, a multiple of four, as words with their checksum.
+// fromEntropy encodes 16 to 32 bytes, a multiple of four, as words with their checksum.
 func fromEntropy(entropy []byte) Mnemonic {
 	sum := sha256.Sum256(entropy)
 	stream := append(bytes.Clone(entropy), sum[0])
@@ -113,7 +113,7 @@ func fromEntropy(entropy []byte) Mnemonic {
 	return Mnemonic{text: conceal(&text)}
 }
 
-// Reveal returns the words in the clear, for the operator's eyes at creation and for nothing else.
+// Reveal returns the words in the clear, to be shown to the operator at creation and for nothing else.
 func (m Mnemonic) Reveal() string {
 	if text := m.text.open(); text != nil {
 		return string(*text)
@@ -136,7 +136,7 @@ func (m Mnemonic) Seed(passphrase string) ([]byte, error) {
 	return seed, nil
 }
 
-// Wipe overwrites the words, as far as Go lets it: strings made from them are out of its reach.
+// Wipe overwrites the words as far as Go allows: strings made from them cannot be cleared.
 func (m Mnemonic) Wipe() {
 	if text := m.text.open(); text != nil {
 		clear(*text)

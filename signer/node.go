@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// node is an extended public key of BIP 32. It keeps the decompressed point, which is what makes its children cheaper
-// than hdkeychain's: no square root, no fingerprint of the parent. It never changes once made.
+// node is an extended public key of BIP 32. It keeps the decompressed point, which makes its children cheaper to derive
+// than hdkeychain's: no square root, no fingerprint of the parent. It is immutable.
 type node struct {
 	point btcec.JacobianPoint // affine: Z is 1
 	bytes [btcec.PubKeyBytesLenCompressed]byte
@@ -30,8 +30,8 @@ func newNode(key *hdkeychain.ExtendedKey) (*node, error) {
 	return n, nil
 }
 
-// tweak returns what a child's private key is more than its parent's, and the child's chain code (BIP 32, CKDpub: the
-// halves of HMAC-SHA512 over the parent's public key and the index).
+// tweak returns the difference between a child's private key and its parent's, and the child's chain code (BIP 32,
+// CKDpub: the halves of HMAC-SHA512 over the parent's public key and the index).
 func (n *node) tweak(index uint32) (btcec.ModNScalar, [32]byte, error) {
 	mac := hmac.New(sha512.New, n.code[:])
 	mac.Write(n.bytes[:])
@@ -44,7 +44,7 @@ func (n *node) tweak(index uint32) (btcec.ModNScalar, [32]byte, error) {
 	return add, [32]byte(sum[32:]), nil
 }
 
-// child returns the public key at an index that is not hardened. That there is none has a probability of 2^-127.
+// child returns the public key at a non-hardened index. The probability that there is none is 2^-127.
 func (n *node) child(index uint32) (*node, error) {
 	add, code, err := n.tweak(index)
 	if err != nil {

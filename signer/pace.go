@@ -11,17 +11,17 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// paceWindow is the time over which a Policy's Hourly limits count.
+// paceWindow is the period of a Policy's Hourly limits.
 const paceWindow = time.Hour
 
-// Bounds of what is remembered of unsigned transactions that were counted, so that a fee bump is not counted again.
+// Bounds of the counted unsigned transactions that are remembered, so that a fee bump is not counted again.
 const (
 	rememberFor = 7 * 24 * time.Hour
-	rememberMax = 20_000 // the oldest are forgotten first, but none within the window
+	rememberMax = 20_000 // the oldest are dropped first, but none within the window
 )
 
-// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth
-// and not the vault. It forgets with its process; a signer of its own is not restarted by the core.
+// pace counts what was paid to customers within the window, so that an attacker who controls the core can take an
+// hour's worth and not everything. The count is lost with its process; the core cannot restart a remote signer.
 type pace struct {
 	now    func() time.Time
 	hourly map[string]bursar.Amount // by contract
@@ -30,21 +30,20 @@ type pace struct {
 	left []*outflow // oldest first
 }
 
-// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It
-// counts as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted
-// already is no second payment, and is never held back. That they exclude each other is read from their bytes; the
-// order that a core names proves nothing.
+// outflow holds unsigned transactions of which the chain includes at most one, because each uses what all of them use.
+// It counts as much as the one that pays most, at the time at which it was first counted: a fee bump of what was
+// counted already is not a second payment, and is never held back. That they exclude each other is read from their
+// bytes; the request of the core proves nothing.
 type outflow struct {
 	at        time.Time
-	unsigned  map[[sha256.Size]byte]bool // each was signed before; signing the same bytes again pays nothing more
-	resources []string                   // what every one of the drafts uses up
+	unsigned  map[[sha256.Size]byte]bool // by digest: signed before; signing the same bytes again pays nothing more
+	resources []string                   // outpoints or nonce that every one of them uses
 	paid      map[string]bursar.Amount   // by contract
 }
 
-// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is
-// counted.
-func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
-	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
+// take counts what an unsigned transaction pays, or returns why it would exceed the limit; then nothing is counted.
+func (p *pace) take(request chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
+	if len(p.hourly) == 0 || request.Kind != chain.KindWithdrawal {
 		return ""
 	}
 	p.mu.Lock()
@@ -54,7 +53,7 @@ func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) 
 	wanted := map[string]bursar.Amount{}
 	before := p.replaced(digest, resources)
 	for contract, limit := range p.hourly {
-		pays, err := sumOf(order.Payments, contract)
+		pays, err := sumOf(request.Payments, contract)
 		more, left := p.beyond(before, contract, pays), limit.SubOrZero(p.sum(contract))
 		if err != nil || left.Less(more) {
 			return exceeds(contract, more, left, limit)
@@ -65,8 +64,8 @@ func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) 
 	return ""
 }
 
-// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must
-// fit into this hour as a whole, unless the rest counts within this hour already.
+// beyond returns how much of an amount was not counted yet. An amount that grew and counts from now on must fit into
+// this hour as a whole, unless its earlier part counts within this hour already.
 func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) bursar.Amount {
 	switch {
 	case before == nil:
@@ -79,8 +78,7 @@ func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) burs
 	return pays.SubOrZero(before.paid[contract])
 }
 
-// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a
-// payment of its own.
+// replaced returns the outflow that an unsigned transaction belongs to or replaces; nil if it is a payment of its own.
 func (p *pace) replaced(digest [sha256.Size]byte, resources []string) *outflow {
 	for _, o := range p.left {
 		if o.unsigned[digest] || len(common(o.resources, resources)) > 0 {
@@ -90,8 +88,8 @@ func (p *pace) replaced(digest [sha256.Size]byte, resources []string) *outflow {
 	return nil
 }
 
-// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from
-// now on.
+// count adds an unsigned transaction to those that it replaces. If it pays more than any of them, the higher amount
+// counts from now on.
 func (p *pace) count(before *outflow, digest [sha256.Size]byte, resources []string, wanted map[string]bursar.Amount) {
 	if before == nil {
 		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{digest: true}, resources, wanted})
@@ -120,20 +118,21 @@ func common(a, b []string) (both []string) {
 	return both
 }
 
-// exceeds says of what too much would leave, and whether waiting helps.
+// exceeds describes which amount exceeds the limit, and whether waiting helps.
 func exceeds(contract string, wanted, left, limit bursar.Amount) string {
 	asset := contract
 	if asset == "" {
-		asset = "the chain's coin"
+		asset = "the native asset"
 	}
 	if limit.Less(wanted) {
-		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel "+
+		return fmt.Sprintf("%s units of %s exceed hourly_limit, which is %s: raise hourly_limit or cancel "+
 			"the withdrawal", wanted, asset, limit)
 	}
-	return fmt.Sprintf("%s units of %s are to leave, and %s more may within this hour", wanted, asset, left)
+	return fmt.Sprintf("%s units of %s exceed what hourly_limit allows within this hour, which is %s more", wanted,
+		asset, left)
 }
 
-// forget drops what is too old to be replaced, or is outside the window and too much.
+// forget drops transactions that are too old to be replaced, or that are outside the window and too many.
 func (p *pace) forget() {
 	now, n := p.now(), 0
 	for n < len(p.left) {
@@ -146,7 +145,7 @@ func (p *pace) forget() {
 	p.left = p.left[n:]
 }
 
-// sum is what was counted of an asset within the window. It never exceeds the limit, which is an amount.
+// sum returns what was counted of an asset within the window. It never exceeds the limit, which is an Amount.
 func (p *pace) sum(contract string) (total bursar.Amount) {
 	since := p.now().Add(-paceWindow)
 	for _, o := range slices.Backward(p.left) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// wantPace signs and expects the hourly limit to allow it or not.
+// wantPace signs and checks whether the hourly limit allows it.
 func (b *bench) wantPace(r request, allowed bool) {
 	b.t.Helper()
 	_, err := b.sign(r)
@@ -22,16 +22,16 @@ func (b *bench) wantPace(r request, allowed bool) {
 	}
 }
 
-// paying is a withdrawal of one payment by nonce; the digest makes its bytes different from another's.
+// paying returns a withdrawal of one payment on the account model; the digest makes its bytes different from another's.
 func (b *bench) paying(n byte, p chain.Payment) request {
 	r := b.withNonce()
-	r.order.ID = bursar.ID{n}
-	r.order.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
+	r.request.ID = bursar.ID{n}
+	r.request.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
 	r.contents.Inputs[0].Digest = digest(n)
 	return r
 }
 
-// The refusal says of what and how much, and whether waiting helps.
+// The refusal says which asset, how much, and whether waiting helps.
 func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) {
@@ -42,12 +42,12 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 		payment chain.Payment
 		says    string
 	}{
-		{pay("alice", 41), "41 units of the chain's coin are to leave, and 40 more may within this hour"},
+		{pay("alice", 41), "41 units of the native asset exceed what hourly_limit allows within this hour, which is 40 more"},
 		{pay("alice", 101),
-			"101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the " +
+			"101 units of the native asset exceed hourly_limit, which is 100: raise hourly_limit or cancel the " +
 				"withdrawal"},
 		{token("alice", 11),
-			"11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
+			"11 units of token exceed hourly_limit, which is 10: raise hourly_limit or cancel the withdrawal"},
 	} {
 		_, err := b.sign(b.paying(2, test.payment))
 		var refused *RefusalError
@@ -57,7 +57,7 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
+func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) {
 		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
@@ -74,17 +74,17 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 	b.wantPace(b.paying(3, pay("alice", 40)), true) // the same bytes again
 	other := b.paying(3, pay("alice", 40))
 	other.contents.Inputs[0].Digest = digest(77)
-	b.wantPace(other, false) // the same order in another draft might be paid as well
+	b.wantPace(other, false) // the same request in another unsigned transaction might be paid as well
 	now = now.Add(30*time.Minute + time.Second)
 	b.wantPace(b.paying(7, pay("alice", 61)), false)
 	b.wantPace(b.paying(8, pay("alice", 60)), true)
-	b.wantPace(b.sweep(), true) // what comes home is not limited
+	b.wantPace(b.sweep(), true) // transfers to ourselves are not limited
 	b.wantPace(b.topUp(), true)
 }
 
-// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it.
-// Only what shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it
-// pays more counts.
+// A fee bump of what was counted is not a second payment: it is signed even if the hour is used up, and long after it.
+// Only a transaction that shares an input or a nonce with every earlier one is such a bump, whatever the request says;
+// and what it pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
@@ -99,7 +99,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b.wantPace(version(2, 40, "hot/2"), true)
 	b.wantPace(version(3, 60, "hot/1"), true)
 	b.wantPace(version(4, 61, "hot/1"), false) // one more than was counted
-	b.wantPace(version(5, 60, "hot/5"), false) // the same order with another nonce may be paid as well
+	b.wantPace(version(5, 60, "hot/5"), false) // the same request with another nonce may be paid as well
 	now = now.Add(61 * time.Minute)
 	b.wantPace(version(6, 99, "hot/6"), true)
 	b.wantPace(version(7, 60, "hot/1"), true)   // counted in an earlier hour
@@ -108,7 +108,8 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b.wantPace(version(10, 1, "hot/10"), false) // full
 }
 
-// Of three drafts the middle one shares an input with each of the others; these two share none and can both be paid.
+// Of three unsigned transactions the middle one shares an input with each of the others; these two share none and can
+// both be paid.
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
@@ -120,10 +121,10 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	b.wantPace(version(1, "a"), true)
 	b.wantPace(version(2, "a", "b"), true)
 	b.wantPace(version(3, "b"), false)
-	b.wantPace(version(4), false) // without a claim nothing excludes it
+	b.wantPace(version(4), false) // without a reservation nothing excludes it
 }
 
-// What is refused for another reason is not counted.
+// A transaction that is refused for another reason is not counted.
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(300)} })
@@ -138,8 +139,8 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 	b.wantPace(more, false)
 }
 
-// A limit holds however its contract is spelt; one that cannot be read, or is there twice, is no limit and refused.
-func TestTheHourlyLimitHoldsInAnySpelling(t *testing.T) {
+// A limit applies in every spelling of its contract; one that cannot be parsed, or that occurs twice, is refused.
+func TestTheHourlyLimitAppliesInAnySpelling(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"TOKEN": bursar.Units(10)} })
 	b.wantPace(b.paying(1, token("alice", 11)), false)

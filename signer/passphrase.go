@@ -16,7 +16,7 @@ const (
 
 const maxPassphrase = 4096 // bytes
 
-// Errors of finding a passphrase.
+// Errors of reading a passphrase.
 var (
 	ErrEmptyPassphrase = errors.New("the passphrase is empty")
 	ErrNoPassphrase    = errors.New("no passphrase is given: set BURSAR_PASSPHRASE_FILE to the file that holds it, or " +
@@ -30,13 +30,13 @@ type Passphrase struct {
 	text vault[string]
 }
 
-// NewPassphrase wraps a passphrase; an empty one is ErrEmptyPassphrase.
+// NewPassphrase wraps a passphrase. The error is ErrEmptyPassphrase for an empty one.
 func NewPassphrase(text string) (Passphrase, error) {
 	if text == "" {
 		return Passphrase{}, ErrEmptyPassphrase
 	}
 	if len(text) > maxPassphrase {
-		return Passphrase{}, fmt.Errorf("the passphrase has %d bytes, at most %d are allowed", len(text), maxPassphrase)
+		return Passphrase{}, fmt.Errorf("the passphrase has %d bytes: at most %d are allowed", len(text), maxPassphrase)
 	}
 	return Passphrase{text: conceal(&text)}, nil
 }
@@ -48,9 +48,9 @@ func (p Passphrase) reveal() string {
 	return ""
 }
 
-// PassphraseFrom finds the passphrase in the environment: in BURSAR_PASSPHRASE, or in the file that
-// BURSAR_PASSPHRASE_FILE names, of which one newline at the end is no part. The error is ErrNoPassphrase,
-// ErrTwoPassphrases, ErrEmptyPassphrase or one of reading the file.
+// PassphraseFrom reads the passphrase from the environment: from BURSAR_PASSPHRASE, or from the file that
+// BURSAR_PASSPHRASE_FILE names, without one newline at its end. The error is ErrNoPassphrase, ErrTwoPassphrases,
+// ErrEmptyPassphrase or one of reading the file.
 func PassphraseFrom(getenv func(string) string) (Passphrase, error) {
 	text, path := getenv(PassphraseVariable), getenv(PassphraseFileVariable)
 	switch {

@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Network says whether keys are for money or for tests; on Bitcoin and Litecoin their paths differ.
+// Network is whether keys are for money or for tests; on Bitcoin and Litecoin their paths differ.
 type Network string
 
-// The networks. Testnet stands for every network whose coins are worth nothing, regtest included.
+// The networks. Testnet is every network whose assets have no value, including regtest.
 const (
 	Mainnet Network = "mainnet"
 	Testnet Network = "testnet"
@@ -31,7 +31,7 @@ const (
 	FamilySolana   = chain.FamilySolana
 )
 
-// path is where a family's keys lie in the seed's tree.
+// path is the derivation path of a family's keys.
 type path chain.KeyPath
 
 var paths = pathsOf(chain.KeyPaths())
@@ -49,10 +49,10 @@ const (
 	branches = 2 // chain.DepositBranch and chain.OwnBranch
 )
 
-// Errors of asking for a key.
+// Errors of requesting a key.
 var (
-	ErrUnknownFamily = errors.New("no such family of keys")
-	ErrBadKeyRef     = errors.New("no such key")
+	ErrUnknownFamily = errors.New("unknown key family")
+	ErrBadKeyRef     = errors.New("unknown key")
 	ErrBadNetwork    = errors.New("the network is neither mainnet nor testnet")
 )
 
@@ -63,7 +63,7 @@ func Families(curve chain.Curve) []bursar.Family {
 	})
 }
 
-// checkRef returns the path of a key's family, or says why there is no such key.
+// checkRef returns the path of a key's family, or the reason why there is no such key.
 func checkRef(ref chain.KeyRef) (path, error) {
 	p, known := paths[ref.Family]
 	if !known {

@@ -9,16 +9,16 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with an order.
+// Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with a request.
 type Policy struct {
 	Capabilities chain.Capabilities // ID, Family, Curve, Spending and MaxPayments are used
-	Signable     chain.Signable     // the signer's own copy of the adapter's pure part
+	Signable     chain.Signable     // the signer's own copy of the part of the adapter that needs no node
 
-	MaxFee  bursar.Amount // the most that one transaction may cost, in the native asset; must be set
-	MaxRate bursar.Amount // the most that one unit of Contents.Weight may cost; zero: only MaxFee bounds the fee
+	MaxFee  bursar.Amount // the highest fee of one transaction, in the native asset; required
+	MaxRate bursar.Amount // the highest fee per unit of Contents.Weight; zero: only MaxFee bounds the fee
 
-	// Hourly is the most that may leave for customers within any hour, by contract, the native asset under "". An asset
-	// that is not in it is not limited.
+	// Hourly is the most that may be paid to customers within any hour, by contract, with the native asset under "". An
+	// asset that is not in it is not limited.
 	Hourly map[string]bursar.Amount
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
@@ -26,7 +26,7 @@ type Policy struct {
 	Now func() time.Time // the clock that Hourly counts by; nil: time.Now
 }
 
-// Bounds of what is looked at.
+// Bounds of the input.
 const (
 	DefaultMaxInputs = 500
 	maxUnsigned      = 4 << 20 // bytes of an unsigned transaction
@@ -34,31 +34,31 @@ const (
 	digestSize       = 32      // bytes signed with secp256k1
 )
 
-// ErrBadPolicy is returned by New for a policy that leaves a limit open or contradicts itself.
+// ErrBadPolicy is returned by New for a policy that lacks a limit or contradicts itself.
 var ErrBadPolicy = errors.New("the signing policy is not usable")
 
-// chainPolicy is a policy with what the signer found out itself.
+// chainPolicy is a policy with what the signer derived itself.
 type chainPolicy struct {
 	Policy
 	hot  chain.Source
 	pace *pace
 }
 
-// newChainPolicy checks a policy and derives the hot address.
+// newChainPolicy checks a policy and derives the hot wallet's address.
 func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, error) {
 	known, found := paths[p.Capabilities.Family]
 	switch {
 	case p.Signable == nil:
 		return nil, fmt.Errorf("%w: chain %q: no adapter", ErrBadPolicy, id)
 	case p.Capabilities.ID != id:
-		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
+		return nil, fmt.Errorf("%w: chain %q: the capabilities are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
 	case !found || known.Curve != p.Capabilities.Curve:
 		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family,
 			p.Capabilities.Curve)
 	case p.Capabilities.Model != chain.UTXOModel && p.Capabilities.Model != chain.AccountModel:
-		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Capabilities.Model)
+		return nil, fmt.Errorf("%w: chain %q: unknown model %q", ErrBadPolicy, id, p.Capabilities.Model)
 	case p.MaxFee.IsZero():
-		return nil, fmt.Errorf("%w: chain %q: no limit of the fee", ErrBadPolicy, id)
+		return nil, fmt.Errorf("%w: chain %q: max_fee is not set", ErrBadPolicy, id)
 	case p.MaxInputs < 0 || p.Capabilities.MaxPayments < 0:
 		return nil, fmt.Errorf("%w: chain %q: a negative limit", ErrBadPolicy, id)
 	}
@@ -76,14 +76,14 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 	d := &chainPolicy{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
 	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
 	if err != nil {
-		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)
+		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)
 	}
 	d.hot = chain.Source{Key: chain.Hot(p.Capabilities.Family), Base: base}
 	return d, nil
 }
 
-// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under
-// another spelling a limit would bound nothing.
+// canonicalHourly returns the hourly limits by canonical contract, as the contents of an unsigned transaction have it:
+// under another spelling a limit would have no effect.
 func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
 	hourly := map[string]bursar.Amount{}
 	for contract, limit := range p.Hourly {
@@ -105,7 +105,7 @@ func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, er
 // baseOf returns the address that a key has on this chain.
 func (d *chainPolicy) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 	if ref.Family != d.Capabilities.Family {
-		return "", fmt.Errorf("%w: family %q on a chain of %q", ErrBadKeyRef, ref.Family, d.Capabilities.Family)
+		return "", fmt.Errorf("%w: family %q on a chain of family %q", ErrBadKeyRef, ref.Family, d.Capabilities.Family)
 	}
 	public, err := keys.Public(ref)
 	if err != nil {
@@ -116,12 +116,12 @@ func (d *chainPolicy) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 		return "", fmt.Errorf("address of a key: %w", err)
 	}
 	if address.Base == "" {
-		return "", fmt.Errorf("%w: it has no address", ErrBadKeyRef)
+		return "", fmt.Errorf("%w: the key has no address", ErrBadKeyRef)
 	}
 	return address.Base, nil
 }
 
-// returnsHome reports whether a payment goes to the hot address itself, where no memo can lead it astray.
+// returnsHome reports whether a payment goes to the hot wallet without a memo, which could direct it elsewhere.
 func (d *chainPolicy) returnsHome(p chain.Payment) bool {
 	return p.Address == bursar.Address{Base: d.hot.Base}
 }

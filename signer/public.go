@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// PublicKeys is all that creating addresses takes, as JSON. It spends nothing, and yet links every address to its
-// owner: it is to be kept from strangers.
+// PublicKeys is everything needed to derive addresses, as JSON. It cannot spend, but links every address to its owner:
+// it must be kept private.
 type PublicKeys struct {
 	Version     int                      `json:"version"`
 	Network     Network                  `json:"network"`
@@ -30,7 +30,7 @@ var (
 	ErrBadPublicKeys = errors.New("the exported public keys are not usable")
 )
 
-// Deriver makes the public keys of the secp256k1 families without the seed. It is immutable and safe for concurrent
+// Deriver derives the public keys of the secp256k1 families without the seed. It is immutable and safe for concurrent
 // use.
 type Deriver struct {
 	network     Network
@@ -40,7 +40,7 @@ type Deriver struct {
 }
 
 // FromPublic returns a Deriver over exported keys. The error is ErrBadPublicKeys for an unknown version, network or
-// family, and for anything that is not the public account key of that network.
+// family, and for a key that is not the public account key of that network.
 func FromPublic(exported PublicKeys) (*Deriver, error) {
 	if exported.Version != publicKeysVersion || exported.Fingerprint == "" {
 		return nil, fmt.Errorf("%w: version %d, fingerprint %q", ErrBadPublicKeys, exported.Version, exported.Fingerprint)
@@ -61,7 +61,7 @@ func FromPublic(exported PublicKeys) (*Deriver, error) {
 	return d, nil
 }
 
-// parseAccount reads an xpub or tpub. No error quotes the text: somebody may have pasted a private key.
+// parseAccount parses an xpub or tpub. No error quotes the text: somebody may have pasted a private key.
 func parseAccount(text string, network Network) (*hdkeychain.ExtendedKey, error) {
 	account, err := hdkeychain.NewKeyFromString(text)
 	if err != nil {
@@ -69,14 +69,14 @@ func parseAccount(text string, network Network) (*hdkeychain.ExtendedKey, error)
 	}
 	if account.IsPrivate() {
 		account.Zero()
-		return nil, errors.New("it is a private key and must not be here")
+		return nil, errors.New("it is a private key, which must not be here")
 	}
 	params, err := network.params()
 	if err != nil {
 		return nil, err
 	}
 	if !account.IsForNet(params) || account.Depth() != accountDepth {
-		return nil, fmt.Errorf("it is no account key of %s", network)
+		return nil, fmt.Errorf("it is not an account key of %s", network)
 	}
 	return account, nil
 }

@@ -132,7 +132,7 @@ func BenchmarkPublic(b *testing.B) {
 	}
 }
 
-// BenchmarkPublicOracle is what hdkeychain makes of the same step.
+// BenchmarkPublicOracle measures hdkeychain at the same step.
 func BenchmarkPublicOracle(b *testing.B) {
 	account, err := hdkeychain.NewKeyFromString(keysOf(b, legal, "", Mainnet).ExportPublic().Accounts[FamilyBitcoin])
 	if err != nil {

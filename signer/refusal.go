@@ -6,40 +6,42 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Reason is the public name of why an unsigned transaction is not signed; counters and alarms are kept by it.
+// Reason is the public name of why a transaction is not signed; counters and alarms are grouped by it.
 type Reason string
 
-// The reasons. Each of them means a fault in the core or in an adapter, or somebody at work who should not be there.
+// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only hourly_limit and halted
+// also occur in normal operation.
 const (
 	ReasonUnknownChain Reason = "unknown_chain"      // no policy allows signing for it
-	ReasonOrder        Reason = "bad_order"          // the order contradicts itself or its kind
+	ReasonOrder        Reason = "bad_order"          // the request contradicts itself or its kind
 	ReasonTooLarge     Reason = "too_large"          // more bytes, inputs or payments than the policy allows
-	ReasonUnreadable   Reason = "unreadable"         // the unsigned transaction's bytes are no transaction of the chain
-	ReasonUnpaid       Reason = "unpaid"             // a payment of the order is missing
-	ReasonExternal     Reason = "foreign_payment"    // something is paid that the order does not name
+	ReasonUnreadable   Reason = "unreadable"         // the bytes are not a transaction of the chain
+	ReasonUnpaid       Reason = "unpaid"             // a payment of the request is missing
+	ReasonExternal     Reason = "foreign_payment"    // it makes a payment that the request does not contain
 	ReasonOwnAddress   Reason = "own_address"        // a withdrawal would pay an address of ours
 	ReasonChange       Reason = "change"             // more than one output returns to us, or one to a wrong address
 	ReasonSource       Reason = "foreign_source"     // an input is not opened by the key that it names
-	ReasonDigest       Reason = "bad_digest"         // what is to be signed has the wrong form, or stands there twice
-	ReasonFee          Reason = "fee_above_limit"    // the fee exceeds the order's limit, the policy's or the unsigned transaction's own figure
+	ReasonDigest       Reason = "bad_digest"         // a digest has the wrong form, or occurs twice
+	ReasonFee          Reason = "fee_above_limit"    // the fee exceeds a limit, or differs from the stated one
 	ReasonRate         Reason = "rate_above_limit"   // the fee is too high for the transaction's weight
-	ReasonPace         Reason = "hourly_limit"       // too much would leave within an hour; later it is signed
+	ReasonPace         Reason = "hourly_limit"       // the hourly limit would be exceeded; it is signed later
 	ReasonHalted       Reason = "halted"             // an operator or the service halted it; after the halt it is signed
-	ReasonReservations Reason = "claims"             // the unsigned transaction does not claim one coin for each input
+	ReasonReservations Reason = "claims"             // the unsigned transaction does not reserve one UTXO for each input
 	ReasonSignature    Reason = "signature"          // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected
 )
 
-// RefusalError says that an outgoing transaction was not signed, or that what was signed is withheld. Its text holds
+// RefusalError says that an outgoing transaction was not signed, or that its signatures are withheld. Its text contains
 // addresses and amounts and no secret.
 type RefusalError struct {
 	Chain      bursar.ChainID
-	OutgoingID bursar.ID // the order's
+	OutgoingID bursar.ID // of the request
 	Reason     Reason
 	Detail     string
 }
 
 // Error returns the reason and the detail.
 func (e *RefusalError) Error() string {
-	return fmt.Sprintf("the signer refuses spend %s on %s: %s: %s", e.OutgoingID, e.Chain, e.Reason, e.Detail)
+	return fmt.Sprintf("the signer refuses outgoing transaction %s on %s: %s: %s", e.OutgoingID, e.Chain, e.Reason,
+		e.Detail)
 }

@@ -42,56 +42,56 @@ func (b *bench) wantRefusals(tests []refusalTest) {
 	}
 }
 
-func TestRefusesOrders(t *testing.T) {
+func TestRefusesRequests(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, nonce := b.withUTXOs, b.withNonce
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"unknown chain", ReasonUnknownChain, utxoRequest, func(r *request) { r.chain = "dogecoin" }},
-		{"no kind", ReasonOrder, utxoRequest, func(r *request) { r.order.Kind = "" }},
-		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.order.Kind = "gift" }},
-		{"no payment", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments = nil }},
+		{"no kind", ReasonOrder, utxoRequest, func(r *request) { r.request.Kind = "" }},
+		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.request.Kind = "gift" }},
+		{"no payment", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments = nil }},
 		{"too many payments", ReasonOrder, nonce, func(r *request) {
-			r.order.Payments = append(r.order.Payments, r.order.Payments...)
+			r.request.Payments = append(r.request.Payments, r.request.Payments...)
 		}},
-		{"nothing to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Amount = bursar.Amount{} }},
-		{"nobody to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Address = bursar.Address{} }},
-		{"to the hot address", ReasonOwnAddress, utxoRequest, func(r *request) {
-			r.order.Payments[0] = pay(r.order.Change.Base, 50)
-			r.contents.Payments[1] = pay(r.order.Change.Base, 50)
+		{"nothing to pay", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments[0].Amount = bursar.Amount{} }},
+		{"nobody to pay", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments[0].Address = bursar.Address{} }},
+		{"to the hot wallet", ReasonOwnAddress, utxoRequest, func(r *request) {
+			r.request.Payments[0] = pay(r.request.Change.Base, 50)
+			r.contents.Payments[1] = pay(r.request.Change.Base, 50)
 		}},
-		{"to the hot address, as change would be", ReasonOwnAddress, utxoRequest, func(r *request) {
-			r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 50)}
-			r.contents.Payments = r.order.Payments
+		{"to the hot wallet, as change would be", ReasonOwnAddress, utxoRequest, func(r *request) {
+			r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 50)}
+			r.contents.Payments = r.request.Payments
 		}},
-		{"to the hot address with a memo", ReasonOwnAddress, nonce, func(r *request) {
-			r.order.Payments[0].Address = bursar.Address{Base: r.order.From.Base, Memo: 1, HasMemo: true}
-			r.contents.Payments = r.order.Payments
+		{"to the hot wallet with a memo", ReasonOwnAddress, nonce, func(r *request) {
+			r.request.Payments[0].Address = bursar.Address{Base: r.request.From.Base, Memo: 1, HasMemo: true}
+			r.contents.Payments = r.request.Payments
 		}},
 		{"to the payer", ReasonOwnAddress, nonce, func(r *request) {
-			r.order.From = deposit
-			r.order.Payments[0].Address.Base = deposit.Base
-			r.contents.Payments, r.contents.Inputs[0].Source = r.order.Payments, deposit
+			r.request.From = deposit
+			r.request.Payments[0].Address.Base = deposit.Base
+			r.contents.Payments, r.contents.Inputs[0].Source = r.request.Payments, deposit
 		}},
 		{"to an input", ReasonOwnAddress, utxoRequest, func(r *request) {
-			r.order.Payments[0].Address.Base = r.contents.Inputs[0].Source.Base
-			r.contents.Payments[1] = r.order.Payments[0]
+			r.request.Payments[0].Address.Base = r.contents.Inputs[0].Source.Base
+			r.contents.Payments[1] = r.request.Payments[0]
 		}},
 		{"change to a deposit address", ReasonChange, utxoRequest, func(r *request) {
-			r.order.Change = r.contents.Inputs[0].Source
+			r.request.Change = r.contents.Inputs[0].Source
 		}},
-		{"change to a stranger", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Base = "mallory" }},
-		{"change nowhere", ReasonChange, utxoRequest, func(r *request) { r.order.Change = chain.Source{} }},
-		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Key.Index = 1 }},
-		{"payer unknown", ReasonSource, nonce, func(r *request) { r.order.From = chain.Source{} }},
-		{"payer of another key", ReasonSource, nonce, func(r *request) { r.order.From.Key.Index = 1 }},
-		{"payer of another family", ReasonSource, nonce, func(r *request) { r.order.From.Key.Family = FamilyTron }},
-		{"payer of an unknown branch", ReasonSource, nonce, func(r *request) { r.order.From.Key.Branch = 7 }},
+		{"change to an external address", ReasonChange, utxoRequest, func(r *request) { r.request.Change.Base = "mallory" }},
+		{"change nowhere", ReasonChange, utxoRequest, func(r *request) { r.request.Change = chain.Source{} }},
+		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.request.Change.Key.Index = 1 }},
+		{"payer unknown", ReasonSource, nonce, func(r *request) { r.request.From = chain.Source{} }},
+		{"payer of another key", ReasonSource, nonce, func(r *request) { r.request.From.Key.Index = 1 }},
+		{"payer of another family", ReasonSource, nonce, func(r *request) { r.request.From.Key.Family = FamilyTron }},
+		{"payer of an unknown branch", ReasonSource, nonce, func(r *request) { r.request.From.Key.Branch = 7 }},
 	})
 }
 
-// TestRefusesOwnMovements is about sweeps and top-ups, whose money must stay ours.
+// TestRefusesOwnMovements covers sweeps and top-ups, whose money must stay ours.
 func TestRefusesOwnMovements(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -99,38 +99,38 @@ func TestRefusesOwnMovements(t *testing.T) {
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"a sweep elsewhere", ReasonOrder, sweep, func(r *request) {
-			r.order.Payments[0].Address.Base = "mallory"
-			r.contents.Payments = r.order.Payments
+			r.request.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.request.Payments
 		}},
 		{"a sweep to a deposit address", ReasonOrder, sweep, func(r *request) {
-			r.order.Payments[0].Address.Base = deposit.Base
-			r.contents.Payments = r.order.Payments
+			r.request.Payments[0].Address.Base = deposit.Base
+			r.contents.Payments = r.request.Payments
 		}},
-		{"a sweep with a memo", ReasonOrder, sweep, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
-		{"gas for a stranger", ReasonOrder, topUp, func(r *request) {
-			r.order.Payments[0].Address.Base = "mallory"
-			r.contents.Payments = r.order.Payments
+		{"a sweep with a memo", ReasonOrder, sweep, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
+		{"gas for an external address", ReasonOrder, topUp, func(r *request) {
+			r.request.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.request.Payments
 		}},
-		{"gas for a stranger called ours", ReasonSource, topUp, func(r *request) {
-			r.order.Change.Base = "mallory"
-			r.order.Payments[0].Address.Base = "mallory"
-			r.contents.Payments = r.order.Payments
+		{"gas for an external address called ours", ReasonSource, topUp, func(r *request) {
+			r.request.Change.Base = "mallory"
+			r.request.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.request.Payments
 		}},
-		{"gas for the hot address", ReasonOrder, topUp, func(r *request) {
-			r.order.Change = r.order.From
-			r.order.Payments[0].Address.Base = r.order.From.Base
-			r.contents.Payments = r.order.Payments
+		{"gas for the hot wallet", ReasonOrder, topUp, func(r *request) {
+			r.request.Change = r.request.From
+			r.request.Payments[0].Address.Base = r.request.From.Base
+			r.contents.Payments = r.request.Payments
 		}},
 		{"gas in tokens", ReasonOrder, topUp, func(r *request) {
-			r.order.Payments[0].Contract = "token"
-			r.contents.Payments = r.order.Payments
+			r.request.Payments[0].Contract = "token"
+			r.contents.Payments = r.request.Payments
 		}},
-		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
-		{"gas without a key", ReasonSource, topUp, func(r *request) { r.order.Change = chain.Source{} }},
-		{"gas on a chain of coins", ReasonOrder, utxoRequest, func(r *request) {
-			r.order.Kind, r.order.Payments = chain.KindGasTopUp, r.order.Payments[:1]
+		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
+		{"gas without a key", ReasonSource, topUp, func(r *request) { r.request.Change = chain.Source{} }},
+		{"gas on the UTXO model", ReasonOrder, utxoRequest, func(r *request) {
+			r.request.Kind, r.request.Payments = chain.KindGasTopUp, r.request.Payments[:1]
 		}},
-		{"gas that a deposit address gives itself", ReasonOrder, topUp, func(r *request) { r.order.From = r.order.Change }},
+		{"gas from a deposit address to itself", ReasonOrder, topUp, func(r *request) { r.request.From = r.request.Change }},
 	})
 }
 
@@ -158,14 +158,14 @@ func TestRefusesContents(t *testing.T) {
 		{"one unit more", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(8) }},
 		{"to somebody else", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
 		{"another token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "forgery" }},
-		{"coin for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
+		{"native asset for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
 		{"a memo added", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.HasMemo = true }},
 		{"amounts exchanged", ReasonUnpaid, utxoRequest, func(r *request) {
 			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount,
 				r.contents.Payments[0].Amount
 		}},
 		{"paid once of twice", ReasonUnpaid, utxoRequest, func(r *request) {
-			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 		}},
 		{"paid twice of once", ReasonExternal, utxoRequest, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, pay("alice", 100))
@@ -188,7 +188,7 @@ func TestRefusesContents(t *testing.T) {
 			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[2])
 		}},
 		{"change by nonce", ReasonExternal, nonce, func(r *request) {
-			r.contents.Payments = append(r.contents.Payments, pay(r.order.From.Base, 1))
+			r.contents.Payments = append(r.contents.Payments, pay(r.request.From.Base, 1))
 		}},
 		{"a sweep elsewhere", ReasonExternal, sweep, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
 		{"a sweep of another asset", ReasonExternal, sweep, func(r *request) { r.contents.Payments[0].Contract = "token" }},
@@ -205,7 +205,7 @@ func TestRefusesContents(t *testing.T) {
 			r.contents.Payments = []chain.Payment{pay("mallory", 30)}
 		}},
 		{"more gas", ReasonUnpaid, topUp, func(r *request) {
-			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)}
+			r.contents.Payments = []chain.Payment{pay(r.request.Change.Base, 31)}
 		}},
 	})
 }
@@ -246,19 +246,19 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
 		{"an input twice", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonReservations, utxoRequest, func(r *request) {
+		{"a UTXO without a reservation", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations = r.unsigned.Reservations[:1]
 		}},
-		{"a coin claimed twice", ReasonReservations, utxoRequest, func(r *request) {
+		{"a UTXO reserved twice", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations[1] = r.unsigned.Reservations[0]
 		}},
-		{"a claim too many", ReasonReservations, utxoRequest, func(r *request) {
+		{"a reservation too many", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
 		}},
 		{"fee understated", ReasonFee, utxoRequest, func(r *request) { r.unsigned.Fee = bursar.Units(799) }},
-		{"fee above the order's", ReasonFee, utxoRequest, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
+		{"fee above the request's", ReasonFee, utxoRequest, func(r *request) { r.request.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, utxoRequest, func(r *request) {
-			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000),
+			r.request.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000),
 				bursar.Units(1001), 5000
 		}},
 		{"rate above the policy's", ReasonRate, utxoRequest, func(r *request) { r.contents.Weight = 159 }},
@@ -266,7 +266,7 @@ func TestRefusesInputsAndFees(t *testing.T) {
 			r.contents.Fee, r.contents.Weight, r.unsigned.Fee = bursar.Units(801), 160, bursar.Units(801)
 		}},
 		{"no weight", ReasonRate, utxoRequest, func(r *request) { r.contents.Weight = 0 }},
-		{"no fee limit", ReasonFee, nonce, func(r *request) { r.order.MaxFee = bursar.Amount{} }},
+		{"no fee limit", ReasonFee, nonce, func(r *request) { r.request.MaxFee = bursar.Amount{} }},
 	})
 }
 
@@ -279,9 +279,9 @@ func TestRefusesOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonExternal, b.withUTXOs, func(r *request) {
-		p := pay(r.order.Change.Base, 1)
+		p := pay(r.request.Change.Base, 1)
 		p.Amount = half
-		r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{p}
+		r.request.Kind, r.request.Payments = chain.KindSweep, []chain.Payment{p}
 		r.contents.Payments = []chain.Payment{p, p, p}
 	}}})
 }
@@ -289,12 +289,12 @@ func TestRefusesOverflow(t *testing.T) {
 func TestRefusesAlteredTransactions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*chain.SignedTx){
-		"no id":                     func(tx *chain.SignedTx) { tx.TxID = "" },
-		"no bytes":                  func(tx *chain.SignedTx) { tx.Raw = nil },
-		"change to a stranger":      func(tx *chain.SignedTx) { tx.Change[0].Source.Base = "mallory" },
-		"change by another key":     func(tx *chain.SignedTx) { tx.Change[0].Source.Key.Index = 5 },
-		"more change":               func(tx *chain.SignedTx) { tx.Change[0].Amount = bursar.Units(51) },
-		"the same change once more": func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
+		"no id":                         func(tx *chain.SignedTx) { tx.TxID = "" },
+		"no bytes":                      func(tx *chain.SignedTx) { tx.Raw = nil },
+		"change to an external address": func(tx *chain.SignedTx) { tx.Change[0].Source.Base = "mallory" },
+		"change by another key":         func(tx *chain.SignedTx) { tx.Change[0].Source.Key.Index = 5 },
+		"more change":                   func(tx *chain.SignedTx) { tx.Change[0].Amount = bursar.Units(51) },
+		"the same change once more":     func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
 	}
 	for name, alter := range tests {
 		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })

@@ -6,20 +6,20 @@ import (
 	"log/slog"
 )
 
-// hidden is what every formatter, logger and encoder gets to see of a secret.
+// hidden is what every formatter, logger and encoder outputs for a secret.
 const hidden = "[secret]"
 
-// redacted is embedded in types that hold secrets. What they hold stands in a vault as well, because fmt does not call
-// the methods of a value in an unexported field of somebody else's struct, but prints what it finds inside.
+// redacted is embedded in types that contain secrets. The secrets are also kept in a vault, because fmt does not call
+// the methods of a value in an unexported field of another package's struct, but prints its content.
 type redacted struct{}
 
-// vault hides a value behind a function. Of a function fmt prints the address, whatever the verb; a pointer would be
-// followed for a verb that does not suit it, such as %s.
+// vault hides a value behind a function. fmt prints the address of a function, whatever the verb; it would follow a
+// pointer for a verb that does not suit it, such as %s.
 type vault[T any] func() *T
 
 func conceal[T any](v *T) vault[T] { return func() *T { return v } }
 
-// open returns what is hidden, nil in a zero vault.
+// open returns the hidden value, nil for a zero vault.
 func (v vault[T]) open() *T {
 	if v == nil {
 		return nil
@@ -27,7 +27,7 @@ func (v vault[T]) open() *T {
 	return v()
 }
 
-// Format writes "[secret]" whatever the verb.
+// Format writes "[secret]" for every verb.
 func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // String returns "[secret]".

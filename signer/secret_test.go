@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// holder has secrets where fmt finds them without asking their methods.
+// holder has secrets where fmt finds them without calling their methods.
 type holder struct {
 	Mnemonic   Mnemonic
 	mnemonic   Mnemonic
@@ -52,7 +52,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 }
 
-// printed writes a value in every way that a log, an error or an answer might.
+// printed formats a value in every way that a log, an error or a response might.
 func printed(t *testing.T, value any) map[string]string {
 	t.Helper()
 	texts := map[string]string{"error": fmt.Errorf("with %v", value).Error(), "print": fmt.Sprint(value)}
@@ -70,7 +70,7 @@ func printed(t *testing.T, value any) map[string]string {
 	return texts
 }
 
-// knownSecrets returns what must not be seen, in the forms in which fmt would write it.
+// knownSecrets returns the secrets, in the forms in which fmt would write them.
 func knownSecrets(t *testing.T, keys *Keys) []string {
 	t.Helper()
 	seed, err := mustMnemonic(t, legal).Seed("")
@@ -86,9 +86,8 @@ func knownSecrets(t *testing.T, keys *Keys) []string {
 	for _, scalars := range keys.secret.open().private {
 		scalar := scalars[0].Bytes()
 		raw = append(raw, scalar[:])
-		for _, limb := range strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}")) {
-			secrets = append(secrets, limb) // as fmt would print the number's inside
-		}
+		// as fmt would print the number's inside
+		secrets = append(secrets, strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}"))...)
 	}
 	for _, b := range raw {
 		decimal := strings.Trim(fmt.Sprint(b[:4]), "[]")

@@ -14,7 +14,7 @@ import (
 // Work factors of the seed file: scrypt takes 2^n rounds and 2^n KiB of memory.
 const (
 	DefaultWorkFactor = 17 // 0.7 s on a small server, 128 MiB
-	maxWorkFactor     = 20 // some seconds and 1 GiB: more is a broken file or a trap
+	maxWorkFactor     = 20 // takes some seconds and 1 GiB: more is a damaged file or an attack
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 var (
 	ErrWrongPassphrase = errors.New("the passphrase does not open the seed file: " +
 		"check BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE, and that the file is the one sealed with it")
-	ErrSeedFile = errors.New("the seed file is damaged or is no seed file: restore it from its backup, or from " +
+	ErrSeedFile = errors.New("the seed file is damaged or is not a seed file: restore it from its backup, or from " +
 		"the words")
 	ErrSeedFileVersion = errors.New("the seed file was written by a newer version")
 )
@@ -45,7 +45,7 @@ func Seal(mnemonic Mnemonic, passphrase Passphrase) ([]byte, error) {
 // SealWith is Seal with a work factor of 1 to 20.
 func SealWith(mnemonic Mnemonic, passphrase Passphrase, workFactor int) ([]byte, error) {
 	if workFactor < 1 || workFactor > maxWorkFactor {
-		return nil, fmt.Errorf("seal the seed: the work factor is %d, allowed are 1 to %d", workFactor, maxWorkFactor)
+		return nil, fmt.Errorf("seal the seed: the work factor is %d: 1 to %d are allowed", workFactor, maxWorkFactor)
 	}
 	if mnemonic.Reveal() == "" {
 		return nil, fmt.Errorf("seal the seed: %w", ErrWordCount)
@@ -107,7 +107,7 @@ func openWith(sealed []byte, passphrase Passphrase, maxFactor int) (Mnemonic, er
 	return mnemonic, nil
 }
 
-// decrypt passes on no error of the age library: it quotes lines of what it reads, and somebody may have put the words
+// decrypt returns no error of the age library: it quotes lines of what it reads, and somebody may have put the words
 // there in the clear.
 func decrypt(sealed []byte, identity age.Identity) ([]byte, error) {
 	if len(sealed) > maxSeedFile {
@@ -127,14 +127,14 @@ func decrypt(sealed []byte, identity age.Identity) ([]byte, error) {
 	return content, nil
 }
 
-// isWrongPassphrase tells a passphrase that does not fit from a file that no passphrase opens; age says both with one
-// error. Damage in the few characters that hold the wrapped key cannot be told from a wrong passphrase.
+// isWrongPassphrase distinguishes a wrong passphrase from a file that no passphrase opens; age reports both with one
+// error. Damage in the few characters of the wrapped key cannot be distinguished from a wrong passphrase.
 func isWrongPassphrase(err error) bool {
 	var none *age.NoIdentityMatchError
 	return errors.As(err, &none) && len(none.StanzaTypes) == 1 && none.StanzaTypes[0] == "scrypt"
 }
 
-// readSeedFile reads the decrypted JSON. A decoding error is not passed on, as it could quote the content.
+// readSeedFile parses the decrypted JSON. A decoding error is not returned, because it could quote the content.
 func readSeedFile(content []byte) (Mnemonic, error) {
 	var file seedFile
 	if json.Unmarshal(content, &file) != nil || file.Version < 1 {

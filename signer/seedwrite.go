@@ -10,7 +10,7 @@ import (
 )
 
 // WriteSeedFile stores a sealed seed durably: the file appears complete and readable by its owner alone, or not at all.
-// A file that exists is never replaced; the error is then fs.ErrExist. The file system must know hard links, the one
+// An existing file is never replaced; the error is then fs.ErrExist. The file system must support hard links, the only
 // way to put a finished file in place without ever overwriting another.
 func WriteSeedFile(path string, sealed []byte) (err error) {
 	folder := filepath.Dir(path)
@@ -32,7 +32,7 @@ func WriteSeedFile(path string, sealed []byte) (err error) {
 	return syncFolder(folder)
 }
 
-// syncFolder makes a new name in a folder survive a power cut.
+// syncFolder makes a new directory entry durable, so that it survives a power failure.
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// errBadSignature means that a signature made here does not verify. It must not leave: one made by a failing processor
-// can give the private key away.
+// errBadSignature means that a signature made here does not verify. It must not be returned: a signature made by a
+// faulty processor can reveal the private key.
 var errBadSignature = errors.New("a signature does not verify")
 
-// sign signs a digest that was checked before, in the form that the key's curve has in this project.
+// sign signs a digest that was checked already, in the format that the key's curve has in this project.
 func (k *Keys) sign(ref chain.KeyRef, digest []byte) ([]byte, error) {
 	if paths[ref.Family].Curve == chain.Ed25519 {
 		return k.signEd25519(ref, digest)
@@ -30,7 +30,7 @@ func (k *Keys) signSecp256k1(ref chain.KeyRef, digest []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer private.Zero()
-	public, err := k.Public(ref) // derived without the private key, and so a check of that as well
+	public, err := k.Public(ref) // derived without the private key, which checks that key as well
 	if err != nil {
 		return nil, err
 	}
@@ -41,17 +41,17 @@ func signDigest(private *btcec.PrivateKey, public chain.PublicKey, digest []byte
 	return plain(ecdsa.SignCompact(private, digest, true), public, digest)
 }
 
-// plain turns a signature in the compact form into R, S and the recovery id, or refuses one that does not verify or
+// plain converts a signature in the compact form into R, S and the recovery id. It refuses one that does not verify or
 // that nodes would not relay.
 func plain(compact []byte, public chain.PublicKey, digest []byte) ([]byte, error) {
 	recovered, _, err := ecdsa.RecoverCompact(compact, digest) // verifies R, S and the recovery id at once
 	if err != nil || !bytes.Equal(public, recovered.SerializeCompressed()) {
 		return nil, errBadSignature
 	}
-	const offset = 27 + 4 // of the compact form's first byte, for a public key in its short form
+	const offset = 27 + 4 // in the first byte of the compact form, for a compressed public key
 	id := compact[0] - offset
 	if id > 1 || highS(compact[33:]) {
-		return nil, errBadSignature // an id of 2 or 3 would need an R that nobody has ever seen
+		return nil, errBadSignature // an id of 2 or 3 would need an R that has never been seen
 	}
 	return append(compact[1:len(compact):len(compact)], id), nil
 }

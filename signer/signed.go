@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// signed looks at the joined transaction: that it exists, that what it calls change is change, and, where the adapter
-// can read it, that it does what was inspected.
+// signed checks the joined transaction: that it exists, that its change is change, and, if the adapter can read it,
+// that it does what was inspected.
 func (c *check) signed(tx chain.SignedTx) error {
 	if tx.TxID == "" || len(tx.Raw) == 0 {
 		return c.refuse(ReasonAltered, "the adapter returned no transaction")
@@ -24,13 +24,14 @@ func (c *check) signed(tx chain.SignedTx) error {
 		return c.refuse(ReasonAltered, "the signed transaction cannot be read: %v", err)
 	}
 	if !slices.Equal(contents.Payments, c.contents.Payments) || contents.Fee != c.contents.Fee {
-		return c.refuse(ReasonAltered, "it pays %v for %s, inspected were %v for %s",
+		return c.refuse(ReasonAltered, "it pays %v for a fee of %s, but %v for a fee of %s was inspected",
 			contents.Payments, contents.Fee, c.contents.Payments, c.contents.Fee)
 	}
 	return nil
 }
 
-// changeIsKept wants every coin of change to be an output that was seen to return to us, with the key that opens it.
+// changeIsKept checks that every UTXO of change is an output that was inspected and returns to us, with the key that
+// opens it.
 func (c *check) changeIsKept(change []chain.UTXO) error {
 	outputs := map[chain.Payment]int{}
 	for _, p := range c.contents.Payments {

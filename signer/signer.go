@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Signer signs orders in this process. It is safe for concurrent use. What it remembers between calls is what is
-// halted, and what left within the last hour, where a policy limits that.
+// Signer signs transaction requests in this process. It is safe for concurrent use. Between calls it remembers the
+// halts and, where a policy limits it, what was paid within the last hour.
 type Signer struct {
 	redacted
 	keys     *Keys
@@ -20,7 +20,8 @@ type Signer struct {
 	halts    *halts
 }
 
-// New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving a hot address.
+// New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving the hot
+// wallet's address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
 	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}}
 	for id, policy := range policies {
@@ -41,7 +42,7 @@ func (s *Signer) WebhookSecret(account bursar.ID, generation uint32) []byte {
 	return s.keys.WebhookSecret(account, generation)
 }
 
-// Fingerprint names the seed, as Keys.Fingerprint.
+// Fingerprint identifies the seed, as Keys.Fingerprint.
 func (s *Signer) Fingerprint() string { return s.keys.Fingerprint() }
 
 // SignedReader is implemented by an adapter that can read a signed transaction by itself. A signer then checks that
@@ -51,46 +52,46 @@ type SignedReader interface {
 	InspectSigned(raw []byte) (chain.Contents, error)
 }
 
-// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is
-// repeatable: the same order and draft give the same transaction. A *RefusalError means that this draft is never to be
-// signed as it stands; any other error is one of the context or of a key.
+// Sign parses the unsigned transaction's bytes, checks them against the request and the policy, and signs. It is
+// deterministic: the same request and unsigned transaction give the same signed transaction. A *RefusalError means that
+// this unsigned transaction is never to be signed as it is; any other error is one of the context or of a key.
 //
-// A withdrawal must pay the order's payments, each as often as it stands there, and nothing else but at most one change
-// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token
-// exactly, the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of
-// ours, which Order.Change names with its key, since a chain that uses the account model has no change.
+// A withdrawal must make the request's payments, each as often as the request has it, and nothing else except at most
+// one change output to the hot wallet on the UTXO model. A sweep must pay the hot wallet only: a token exactly, the
+// native asset up to the request's amount. A gas top-up must pay exactly the order to a deposit address of ours, which
+// Order.Change names with its key, since a chain that uses the account model has no change.
 func (s *Signer) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	d := s.policies[id]
 	if d == nil {
-		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
+		return chain.SignedTx{}, &RefusalError{id, request.ID, ReasonUnknownChain, "no policy allows it"}
 	}
-	if err := s.mayLeave(id, order); err != nil {
+	if err := s.mayLeave(id, request); err != nil {
 		return chain.SignedTx{}, err
 	}
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
-	c := &check{policy: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
+	c := &check{policy: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signatures := make([][]byte, len(c.contents.Inputs))
 	for i, input := range c.contents.Inputs {
 		if err := ctx.Err(); err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", request.ID, err)
 		}
 		signature, err := s.keys.sign(input.Source.Key, input.Digest)
 		if errors.Is(err, errBadSignature) {
 			return chain.SignedTx{}, c.refuse(ReasonSignature, "input %d", i)
 		}
 		if err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign spend %s, input %d: %w", order.ID, i, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s, input %d: %w", request.ID, i, err)
 		}
 		signatures[i] = signature
 	}
 	signed, err := c.join(signatures)
-	if err == nil { // it may have been halted meanwhile: then the signatures are withheld
-		err = s.mayLeave(id, order)
+	if err == nil { // it may have been halted in the meantime: then the signatures are withheld
+		err = s.mayLeave(id, request)
 	}
 	if err != nil {
 		return chain.SignedTx{}, err
@@ -98,13 +99,13 @@ func (s *Signer) Sign(
 	return signed, nil
 }
 
-// join assembles the transaction from a copy of the unsigned transaction and looks at the result.
+// join assembles the signed transaction from a copy of the unsigned one and checks the result.
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
 	copied := c.unsigned
 	copied.Reservations, copied.Bytes = slices.Clone(c.unsigned.Reservations), bytes.Clone(c.unsigned.Bytes)
 	tx, err := c.policy.Signable.Assemble(copied, signatures)
 	if err != nil {
-		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join its signatures: %v", err)
+		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join the signatures: %v", err)
 	}
 	if err := c.signed(tx); err != nil {
 		return chain.SignedTx{}, err

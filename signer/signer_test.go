@@ -27,42 +27,42 @@ func TestSigns(t *testing.T) {
 		{"two payments and change", utxoRequest, nil},
 		{"without change", utxoRequest, func(r *request) { r.contents.Payments = r.contents.Payments[:2] }},
 		{"the same payment twice", utxoRequest, func(r *request) {
-			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
-			r.contents.Payments = append(r.contents.Payments, r.order.Payments[0])
+			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
+			r.contents.Payments = append(r.contents.Payments, r.request.Payments[0])
 		}},
 		{"one address twice, other amounts", utxoRequest, func(r *request) {
-			r.order.Payments[1].Address = r.order.Payments[0].Address
-			r.contents.Payments[0].Address = r.order.Payments[0].Address
+			r.request.Payments[1].Address = r.request.Payments[0].Address
+			r.contents.Payments[0].Address = r.request.Payments[0].Address
 		}},
 		{"a fee at every limit", utxoRequest, func(r *request) {
-			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000),
+			r.request.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000),
 				bursar.Units(1000), 200
 		}},
 		{"three inputs", utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
-			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.order.Change, Digest: digest(3)})
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.request.Change, Digest: digest(3)})
 		}},
 		{"coins collected", utxoRequest, func(r *request) {
-			r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{pay(r.order.Change.Base, 1000)}
-			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 950)}
+			r.request.Kind, r.request.Payments = chain.KindSweep, []chain.Payment{pay(r.request.Change.Base, 1000)}
+			r.contents.Payments = []chain.Payment{pay(r.request.Change.Base, 950)}
 		}},
 		{"tokens withdrawn", nonce, nil},
 		{"a memo", nonce, func(r *request) {
-			r.order.Payments[0].Address.Memo, r.order.Payments[0].Address.HasMemo = 9, true
-			r.contents.Payments[0] = r.order.Payments[0]
+			r.request.Payments[0].Address.Memo, r.request.Payments[0].Address.HasMemo = 9, true
+			r.contents.Payments[0] = r.request.Payments[0]
 		}},
 		{"coin swept", sweep, nil},
 		{"all of it", sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(500) }},
 		{"tokens swept", sweep, func(r *request) {
-			r.order.Payments[0].Contract = "token"
-			r.contents.Payments = r.order.Payments
+			r.request.Payments[0].Contract = "token"
+			r.contents.Payments = r.request.Payments
 		}},
 		{"gas", topUp, nil},
 		{"two signatures", ed, nil},
 		{"the hot key alone", ed, func(r *request) {
-			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source,
+			r.request.Kind, r.request.From, r.request.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source,
 				[]chain.Payment{pay("alice", 1)}
-			r.contents.Payments, r.contents.Inputs = r.order.Payments, r.contents.Inputs[:1]
+			r.contents.Payments, r.contents.Inputs = r.request.Payments, r.contents.Inputs[:1]
 		}},
 	}
 	for _, test := range tests {
@@ -81,21 +81,22 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly
-// those are signed that pay the order to strangers and return the rest to the hot address in one output.
-func TestSignsOnlyTheOrder(t *testing.T) {
+// TestSignsOnlyTheRequest builds arbitrary small transactions for arbitrary requests, most of them nearly right:
+// exactly those are signed that make the request's payments to external addresses and return the rest to the hot wallet
+// in one output.
+func TestSignsOnlyTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	base := b.withUTXOs()
-	hot, source := base.order.Change.Base, base.contents.Inputs[0].Source.Base
+	hot, source := base.request.Change.Base, base.contents.Inputs[0].Source.Base
 	payment := rapid.Custom(func(t *rapid.T) chain.Payment {
 		to := rapid.SampledFrom([]string{"alice", "alice", "bob", "bob", "carol", hot, source}).Draw(t, "to")
 		return pay(to, rapid.SampledFrom([]uint64{1, 1, 2, 2, 3, 0}).Draw(t, "amount"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		r := b.withUTXOs()
-		r.order.Payments = rapid.SliceOfN(payment, 0, 5).Draw(t, "order")
-		outputs := append(slices.Clone(r.order.Payments), rapid.SliceOfN(payment, 0, 1).Draw(t, "more")...)
+		r.request.Payments = rapid.SliceOfN(payment, 0, 5).Draw(t, "order")
+		outputs := append(slices.Clone(r.request.Payments), rapid.SliceOfN(payment, 0, 1).Draw(t, "more")...)
 		outputs = outputs[rapid.SampledFrom([]int{0, 0, 0, min(1, len(outputs))}).Draw(t, "dropped"):]
 		if rapid.Bool().Draw(t, "change") {
 			outputs = append(outputs, pay(hot, 9))
@@ -107,16 +108,16 @@ func TestSignsOnlyTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fits(r, hot, source); want != (err == nil) {
-			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments,
+			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.request.Payments,
 				r.contents.Payments)
 		}
 	})
 }
 
-// fits says in other words what the signer has to find out.
+// fits is an independent implementation of what the signer has to check.
 func fits(r request, hot, source string) bool {
 	count, back := map[chain.Payment]int{}, 0
-	for _, p := range r.order.Payments {
+	for _, p := range r.request.Payments {
 		if p.Address.Base == hot || p.Address.Base == source || p.Amount.IsZero() {
 			return false
 		}
@@ -134,7 +135,7 @@ func fits(r request, hot, source string) bool {
 			return false
 		}
 	}
-	return back <= 1 && len(r.order.Payments) > 0 && len(r.order.Payments) <= 4
+	return back <= 1 && len(r.request.Payments) > 0 && len(r.request.Payments) <= 4
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -167,19 +168,19 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	cancel()
 	r.unsigned.Bytes = []byte(`{}`)
 	var refusal *RefusalError
-	if _, err := b.signer.Sign(ctx, r.chain, r.order, r.unsigned); !errors.As(err, &refusal) {
+	if _, err := b.signer.Sign(ctx, r.chain, r.request, r.unsigned); !errors.As(err, &refusal) {
 		t.Errorf("a bad draft: %v", err)
 	}
 	good := b.withUTXOs()
 	good.unsigned.Bytes = marshal(t, good.contents)
-	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.unsigned); !errors.Is(err, context.Canceled) ||
+	if tx, err := b.signer.Sign(ctx, good.chain, good.request, good.unsigned); !errors.Is(err, context.Canceled) ||
 		tx.TxID != "" {
 		t.Errorf("a good draft: %+v, %v", tx, err)
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over
-// what it is given.
+// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter overwrites what
+// it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -211,7 +212,7 @@ func TestRefusalText(t *testing.T) {
 	r.contents.Payments[0].Address.Base = "mallory"
 	_, err := b.sign(r)
 	var refusal *RefusalError
-	if !errors.As(err, &refusal) || refusal.Chain != utxoChain || refusal.OutgoingID != r.order.ID ||
+	if !errors.As(err, &refusal) || refusal.Chain != utxoChain || refusal.OutgoingID != r.request.ID ||
 		!strings.Contains(err.Error(), "200") {
 		t.Errorf("refused with %v", err)
 	}
@@ -226,7 +227,7 @@ func BenchmarkSign(b *testing.B) {
 	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withUTXOs()
 	r.unsigned.Bytes = marshal(b, r.contents)
 	for b.Loop() {
-		if _, err := s.Sign(b.Context(), r.chain, r.order, r.unsigned); err != nil {
+		if _, err := s.Sign(b.Context(), r.chain, r.request, r.unsigned); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -83,13 +83,13 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	}
 }
 
-// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly
-// cannot make up for it.
-func TestAnOrderIsRefusedByItself(t *testing.T) {
+// An invalid request is refused before one byte of the transaction is read: an adapter that reads wrongly cannot make
+// up for it.
+func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	judge := func(r request) error {
-		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
+		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
@@ -99,25 +99,25 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 		}
 	}
 	for _, test := range []refusalTest{
-		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) {
-			r.order.Payments[1] = pay(r.order.Change.Base, 50)
+		{"to the hot wallet", ReasonOwnAddress, b.withUTXOs, func(r *request) {
+			r.request.Payments[1] = pay(r.request.Change.Base, 50)
 		}},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
-			r.order.Payments[0].Address.Base = r.order.From.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.Payments[0].Address.Base = r.request.From.Base
 		}},
-		{"to the hot address from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
-			r.order.Payments[0].Address.Base = r.order.From.Base
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+		{"to the hot wallet from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
+			r.request.Payments[0].Address.Base = r.request.From.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 		}},
-		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.order.From.Key.Index = 9 }},
+		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.request.From.Key.Index = 9 }},
 		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) {
-			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 		}},
 		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
-			r.order.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
-			r.order.Payments[0].Address.Base = r.order.Change.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
+			r.request.Payments[0].Address.Base = r.request.Change.Base
 		}},
 	} {
 		r := test.from()
@@ -129,7 +129,7 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 	}
 	several := newBench(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
 	r := several.topUp()
-	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+	r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
 	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request {
 		return r
@@ -158,7 +158,8 @@ func TestLimitsAreInclusive(t *testing.T) {
 	}
 }
 
-// A signer that is asked keeps what it was asked: an adapter that writes into its argument changes no caller's draft.
+// A signer does not modify its arguments: an adapter that writes into its argument does not change the caller's
+// unsigned transaction.
 func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -169,11 +170,11 @@ func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(r.unsigned.Bytes, before) {
-		t.Error("the fake adapter's note stands in the caller's draft")
+		t.Error("the fake adapter's bytes are in the caller's unsigned transaction")
 	}
 }
 
-// An adapter that cannot read its own transaction back has not made the one that was inspected.
+// A transaction that the adapter cannot read back is not the one that was inspected.
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
@@ -186,7 +187,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 	return chain.Contents{}, errors.New("no such transaction")
 }
 
-// A key that has no address is no source.
+// A key without an address is not a source.
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

@@ -118,7 +118,7 @@ func TestBIP39Vectors(t *testing.T) {
 	}
 }
 
-// steps reads "m/44'/501'/0'" as its numbers, without the marks of hardening.
+// steps parses "m/44'/501'/0'" into its numbers, without the hardening marks.
 func steps(t *testing.T, path string) []uint32 {
 	t.Helper()
 	var list []uint32
@@ -166,7 +166,7 @@ func TestXpubVectors(t *testing.T) {
 	}
 }
 
-// familyAt finds the family whose keys lie at a path of five steps, and the reference of the key.
+// familyAt finds the family whose keys have a path of five steps, and the reference of the key.
 func familyAt(t *testing.T, path string) chain.KeyRef {
 	t.Helper()
 	s := steps(t, path)
@@ -189,7 +189,7 @@ func TestPublicKeyVectors(t *testing.T) {
 	}
 }
 
-// base58 is Bitcoin's alphabet, in which Solana writes a public key as it is.
+// base58 encodes in Bitcoin's alphabet, in which Solana writes a public key.
 func base58(b []byte) string {
 	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	n, base, digit := new(big.Int).SetBytes(b), big.NewInt(58), new(big.Int)

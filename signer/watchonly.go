@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// KeyExport is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: anyone who has
-// it can link all addresses to each other and sign webhooks in our name.
+// KeyExport is what a remote signer exports to a service that runs without the seed, as JSON. It cannot spend, but
+// anyone who has it can link all addresses to each other and sign webhooks in our name.
 type KeyExport struct {
 	Public      PublicKeys                        `json:"public"`
 	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed
@@ -31,7 +31,7 @@ func (k *Keys) Export() (KeyExport, error) {
 	return h, nil
 }
 
-// WatchOnly derives whatever can be derived without the seed. It is immutable and safe for concurrent use.
+// WatchOnly derives everything that can be derived without the seed. It is immutable and safe for concurrent use.
 type WatchOnly struct {
 	redacted
 	public *Deriver
@@ -39,7 +39,7 @@ type WatchOnly struct {
 	root   vault[[sha256.Size]byte]
 }
 
-// FromKeyExport takes a handover. The error is ErrBadPublicKeys.
+// FromKeyExport imports a key export. The error is ErrBadPublicKeys.
 func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 	public, err := FromPublic(h.Public)
 	if err != nil {
@@ -52,7 +52,7 @@ func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root)}, nil
 }
 
-// Public is Keys.Public, but of deposit keys on ed25519 it returns ErrNeedsSeed.
+// Public is Keys.Public, except that it returns ErrNeedsSeed for deposit keys on ed25519.
 func (s *WatchOnly) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if pub := s.hot[ref.Family]; len(pub) > 0 && ref == chain.Hot(ref.Family) {
 		return append(chain.PublicKey(nil), pub...), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// watchOnly returns keys and what a service without the seed makes of their handover, sent as JSON.
+// watchOnly returns keys and what a service without the seed derives from their export, sent as JSON.
 func watchOnly(t *testing.T) (*Keys, *WatchOnly) {
 	t.Helper()
 	keys, err := KeysFromSeed(bytes.Repeat([]byte{7}, 32), Testnet)

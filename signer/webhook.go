@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// webhookRoot returns the key that all webhook secrets come from. It stands between them and the seed, so that a
+// webhookRoot returns the key that all webhook secrets are derived from. It separates them from the seed, so that a
 // service without the seed can be given this root and nothing else.
 func webhookRoot(seed []byte) ([sha256.Size]byte, error) {
 	root, err := hkdf.Key(sha256.New, seed, nil, "bursar webhook root v1", sha256.Size)
@@ -21,8 +21,8 @@ func webhookRoot(seed []byte) ([sha256.Size]byte, error) {
 	return [sha256.Size]byte(root), nil
 }
 
-// WebhookSecret returns the 32 bytes that sign an account's webhooks, the same for ever for one account and generation.
-// No database needs to keep it.
+// WebhookSecret returns the 32 bytes that sign an account's webhooks. They are constant for an account and generation,
+// so no database needs to store them.
 func (k *Keys) WebhookSecret(account bursar.ID, generation uint32) []byte {
 	return webhookSecret(&k.secret.open().webhook, account, generation)
 }
@@ -37,7 +37,7 @@ func webhookSecret(root *[sha256.Size]byte, account bursar.ID, generation uint32
 	return mac.Sum(nil)
 }
 
-// WebhookSecretText returns the form in which a client receives a secret, after Standard Webhooks.
+// WebhookSecretText returns the text form in which a client receives a secret, after Standard Webhooks.
 func WebhookSecretText(secret []byte) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(secret)
 }

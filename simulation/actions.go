@@ -12,11 +12,11 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-// act makes one event happen.
+// act runs one event.
 func (h *history) act(e Event) {
 	do, known := actions[e.Do]
 	if !known {
-		h.fail(fmt.Errorf("nothing is known of %q", e.Do))
+		h.fail(fmt.Errorf("unknown action %q", e.Do))
 		return
 	}
 	do(h, e)
@@ -27,7 +27,7 @@ var actions = map[string]func(*history, Event){
 	"charge":   func(h *history, e Event) { h.newWallet(e, true) },
 	"deposit":  (*history).deposit,
 	"stray":    (*history).stray,
-	"capital":  (*history).capital,
+	"capital":  (*history).operatorFunds,
 	"withdraw": (*history).withdraw,
 	"inside":   (*history).inside,
 	"again":    (*history).again,
@@ -38,7 +38,7 @@ var actions = map[string]func(*history, Event){
 	"hooks":    func(h *history, e Event) { h.hooks(h.process(e.A), e.Interrupts) },
 	"look":     (*history).look,
 	"audit":    (*history).audit,
-	"lead":     func(h *history, e Event) { h.lead(e.A, h.chain(e.B)) },
+	"lead":     func(h *history, e Event) { h.takeLease(e.A, h.chain(e.B)) },
 	"restart":  (*history).restart,
 	"skew":     func(h *history, e Event) { h.process(e.A).Skew = time.Duration(int(e.B%7200)-3600) * time.Second },
 	"approve":  (*history).decide,
@@ -87,7 +87,7 @@ func (h *history) deposit(e Event) {
 	h.pay(h.Chain(w.currency.Chain), w.address, w.currency.Contract, amount)
 }
 
-// stray pays what fits no wallet: another currency of the chain to a wallet's address, or a tag that is nobody's.
+// stray pays what fits no wallet: another currency of the chain to a wallet's address, or an unknown tag.
 func (h *history) stray(e Event) {
 	currency := h.currency(e.A)
 	c := h.Chain(currency.Chain)
@@ -110,8 +110,8 @@ func (h *history) stray(e Event) {
 	h.pay(c, to, currency.Contract, 1000+uint64(e.C)%(2*bursartest.Unit))
 }
 
-// capital is the operator's own money, where the hot address takes it for that.
-func (h *history) capital(e Event) {
+// operatorFunds pays the operator's own money to the hot wallet address, where it counts as operator funds.
+func (h *history) operatorFunds(e Event) {
 	currency := h.currency(e.A)
 	c := h.Chain(currency.Chain)
 	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract,
@@ -128,7 +128,7 @@ func (h *history) again(e Event) {
 var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Sender, bursartest.Sender,
 	bursartest.Sweeper, bursartest.Opinions}
 
-// oneStep has a worker of the leader, now and then of one that leads no more, take a step.
+// oneStep makes a step of a worker of the process that holds the chain lease, now and then of one that has lost it.
 func (h *history) oneStep(e Event) {
 	c := h.chain(e.A)
 	p := h.leader(c)
@@ -140,7 +140,7 @@ func (h *history) oneStep(e Event) {
 	h.step(p, c, workers[int(e.C)%len(workers)], e.Interrupts)
 }
 
-// round has the leader of a chain do all that there is to do once.
+// round makes the process that holds the chain lease do everything that is due once.
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
 	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Sender,
@@ -149,7 +149,7 @@ func (h *history) round(e Event) {
 	}
 }
 
-// audit has a process take a step of the audit of the books.
+// audit makes a process do a step of the audit of the books.
 func (h *history) audit(e Event) {
 	p := h.process(e.A)
 	outcome := p.Do("audit", e.Interrupts, func(ctx context.Context) error {
@@ -161,7 +161,7 @@ func (h *history) audit(e Event) {
 	}
 }
 
-// look has a process compare the database with the marks outside it.
+// look makes a process compare the database with the marks outside it.
 func (h *history) look(e Event) {
 	p := h.process(e.A)
 	if outcome := p.Do("look", e.Interrupts, p.Look); outcome != "ok" {
@@ -175,7 +175,7 @@ func (h *history) restart(e Event) {
 	h.process(e.A)
 }
 
-// heal ends all that is wrong with a chain's nodes, and brings back what reorganisations dropped.
+// heal ends everything that is wrong with a chain's nodes, and brings back what reorgs dropped.
 func (h *history) heal(c *sim.Chain) {
 	for _, e := range c.Endpoints() {
 		c.Heal(e.Name)
@@ -191,7 +191,7 @@ func (h *history) heal(c *sim.Chain) {
 	h.dropped[id] = nil
 	for _, txID := range h.externals[id] {
 		if c.Dropped(txID) {
-			c.Restore(txID) // anyone who has the key sends it again
+			c.Restore(txID) // anyone who has the bytes broadcasts it again
 		}
 	}
 }
@@ -201,14 +201,14 @@ func (h *history) nodeFault(e Event) {
 	h.chain(e.A).Fail(methods[int(e.B)%len(methods)], 1+int(e.C%3), nil)
 }
 
-// lose has a node lose what it is sent, or all that it was sent.
+// lose makes a node lose what it is sent, or everything that it was sent.
 func (h *history) lose(e Event) {
 	c := h.chain(e.A)
 	switch e.B % 4 {
 	case 0:
 		for _, txID := range c.Forget() {
 			if slices.Contains(h.outsides[c.Capabilities().ID], txID) {
-				h.dropped[c.Capabilities().ID] = append(h.dropped[c.Capabilities().ID], txID) // its sender sends it again
+				h.dropped[c.Capabilities().ID] = append(h.dropped[c.Capabilities().ID], txID) // its sender repeats it
 			}
 		}
 	case 1:
@@ -220,7 +220,7 @@ func (h *history) lose(e Event) {
 	}
 }
 
-// lag has an endpoint show an older chain, or be down.
+// lag makes an endpoint show an older chain, or be down.
 func (h *history) lag(e Event) {
 	c := h.chain(e.A)
 	name := c.Endpoints()[e.B%3].Name
@@ -236,8 +236,8 @@ func (h *history) lag(e Event) {
 	}
 }
 
-// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the
-// same endpoint each time: two that tell the same lie are as many as are asked.
+// lie makes an endpoint report a payment that does not exist, in a currency that requires two opinions. It is the
+// same endpoint each time, because two endpoints with the same lie would satisfy the requirement.
 func (h *history) lie(e Event) {
 	for _, w := range h.wallets {
 		if w.currency.CreditQuorum.Endpoints < 2 {
@@ -255,7 +255,8 @@ func (h *history) lie(e Event) {
 	}
 }
 
-// outsider has the receiver of an order refuse what it is paid, or take it again, where a chain knows of such a thing.
+// outsider makes the receiver of a withdrawal refuse payments, or accept them again, on chains where that is
+// possible.
 func (h *history) outsider(e Event) {
 	if len(h.orders) == 0 {
 		return
@@ -271,7 +272,7 @@ func (h *history) outsider(e Event) {
 	}
 }
 
-// reorg replaces blocks, and leaves out some payments of outsiders and some of our own.
+// reorg replaces blocks, and leaves out some external payments and some outgoing transactions.
 func (h *history) reorg(e Event) {
 	c := h.chain(e.A)
 	id := c.Capabilities().ID
@@ -302,17 +303,18 @@ func (h *history) reorg(e Event) {
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
 }
 
-// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes
-// back then.
+// stuck keeps everything that pays a usual fee out of blocks until the fee rate falls or the chain heals, and what
+// waited comes back then.
 func (h *history) stuck(e Event) {
 	h.chain(e.A).SetRate(1 << 18)
 	h.log("  nothing is confirmed for a while")
 }
 
-// jump has the clock of the world, or that of one process, go on by hours or days, and that of a process back as well.
+// jump advances the clock of the harness, or that of one process, by hours or days, and may set that of a process
+// back.
 func (h *history) jump(e Event) {
 	switch by := time.Hour +
-		time.Duration(e.B%120)*time.Minute; e.C % 3 { // a claim on a request lasts as long as a clock is wrong
+		time.Duration(e.B%120)*time.Minute; e.C % 3 { // a wrong clock prolongs the reservation of an idempotency key
 	case 0:
 		h.Clock.Advance(24 * by)
 	case 1:
@@ -322,7 +324,7 @@ func (h *history) jump(e Event) {
 	}
 }
 
-// within picks about a third of the transactions that are in the last blocks.
+// within selects about a third of the transactions in the last blocks.
 func (h *history) within(c *sim.Chain, depth int, txIDs []string, choice uint32) (some []string) {
 	at := height(c)
 	for i, id := range txIDs[max(0, len(txIDs)-30):] {

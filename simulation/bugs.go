@@ -1,6 +1,6 @@
 package main
 
-// bug is a fault of the service that somebody might make: a text in a file, once, that another one takes the place of.
+// bug is a possible fault of the service: a text that occurs once in a file, and its replacement.
 type bug struct {
 	name string
 	file string
@@ -8,7 +8,8 @@ type bug struct {
 	is   string
 }
 
-// bugs are planted one by one to see that the simulation finds them. docs/simulation.md says which seed finds which.
+// bugs are planted one by one to check that the simulation finds them. docs/simulation.md lists the seed that finds
+// each.
 var bugs = []bug{
 	{"a reversed credit stays on the account", "deposit/reverse.go",
 		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {",

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// ask sends a request of a customer to a process. One whose outcome is not known stays open.
+// ask sends a request of a customer to a process. A request whose outcome is unknown stays open.
 func (h *history) ask(
 	n uint32, customer int, path string, body any, interrupts []bursartest.Interrupt, then func(bursartest.Answer),
 ) {
@@ -27,7 +27,7 @@ func (h *history) ask(
 	h.send(n, r, interrupts)
 }
 
-// send asks once. Then is called once for a request, however often it is sent.
+// send sends a request once. Its callback then is called once for a request, however often it is sent.
 func (h *history) send(n uint32, r *request, interrupts []bursartest.Interrupt) {
 	p := h.process(n)
 	h.requests++
@@ -111,14 +111,14 @@ func (h *history) madeWallet(a bursartest.Answer, customer int, currency bursar.
 	})
 }
 
-// withdraw orders a payment to an outsider that no other order pays.
+// withdraw requests a payment to an external address that no other withdrawal pays.
 func (h *history) withdraw(e Event) {
 	currency := h.currency(e.C)
 	to := bursar.Address{Base: h.Chain(currency.Chain).Named(fmt.Sprint("outsider ", h.requests))}
 	h.order(e, currency, to, nil)
 }
 
-// inside orders a payment to a wallet of this service.
+// inside requests a payment to a wallet of this service.
 func (h *history) inside(e Event) {
 	if len(h.wallets) > 0 {
 		w := h.wallets[int(e.C)%len(h.wallets)]

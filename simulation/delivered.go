@@ -8,17 +8,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// tokenKeeps is how many millionths of each transfer a token keeps while it takes a fee.
+// tokenKeeps is how many millionths (ppm) of each transfer a token keeps while it takes a fee.
 const tokenKeeps = 1000
 
-// reach names what one transaction brought to one address of an asset.
+// reach identifies what one transaction delivered to one address of an asset.
 type reach struct {
 	chain          bursar.ChainID
 	txID           string
 	base, contract string
 }
 
-// reach notes a transfer.
+// reach adds a transfer.
 func (m *model) reach(id bursar.ChainID, t chain.Transfer) error {
 	k := reach{id, t.TxID, t.Address.Base, t.Contract}
 	sum, err := m.reached[k].Add(t.Amount)
@@ -26,9 +26,9 @@ func (m *model) reach(id bursar.ChainID, t chain.Transfer) error {
 	return err
 }
 
-// delivered returns what the chain has brought to the receiver of an order that it pays: nothing of one that is not
-// confirmed, and of a confirmed one the whole. A token that keeps a part brings just the rest, and only where the
-// service has noticed and halted the currency: the customer is debited for what arrived and has the rest back.
+// delivered returns what the chain has delivered to the receiver of a withdrawal: nothing for one that is not
+// confirmed, and the whole amount for a confirmed one. A token that keeps a part delivers only the rest, and only if
+// the service has noticed and halted the currency: the customer is debited for what arrived and is refunded the rest.
 func (h *history) delivered(m *model, o *order, w bursar.Withdrawal) (bursar.Amount, error) {
 	paid := w.Status == bursar.WithdrawalConfirmed
 	got := m.reached[reach{o.currency.Chain, w.TxID, o.to.Base, o.currency.Contract}]
@@ -61,7 +61,7 @@ func (h *history) delivered(m *model, o *order, w bursar.Withdrawal) (bursar.Amo
 	return got, h.noticedShort(o, w)
 }
 
-// noticedShort insists that the service halted a currency when its token did not deliver a payment whole.
+// noticedShort checks that the service halted a currency when its token did not deliver a payment whole.
 func (h *history) noticedShort(o *order, w bursar.Withdrawal) error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
 		events, err := tx.Halts().Events(h.ctx, 10_000)
@@ -74,6 +74,6 @@ func (h *history) noticedShort(o *order, w bursar.Withdrawal) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("withdrawal %s was not delivered whole and never halted %s", w.ID, o.currency.Code)
+		return fmt.Errorf("withdrawal %s was not delivered whole and %s was never halted", w.ID, o.currency.Code)
 	})
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// attacker is the name whose address an edited order pays.
+// attacker is the name whose address an edited withdrawal pays.
 const attacker = "attacker"
 
-// target is what somebody who can write to the database may change.
+// target is a value that an attacker with write access to the database may change.
 type target struct {
 	name    string
 	pick    string // selects rowid and the value, in an order that is always the same
 	column  string
 	table   string
-	counts  bool // the value is an amount, and is raised by one unit
-	ordered bool // it concerns an order that is not paid yet: one that ends meanwhile need not be found
+	counts  bool // the value is an amount, and is increased by one unit
+	ordered bool // the row is a withdrawal that is not paid yet: an edit of one that ends soon need not be found
 	change  func(h *history, value string) string
 }
 
@@ -47,14 +47,14 @@ var targets = []target{
 		}},
 }
 
-// edit is a change that nobody of the service made.
+// edit is a change that the service did not make.
 type edit struct {
 	target
 	row     int64
 	was, is string
 }
 
-// edit has somebody change a row of the database. It happens once in a history.
+// edit changes a row of the database from outside. It happens once in a history.
 func (h *history) edit(e Event) {
 	if h.edited != nil || h.DB.Postgres() {
 		return
@@ -114,8 +114,8 @@ func raised(text string, by int64) (string, error) {
 // editRounds is how often everything is done once before an edit must have been found.
 const editRounds = 8
 
-// mendEdit insists that an edit is found and that nothing is paid on it, and then has the operator write back what was
-// there. After that the history is judged like any other.
+// mendEdit checks that an edit is found and that nothing is paid because of it, and then has the operator undo it.
+// After that the history is judged like any other.
 func (h *history) mendEdit() {
 	if h.edited == nil {
 		return
@@ -150,10 +150,11 @@ func (e *edit) undo(tx *sql.Tx) error {
 	return err
 }
 
-// editFound insists that the service has noticed an edit: the books contradict themselves, or the order was not paid.
+// editFound checks that the service has noticed an edit: the books contradict themselves, or the withdrawal was not
+// paid.
 func (h *history) editFound() error {
 	if h.edited.ordered {
-		return nil // that nothing is paid on it is what counts, and is looked at all the time
+		return nil // what counts is that nothing is paid because of it, which is checked all the time
 	}
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
 		halts, err := tx.Halts().List(h.ctx)
@@ -164,12 +165,13 @@ func (h *history) editFound() error {
 	})
 }
 
-// nothingForAttackers insists that nothing was ever paid to whom an edited order names.
+// nothingForAttackers checks that nothing was ever paid to the attacker's address.
 func (h *history) nothingForAttackers() {
 	for _, c := range h.Chains {
 		for _, currency := range h.Registry.On(c.Capabilities().ID) {
 			if got := c.Balance(h.Chains[0].Named(attacker), currency.Contract); !got.IsZero() {
-				h.fail(fmt.Errorf("%s of %s went to whom an edited order names", got, currency.Code))
+				h.fail(fmt.Errorf("%s of %s went to the attacker's address of an edited "+
+					"withdrawal", got, currency.Code))
 			}
 		}
 	}

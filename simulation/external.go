@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// external is somebody else with the hot key.
+// external is a thief with the hot wallet's key.
 func (h *history) external(e Event) {
 	c := h.chain(e.A)
 	hot := h.Hot(c.Capabilities().ID).Base
@@ -26,7 +26,7 @@ func (h *history) external(e Event) {
 }
 
 // settleExternal resumes the chains that an external spend has halted, as `bursar chain resume` does: the operator
-// bears what it took. One that is not final yet halts on.
+// bears the loss. One that is not final yet stays halted.
 func (h *history) settleExternal() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID

@@ -6,7 +6,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// An operator who settles an external spend and resumes gets every chain to rest again, with books that equal it.
+// TestAnExternalSpendIsSettled checks that every chain comes to rest again after an operator settles an external
+// spend and resumes, with books that agree with it.
 func TestAnExternalSpendIsSettled(t *testing.T) {
 	t.Parallel()
 	template := memory(t)
@@ -16,7 +17,7 @@ func TestAnExternalSpendIsSettled(t *testing.T) {
 			{Do: "mine", B: 2}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "external"}, {Do: "mine"}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "withdraw", A: 1, B: 1000}, {Do: "round"}}}
-		r := play(p, Setting{Template: template})
+		r := run(p, Setting{Template: template})
 		if r.Err != nil || r.Stolen != 1 {
 			t.Errorf("%s: %d external spends: %v", kind, r.Stolen, r.Err)
 		}

@@ -16,20 +16,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Setting is what a history is played on.
+// Setting is the environment of a history.
 type Setting struct {
 	Template *bursartest.Template
 	DB       *store.DB // nil: in memory
-	Print    io.Writer // takes the log as it is written; nil: nobody
-	Service  io.Writer // takes what the service logs; nil: nobody
+	Print    io.Writer // receives the log as it is written; nil: discarded
+	Service  io.Writer // receives what the service logs; nil: discarded
 	Record   bool      // sum up every event with each row that it changed
 }
 
-// Result is what came of a history.
+// Result is the result of a history.
 type Result struct {
 	Hash  string // of the whole log
 	Lines int
-	Err   error // what is wrong with it
+	Err   error // the first failure
 	Paid  int   // withdrawals that were paid
 
 	Stolen int // external spends
@@ -37,7 +37,7 @@ type Result struct {
 	Sums []string // of each event, and of each round in which the history came to rest
 }
 
-// history is a world with what its customers, payers and operator know of it.
+// history is a harness with what its customers, payers and operator know of it.
 type history struct {
 	*bursartest.Harness
 	ctx     context.Context
@@ -45,38 +45,37 @@ type history struct {
 	print   io.Writer
 	lines   int
 	failure error
-	record  *record // nil: nobody asks for it
+	record  *record // nil: not recorded
 
 	wallets   []*wallet
 	orders    []*order
-	open      []*request // whose outcome their customer does not know
-	strays    []string
+	open      []*request           // whose outcome their customer does not know
 	given     map[string]bursar.ID // wallet by address
 	requests  int
-	outsides  map[bursar.ChainID][]string // payments of outsiders that a reorganisation may drop
+	outsides  map[bursar.ChainID][]string // external payments that a reorg may drop
 	dropped   map[bursar.ChainID][]string
 	assigned  map[string]int   // customer by deposit that an operator assigned
-	decided   []bursar.Deposit // unattributed ones, in the end
+	decided   []bursar.Deposit // unattributed ones, at the end
 	below     []bursar.ID
-	gone      []string        // payments that were spent again
+	gone      []string        // payments that were double-spent
 	final     map[string]bool // transactions that were in a final block once
 	scanned   scans
-	covered   map[bursar.ChainID]int64  // what changes was when the books and the chain were found to agree
-	lied      bool                      // a node reported a payment that was none
+	covered   map[bursar.ChainID]int64  // sum of the changes when the books and the chain last agreed
+	lied      bool                      // a node reported a payment that does not exist
 	liar      int                       // that node
-	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said
+	highest   map[bursar.ChainID]uint64 // final heights that nodes have reported
 	unruly    bool                      // a token has misbehaved: a payment in a block that is made again may fail there
 	reorged   bool                      // blocks were replaced
-	halted    []store.HaltScope         // by command, as the present event began
+	halted    []store.HaltScope         // halted by command when the present event began
 	signed    int                       // how many transactions were signed then
-	edited    *edit                     // what somebody has changed in the database
+	edited    *edit                     // what was edited in the database
 	stolen    int
 	externals map[bursar.ChainID][]string
 	images    []image
 	restored  int
-	lost      map[bursar.ID]bool // wallets that the database has forgotten, in the end
+	lost      map[bursar.ID]bool // wallets that the database has forgotten, at the end
 	resting   bool
-	drawn     []*drawn // orders of the treasury
+	drawn     []*drawn // withdrawals of the treasury
 	paced     int      // how many transactions were counted for the hourly limits
 	flows     map[flow][]*outflow
 }
@@ -99,18 +98,18 @@ type order struct {
 	amount   bursar.Amount
 	fee      bursar.Amount
 	to       bursar.Address
-	inside   *wallet // of another customer; nil: an outsider, who is paid by this order alone
+	inside   *wallet // of another customer; nil: an external address, which this withdrawal alone pays
 }
 
-// request is something that a customer asked for, and asks for again until there is an answer.
+// request is a customer's request, repeated until there is an answer.
 type request struct {
 	bursartest.Request
 	customer int
 	then     func(bursartest.Answer)
 }
 
-// play makes a plan happen, lets it come to rest, and judges it.
-func play(p Plan, s Setting) (result Result) {
+// run runs a plan, lets it come to rest, and judges it.
+func run(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
@@ -123,13 +122,13 @@ func play(p Plan, s Setting) (result Result) {
 		h.record = newRecord()
 		config.Asked = h.log
 	}
-	world, err := bursartest.New(h.ctx, config)
+	harness, err := bursartest.New(h.ctx, config)
 	if err != nil {
 		return Result{Err: err}
 	}
-	h.Harness = world
+	h.Harness = harness
 	h.run(p)
-	h.fail(world.Close())
+	h.fail(harness.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
 	if h.record != nil {
 		result.Sums = h.record.sums
@@ -146,7 +145,7 @@ func (h *history) run(p Plan) {
 	h.start(0)
 	h.start(1)
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	for i, e := range p.Events {
 		if h.failure != nil {
@@ -185,14 +184,14 @@ func (h *history) log(format string, args ...any) {
 	}
 }
 
-// fail notes the first thing that is wrong.
+// fail records the first failure.
 func (h *history) fail(err error) {
 	if h.failure == nil && err != nil {
 		h.failure = err
 	}
 }
 
-// start puts a new process in the place of one that has died.
+// start replaces a dead process by a new one.
 func (h *history) start(i int) {
 	p, err := h.Start(fmt.Sprint("p", i))
 	if err != nil {
@@ -204,7 +203,7 @@ func (h *history) start(i int) {
 	}
 }
 
-// process returns a process that lives.
+// process returns a live process.
 func (h *history) process(n uint32) *bursartest.Process {
 	i := int(n % 2)
 	if h.Processes[i].Dead() {
@@ -214,17 +213,17 @@ func (h *history) process(n uint32) *bursartest.Process {
 	return h.Processes[i]
 }
 
-// leader returns the process that leads a chain, as far as it knows.
+// leader returns the process that holds a chain's lease, as far as it knows.
 func (h *history) leader(c *sim.Chain) *bursartest.Process {
 	for i := range h.Processes {
 		if p := h.process(uint32(i)); p.Leads(c.Capabilities().ID) {
 			return p
 		}
 	}
-	return h.lead(0, c)
+	return h.takeLease(0, c)
 }
 
-func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
+func (h *history) takeLease(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
 	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
 		return p.Lead(ctx, c.Capabilities().ID)
@@ -244,7 +243,7 @@ func (h *history) currency(n uint32) bursar.Currency {
 	return all[int(n)%len(all)]
 }
 
-// step takes a step of a worker.
+// step makes a step of a worker.
 func (h *history) step(
 	p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt,
 ) {
@@ -258,7 +257,7 @@ func (h *history) step(
 	}
 }
 
-// hooks has a process deliver what is due.
+// hooks makes a process deliver what is due.
 func (h *history) hooks(p *bursartest.Process, interrupts []bursartest.Interrupt) {
 	outcome := p.Do("hooks", interrupts, func(ctx context.Context) error { return p.Service.Deliverer.Step(ctx) })
 	if outcome != "ok" {
@@ -266,7 +265,7 @@ func (h *history) hooks(p *bursartest.Process, interrupts []bursartest.Interrupt
 	}
 }
 
-// pay has outsiders pay, and remembers that a reorganisation may drop it.
+// pay makes external payments, and remembers that a reorg may drop them.
 func (h *history) pay(c *sim.Chain, to bursar.Address, contract string, amount uint64) string {
 	id := c.Pay(chain.Payment{Address: to, Contract: contract, Amount: bursar.Units(amount)})
 	h.outsides[c.Capabilities().ID] = append(h.outsides[c.Capabilities().ID], id)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// delivered is what a webhook says of a deposit.
+// delivered is what a webhook reports about a deposit.
 type delivered struct {
 	Response struct {
 		Webhook struct {
@@ -24,7 +24,7 @@ type delivered struct {
 	}
 }
 
-// hooksHold insists that every credit has reached its receiver, under one id for each time that it was made.
+// hooksHold checks that every credit has reached its receiver, under one id for each time that it was made.
 func (h *history) hooksHold(m *model) error {
 	credits, reversals := map[string]int{}, map[string]int{}
 	for _, r := range h.Receivers.Taken() {
@@ -52,8 +52,9 @@ func (h *history) hooksHold(m *model) error {
 			continue
 		}
 		key := fmt.Sprintf("%s %d %s %s", c.txID, c.output, c.wallet.address, c.wallet.hook)
-		if credits[key] != reversals[key]+1 && (h.restored == 0 || credits[key] == 0) { // an older database tells it again
-			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key],
+		if credits[key] != reversals[key]+1 && (h.restored == 0 || credits[key] == 0) { // a restored one sends again
+			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of "+
+				"reversals", key, credits[key],
 				reversals[key])
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// judge holds a history that came to rest against what must be true of it.
+// judge checks a history that came to rest against everything that must be true of it.
 func (h *history) judge() error {
 	h.observe(0)
 	h.decided = h.unattributed(true)
@@ -39,7 +39,7 @@ func (h *history) judge() error {
 	return nil
 }
 
-// logEnd writes the final books and the alarms that are open.
+// logEnd logs the final books and the raised alarms.
 func (h *history) logEnd() {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
 		var lines []string // in an order that is the same on every database
@@ -73,7 +73,7 @@ func (h *history) chainsHold() error {
 	return nil
 }
 
-// custodyHolds insists that the books hold to the unit what the chains do at addresses of ours.
+// custodyHolds checks that the books agree to the unit with the chains' balances of the service's addresses.
 func (h *history) custodyHolds() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
 		newest, err := tx.Wallets().Newest(h.ctx)
@@ -116,7 +116,7 @@ func (h *history) custodyHolds() error {
 	})
 }
 
-// reconciled insists that the service itself finds its books in order.
+// reconciled checks that the service itself finds no difference in its books.
 func (h *history) reconciled() error {
 	for _, c := range h.Chains {
 		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Capabilities().ID).Base}
@@ -161,7 +161,7 @@ func (h *history) nothingHalted() error {
 		halts, haltsErr := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
 			if _, account := halt.Scope.Account(); account && len(h.gone) > 0 {
-				continue // what a chain took back for good freezes its account
+				continue // a deposit that was reorged out for good freezes its account
 			}
 			return fmt.Errorf("%s is halted by %s: %s", halt.Scope, halt.Kind, halt.Reason)
 		}
@@ -169,7 +169,7 @@ func (h *history) nothingHalted() error {
 	})
 }
 
-// returnsHold insists that nobody was paid back more than they sent, nor without an operator's decision.
+// returnsHold checks that no sender was refunded more than they sent, nor without an operator's resolution.
 func (h *history) returnsHold() error {
 	for _, d := range h.decided {
 		got := h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract)
@@ -181,21 +181,21 @@ func (h *history) returnsHold() error {
 	return nil
 }
 
-// balancesHold insists that every customer has what the model says, as the API tells it.
+// balancesHold checks that every customer has the model's balance in the API.
 func (h *history) balancesHold(m *model) error {
 	for i := range h.Template.Customers {
-		var told struct {
+		var shown struct {
 			Response struct {
 				Account struct {
 					Balance map[bursar.CurrencyCode]string
 				}
 			}
 		}
-		if err := h.read(i, "account", &told); err != nil {
+		if err := h.read(i, "account", &shown); err != nil {
 			return err
 		}
 		for _, currency := range h.Registry.All() {
-			if err := m.compare(i, currency, told.Response.Account.Balance[currency.Code]); err != nil {
+			if err := m.compare(i, currency, shown.Response.Account.Balance[currency.Code]); err != nil {
 				return err
 			}
 		}
@@ -203,19 +203,20 @@ func (h *history) balancesHold(m *model) error {
 	return nil
 }
 
-func (m *model) compare(customer int, currency bursar.Currency, told string) error {
+func (m *model) compare(customer int, currency bursar.Currency, shown string) error {
 	want := m.balances[asset{customer, currency.Code}]
 	if want == nil {
 		want = new(big.Int)
 	}
-	got, err := units(currency, told)
+	got, err := units(currency, shown)
 	if err != nil || got.Cmp(want) != 0 {
-		return fmt.Errorf("customer %d has %s units of %s and is told %q (%v)", customer, want, currency.Code, told, err)
+		return fmt.Errorf("customer %d has %s units of %s and the API shows %q "+
+			"(%v)", customer, want, currency.Code, shown, err)
 	}
 	return nil
 }
 
-// units reads a decimal with a sign.
+// units parses a decimal with a sign.
 func units(currency bursar.Currency, text string) (*big.Int, error) {
 	plain := strings.TrimPrefix(text, "-")
 	amount, err := bursar.ParseDecimal(plain, currency.Decimals)
@@ -239,10 +240,10 @@ func (h *history) read(customer int, path string, into any) error {
 	return json.Unmarshal(answer.Body, into)
 }
 
-// statementsHold insists that every line of a customer's statement adds up to the balance.
+// statementsHold checks that the lines of a customer's statement add up to the balance.
 func (h *history) statementsHold(m *model) error {
 	for i := range h.Template.Customers {
-		var told struct {
+		var shown struct {
 			Response struct {
 				Ledger []struct {
 					Currency        bursar.CurrencyCode
@@ -251,11 +252,11 @@ func (h *history) statementsHold(m *model) error {
 				NextCursor string
 			}
 		}
-		if err := h.read(i, "account/ledger?limit=1000", &told); err != nil {
+		if err := h.read(i, "account/ledger?limit=1000", &shown); err != nil {
 			return err
 		}
 		sums := map[bursar.CurrencyCode]*big.Int{}
-		for _, line := range told.Response.Ledger {
+		for _, line := range shown.Response.Ledger {
 			currency, err := h.Registry.Get(line.Currency)
 			if err != nil {
 				return err

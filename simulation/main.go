@@ -1,15 +1,16 @@
-// Simulation plays histories of a whole Bursar: what customers, payers, an operator, nodes, receivers and misfortune do
-// to it, in memory and on a virtual clock, and judges each one. The same seed gives the same history, byte for byte.
+// Simulation runs random histories of a whole Bursar: the actions of customers, payers, an operator, nodes and
+// receivers, and faults, in memory and on a virtual clock. It judges each history. The same seed gives the same
+// history, byte for byte.
 //
-//	go run ./simulation -n 1000000            play seeds 0 to 999999 and name those that fail
-//	go run ./simulation -seed 7               play one and print its log
+//	go run ./simulation -n 1000000            run seeds 0 to 999999 and list those that fail
+//	go run ./simulation -seed 7               run one seed and print its log
 //	go run ./simulation -shrink 7             find the smallest part of its plan that still fails
-//	go run ./simulation -plan file.json       play a plan that was kept
+//	go run ./simulation -plan file.json       run a plan that was kept
 //	go run ./simulation -seed 7 -rows         print every row that it changed as well
-//	go run ./simulation -record               write down how the recorded histories go now
-//	go run ./simulation -planted -n 300       plant bugs in the service and say which seed finds each
+//	go run ./simulation -record               record the sums of the recorded histories again
+//	go run ./simulation -planted -n 300       plant bugs in the service and print which seed finds each
 //
-// docs/simulation.md explains what is played and what is judged.
+// docs/simulation.md explains the actions, the faults and the judgements.
 package main
 
 import (
@@ -28,7 +29,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// command is what was asked for.
+// command is the parsed command line.
 type command struct {
 	n        int
 	from     uint64
@@ -49,20 +50,20 @@ type command struct {
 
 func main() {
 	var c command
-	flag.IntVar(&c.n, "n", 1000, "play so many seeds")
-	flag.Uint64Var(&c.from, "from", 0, "begin with this seed")
-	flag.IntVar(&c.workers, "workers", runtime.NumCPU(), "play so many histories side by side")
+	flag.IntVar(&c.n, "n", 1000, "run so many seeds")
+	flag.Uint64Var(&c.from, "from", 0, "start with this seed")
+	flag.IntVar(&c.workers, "workers", runtime.NumCPU(), "run so many histories in parallel")
 	flag.IntVar(&c.length, "events", defaultLength, "plan so many events for each history")
-	flag.Int64Var(&c.seed, "seed", -1, "play this seed alone and print its log")
+	flag.Int64Var(&c.seed, "seed", -1, "run this seed alone and print its log")
 	flag.Int64Var(&c.shrink, "shrink", -1, "find the smallest part of this seed's plan that fails, and print its log")
-	flag.StringVar(&c.plan, "plan", "", "play the plan in this file and print its log")
-	flag.StringVar(&c.keep, "keep", "", "write the plan that was played or shrunk to this file")
-	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
-	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
-	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
-	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+
-		" what they are now")
-	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and what was asked of nodes")
+	flag.StringVar(&c.plan, "plan", "", "run the plan in this file and print its log")
+	flag.StringVar(&c.keep, "keep", "", "write the plan that was run or shrunk to this file")
+	flag.BoolVar(&c.first, "first", false, "stop after the first history that fails")
+	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and print which seed finds each")
+	flag.BoolVar(&c.service, "service", false, "print the service's log too")
+	flag.BoolVar(&c.record, "record", false,
+		"run the recorded histories and record their present sums in simulation/"+recordedFile)
+	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and the calls to nodes and the signer")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()
 	if err := c.run(); err != nil {
@@ -72,7 +73,7 @@ func main() {
 }
 
 func (c command) run() (err error) {
-	debug.SetGCPercent(400) // a history's memory is small, and soon nobody's
+	debug.SetGCPercent(400) // a history's memory is small, and soon garbage
 	if c.profile != "" {
 		f, err := os.Create(c.profile)
 		if err != nil {
@@ -110,7 +111,7 @@ func (c command) run() (err error) {
 	return c.many()
 }
 
-// show plays one plan and prints its log.
+// show runs one plan and prints its log.
 func (c command) show(p Plan) error {
 	if c.keep != "" {
 		if err := p.keep(c.keep); err != nil {
@@ -121,12 +122,12 @@ func (c command) show(p Plan) error {
 	if c.service {
 		s.Service = os.Stdout
 	}
-	r := play(p, s)
+	r := run(p, s)
 	fmt.Printf("%d lines, %s\n", r.Lines, r.Hash)
 	return r.Err
 }
 
-// many plays seeds until they are all played or somebody interrupts it.
+// many runs seeds until all have run or the user interrupts it.
 func (c command) many() error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt)
@@ -156,26 +157,26 @@ hand:
 	group.Wait()
 	t.progress(began, c.n)
 	if len(t.failed) > 0 {
-		return fmt.Errorf("%d of %d histories failed: %d", len(t.failed), t.played, t.failed)
+		return fmt.Errorf("%d of %d histories failed: %d", len(t.failed), t.ran, t.failed)
 	}
 	return nil
 }
 
-// tally counts what many histories came to.
+// tally counts the results of many histories.
 type tally struct {
 	out    io.Writer
 	seeds  chan uint64
 	mu     sync.Mutex
-	played int
+	ran    int
 	paid   int
 	failed []uint64
 }
 
 func (t *tally) work(c command) {
 	for seed := range t.seeds {
-		r := play(generate(seed, c.length), Setting{Template: c.template})
+		r := run(generate(seed, c.length), Setting{Template: c.template})
 		t.mu.Lock()
-		t.played++
+		t.ran++
 		t.paid += r.Paid
 		if r.Err != nil {
 			t.failed = append(t.failed, seed)
@@ -196,5 +197,5 @@ func (t *tally) progress(began time.Time, of int) {
 	defer t.mu.Unlock()
 	took := time.Since(began)
 	fmt.Fprintf(t.out, "%d of %d histories in %v, %.1f a second, %d withdrawals paid, %d failed\n",
-		t.played, of, took.Round(time.Second), float64(t.played)/took.Seconds(), t.paid, len(t.failed))
+		t.ran, of, took.Round(time.Second), float64(t.ran)/took.Seconds(), t.paid, len(t.failed))
 }

@@ -18,27 +18,27 @@ type asset struct {
 	code     bursar.CurrencyCode
 }
 
-// model is what the books must say in the end, from nothing but the chains' blocks and what customers ordered.
+// model is what the books must say at the end, computed from the chains' blocks and the customers' withdrawals alone.
 type model struct {
 	balances map[asset]*big.Int
 	credits  []credit
-	reached  map[reach]bursar.Amount // what each transaction of ours brought to whom
+	reached  map[reach]bursar.Amount // what each outgoing transaction delivered to which address
 }
 
-// credit is a deposit that must have been credited, and be known to its receiver.
+// credit is a deposit that must be credited, and be known to its receiver.
 type credit struct {
 	wallet *wallet
 	txID   string
 	output uint32
 }
 
-// watchAll lets a chain show everything.
+// watchAll makes a chain show everything.
 type watchAll struct{}
 
-// Pays says yes.
+// Pays returns true.
 func (watchAll) Pays(string) bool { return true }
 
-// Sent says no.
+// Sent returns false.
 func (watchAll) Sent(string) bool { return false }
 
 func value(a bursar.Amount) *big.Int {
@@ -88,7 +88,7 @@ func (h *history) expected() (*model, error) {
 	return m, h.ordersIn(m)
 }
 
-// stays names the transactions of ours that bring nobody a deposit.
+// stays lists the outgoing transactions that are no deposit of any wallet.
 func (h *history) stays(id bursar.ChainID) map[string]bool {
 	ours := map[string]bool{}
 	for _, s := range h.Signed {
@@ -99,7 +99,7 @@ func (h *history) stays(id bursar.ChainID) map[string]bool {
 	return ours
 }
 
-// arrived adds a transfer to anyone who must be credited with it.
+// arrived adds a transfer to the customer who must be credited with it.
 func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 	currency, known := h.Registry.Asset(id, t.Contract)
 	if !known {
@@ -136,7 +136,7 @@ func (h *history) found(t chain.Transfer) bool {
 	return slices.ContainsFunc(h.decided, func(d bursar.Deposit) bool { return d.TxID == t.TxID && d.Output == t.Output })
 }
 
-// forgotten names the wallets that an older database knows nothing of.
+// forgotten lists the wallets that an older database does not know.
 func (h *history) forgotten() (map[bursar.ID]bool, error) {
 	lost := map[bursar.ID]bool{}
 	if h.restored == 0 {
@@ -154,12 +154,12 @@ func (h *history) forgotten() (map[bursar.ID]bool, error) {
 	})
 }
 
-// ordersIn takes off what was paid, and adds what was paid inside.
+// ordersIn subtracts what was paid, and adds what was paid internally.
 func (h *history) ordersIn(m *model) error {
 	for _, o := range h.orders {
 		w, err := h.withdrawal(o)
 		if errors.Is(err, store.ErrNotFound) && h.restored > 0 {
-			continue // the database has forgotten it; it was paid once at most, or its money never left
+			continue // the database has forgotten it; it was paid once at most, or its money was never sent
 		}
 		if err != nil {
 			return err
@@ -196,8 +196,8 @@ func (h *history) withdrawal(o *order) (w bursar.Withdrawal, err error) {
 	return w, nil
 }
 
-// everything is the watch of a stranger who looks at all.
+// everything is a watch list that matches every address.
 type everything struct{ watchAll }
 
-// Sync has nothing to read.
+// Sync does nothing.
 func (everything) Sync(context.Context) error { return nil }

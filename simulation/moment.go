@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// momentHolds insists on what must be true at any moment: what is credited has been in a final block, and the chain
-// holds what the books say, to the unit, with what is not booked yet.
+// momentHolds checks what must be true at any time: whatever is credited has been in a final block, and the chain
+// holds what the books say, to the unit, together with what is not booked yet.
 func (h *history) momentHolds() {
 	for _, c := range h.Chains {
 		h.fail(h.noteFinal(c.Capabilities().ID))
@@ -21,15 +21,15 @@ func (h *history) momentHolds() {
 	h.fail(h.coveredNow())
 }
 
-// noteFinal remembers the transactions of blocks that became final, by the world's own chains and not by any node's
-// word.
+// noteFinal records the transactions of blocks that became final, by the harness's own chains and not by a node's
+// answers.
 func (h *history) noteFinal(id bursar.ChainID) error {
 	c := h.Chain(id)
 	final, _ := c.Heights()
 	last := h.scanned[id]
 	real := sim.Real{Chain: c}
 	if at, err := real.At(h.ctx, last.Height); last.Hash == "" || err != nil || at != last {
-		last = c.Genesis() // a reorganisation went below it
+		last = c.Genesis() // a reorg went below it
 	}
 	if final <= int(last.Height) {
 		return nil
@@ -47,10 +47,10 @@ func (h *history) noteFinal(id bursar.ChainID) error {
 	return nil
 }
 
-// creditsHold insists that nothing is credited that was never final.
+// creditsHold checks that nothing is credited that was never final.
 func (h *history) creditsHold() error {
 	if h.DB.Postgres() {
-		return nil // its rows are read behind the service's back, which is done in memory only
+		return nil // its rows are read directly, which is possible in memory only
 	}
 	return h.DB.Edit(h.ctx, func(tx *sql.Tx) error {
 		rows, err := tx.Query(`SELECT tx_id, amount, currency FROM deposits WHERE status = 'confirmed' AND height > 0`)
@@ -71,8 +71,9 @@ func (h *history) creditsHold() error {
 	})
 }
 
-// coveredNow insists that the books and the chains agree, where nobody has an older database, the keys, or edited rows.
-// Where neither the database has changed since they did, nor the blocks that it knows, they do.
+// coveredNow checks that the books and the chains agree, unless the database is older, a thief has the keys, or rows
+// were edited. It is skipped if neither the database nor the blocks that it knows have changed since they last
+// agreed.
 func (h *history) coveredNow() error {
 	if h.restored > 0 || h.stolen > 0 || h.edited != nil || h.lied {
 		return nil
@@ -82,7 +83,7 @@ func (h *history) coveredNow() error {
 		id := c.Capabilities().ID
 		if on, err := h.followed(c); err != nil || !on {
 			h.fail(err)
-			continue // it does not know yet that what it followed is off the chain
+			continue // it does not know yet that a block that it followed was reorged out
 		}
 		if h.covered[id] == now && now > 0 {
 			checked[id] = now
@@ -91,7 +92,7 @@ func (h *history) coveredNow() error {
 		r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(id).Base}
 		lines, err := r.Run(h.ctx)
 		if err != nil {
-			continue // blocks that the follower has not taken back yet
+			continue // blocks that the follower has not rolled back yet
 		}
 		for _, l := range lines {
 			if !l.Balanced() {
@@ -100,7 +101,7 @@ func (h *history) coveredNow() error {
 		}
 		checked[id] = now
 	}
-	after := h.changes() // the comparisons themselves are kept
+	after := h.changes() // the comparisons themselves are stored
 	for id := range checked {
 		checked[id] = after
 	}
@@ -108,7 +109,7 @@ func (h *history) coveredNow() error {
 	return nil
 }
 
-// changes counts the rows that were ever written to a database in memory; it is 0 for another one.
+// changes counts the rows that were ever written to a database in memory; it is 0 for any other.
 func (h *history) changes() (n int64) {
 	if h.DB.Postgres() {
 		return 0
@@ -118,7 +119,7 @@ func (h *history) changes() (n int64) {
 }
 
 // followed reports whether the newest block that the service has recorded is on the chain, and whether the node that
-// was asked last is not behind what others have said is final. Neither is asked of a node.
+// was used last is not behind what others have reported as final. Neither is asked of a node.
 func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().State(h.ctx, c.Capabilities().ID)
@@ -133,5 +134,5 @@ func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	return on, err
 }
 
-// scans are how far each chain's final blocks were looked at.
+// scans are how far each chain's final blocks were read.
 type scans map[bursar.ChainID]chain.BlockRef

@@ -9,10 +9,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// booksEvery is after how many events the books are looked at: more often would cost most of the time there is.
+// booksEvery is after how many events the books are checked: more often would take most of the time.
 const booksEvery = 8
 
-// observe holds after every event what must hold at any moment.
+// observe checks after every event what must hold at any time.
 func (h *history) observe(i int) {
 	h.fail(h.Scheduler.Failure())
 	h.fail(h.noneOverpaid())
@@ -26,8 +26,8 @@ func (h *history) observe(i int) {
 	}
 }
 
-// noteHalts remembers what is halted by command, and how much was signed until now. It notes nothing while a task is
-// under way that passed before the halt.
+// noteHalts records what is halted by command, and how much was signed until now. It records nothing while a task is
+// suspended that passed its check before the halt.
 func (h *history) noteHalts() {
 	h.halted, h.signed = nil, len(h.Signed)
 	if !h.Scheduler.Idle() {
@@ -44,7 +44,7 @@ func (h *history) noteHalts() {
 	}))
 }
 
-// haltsHold insists that nothing was signed in an event that was halted by command before it, and still is.
+// haltsHold checks that nothing was signed in an event that was halted by command before it, and still is.
 func (h *history) haltsHold() error {
 	if len(h.halted) == 0 || len(h.Signed) == h.signed {
 		return nil
@@ -59,7 +59,7 @@ func (h *history) haltsHold() error {
 		for _, p := range s.Order.Payments {
 			currency, _ := h.Registry.Asset(s.Chain, p.Contract)
 			scopes := []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain)}
-			if !before[s.TxID] { // what the journal puts back is out of our hands, and is held back when it is sent
+			if !before[s.TxID] { // what the journal restores was signed before, and is held back when it is broadcast
 				scopes = append(scopes, store.HaltCurrency(currency.Code))
 			}
 			for _, scope := range scopes {
@@ -72,7 +72,7 @@ func (h *history) haltsHold() error {
 	return nil
 }
 
-// noneOverpaid insists that no outsider holds more than the one order that pays them.
+// noneOverpaid checks that no external address holds more than the one withdrawal that pays it.
 func (h *history) noneOverpaid() error {
 	for _, o := range h.orders {
 		if o.inside != nil {
@@ -85,8 +85,8 @@ func (h *history) noneOverpaid() error {
 	return nil
 }
 
-// booksHold insists that debits equal credits in every asset, that no customer is below zero but after a reversal, and
-// that no more is credited than there is.
+// booksHold checks that debits equal credits in every asset, that no customer is below zero except after a reversal,
+// and that no more is credited than exists.
 func (h *history) booksHold() error {
 	sums := map[bursar.CurrencyCode][2]bursar.Amount{}
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
@@ -124,7 +124,7 @@ func (h *history) mayBeBelow(tx *store.Tx, id bursar.ID, k ledger.Key, b ledger.
 	h.below = append(h.below, id)
 	_ = tx
 	if k.Account == ledger.Held(id) {
-		return fmt.Errorf("less than nothing is held for %s: %s of %s", id, amount, k.Asset)
+		return fmt.Errorf("less than zero is held for %s: %s of %s", id, amount, k.Asset)
 	}
 	return nil
 }

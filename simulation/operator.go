@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// decide is what an operator says about one of the newest withdrawals, often too late.
+// decide approves or rejects one of the newest withdrawals, often too late.
 func (h *history) decide(e Event) {
 	if len(h.orders) == 0 {
 		return
@@ -35,7 +35,7 @@ func (h *history) decide(e Event) {
 	h.log("  %s %s: %s", e.Do, o.id, outcome)
 }
 
-// unattributed returns the deposits that an operator can decide about, oldest first.
+// unattributed returns the deposits that an operator can resolve, oldest first.
 func (h *history) unattributed(all bool) (list []bursar.Deposit) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(h.ctx, all, store.Page{Limit: 50})
@@ -44,7 +44,7 @@ func (h *history) unattributed(all bool) (list []bursar.Deposit) {
 	return list
 }
 
-// resolve is what an operator decides about an unattributed deposit, or takes back.
+// resolve makes an operator resolve an unattributed deposit, or undo its resolution.
 func (h *history) resolve(e Event) {
 	list := h.unattributed(e.Do == "recall")
 	if len(list) == 0 {
@@ -71,7 +71,7 @@ func (h *history) resolve(e Event) {
 	h.log("  %s %s: %s", e.Do, d.ID, outcome)
 }
 
-// returnSigned reports whether a transaction was ever signed that gives a deposit back.
+// returnSigned reports whether a transaction was ever signed that refunds a deposit to its sender.
 func (h *history) returnSigned(d bursar.Deposit) bool {
 	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
 	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
@@ -81,8 +81,8 @@ func (h *history) returnSigned(d bursar.Deposit) bool {
 	})
 }
 
-// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address,
-// and the same amount.
+// paidBy lists the withdrawals that an external spend has paid, which an operator recognizes at once by address and
+// amount.
 func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend) (paid []bursar.ID, err error) {
 	shown, err := book.Show(h.ctx, tx, x)
 	if err != nil {
@@ -99,11 +99,11 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 	return paid, err
 }
 
-// abandonAfter is how many rounds an operator waits before they have a lost transaction made void.
+// abandonAfter is how many rounds an operator waits before they abandon a lost transaction.
 const abandonAfter = 20
 
-// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody
-// has, as `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
+// abandonLost makes the operator abandon a transaction that was recognized in a block that was reorged out, and whose
+// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
@@ -132,7 +132,7 @@ func (h *history) abandonLost(round int) {
 	}
 }
 
-// explainAll has the operator say of every external spend that is unclear what it paid, and that the rest is a loss.
+// explainAll makes the operator say of every unclear external spend what it paid, and book the rest as a loss.
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID

@@ -10,23 +10,23 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the
-// others do.
+// outflow is what transactions pay of which the chain includes one at most, because they use the same inputs or
+// nonce.
 type outflow struct {
 	at        time.Time // of the first
 	by        string
 	resources []string
-	paid      bursar.Amount // by the one that pays most
+	paid      bursar.Amount // of the transaction that pays most
 }
 
-// flow names an asset.
+// flow identifies an asset.
 type flow struct {
 	chain    bursar.ChainID
 	contract string
 }
 
-// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it
-// counts what was signed since the last time. A signer that starts again has forgotten what it signed before.
+// paceHolds checks that no signer lets more than its hourly limit leave for customers, where it has one: it counts
+// what was signed since the last check. A restarted signer has forgotten what it signed before.
 func (h *history) paceHolds() error {
 	fresh := h.Signed[min(h.paced, len(h.Signed)):]
 	h.paced = len(h.Signed)

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// Event is one thing that happens. What its numbers mean is up to the action; each of them is taken modulo what there
-// is to choose from, so that an event means something in every history, and any subset of a plan is a plan.
+// Event is one event of a plan. The action decides what its numbers mean; each of them is taken modulo the number of
+// choices, so that an event means something in every history, and any subset of a plan is a plan.
 type Event struct {
 	Do         string                 `json:"do"`
 	A          uint32                 `json:"a,omitempty"`
@@ -28,10 +28,10 @@ func (e Event) String() string {
 	return text
 }
 
-// Plan is a whole history before it happens.
+// Plan is a whole history before it runs.
 type Plan struct {
 	Seed   uint64            `json:"seed"`
-	Why    string            `json:"why,omitempty"` // what it showed when it was kept
+	Why    string            `json:"why,omitempty"` // the failure when it was kept
 	Kinds  []bursartest.Kind `json:"kinds"`
 	Events []Event           `json:"events"`
 }
@@ -39,12 +39,12 @@ type Plan struct {
 // defaultLength is how many events are planned for a history, besides its prologue.
 const defaultLength = 60
 
-// weight says how often an action is planned among a hundred or so, and what may interrupt it.
+// weight is how often an action is planned among a hundred or so, and what may interrupt it.
 type weight struct {
 	do        string
 	often     int
 	interrupt bool
-	fault     bool // something is wrong: left out where Faults are off
+	fault     bool // a fault: left out where Faults are off
 }
 
 // weights are the actions of a plan.
@@ -100,10 +100,11 @@ var weights = []weight{
 	{do: "treasury", often: 2, interrupt: true},
 }
 
-// off are the actions whose defence is not built yet: no history has them. docs/simulation.md says why.
+// off are the actions that the service does not withstand yet: no history has them. docs/simulation.md gives the
+// reasons.
 var off = []string{}
 
-// generate plans the history of a seed.
+// generate makes the plan of a seed.
 func generate(seed uint64, length int) Plan {
 	random := rand.New(rand.NewPCG(seed, 0x0b5e55ed))
 	p := Plan{Seed: seed}
@@ -131,7 +132,7 @@ func generate(seed uint64, length int) Plan {
 	return p
 }
 
-// prologue gives customers wallets and money, so that there is something to go wrong.
+// prologue gives customers wallets and money, so that later events have an effect.
 func prologue(random *rand.Rand) (events []Event) {
 	do := func(what string) {
 		events = append(events, Event{Do: what, A: random.Uint32(), B: random.Uint32(), C: random.Uint32()})
@@ -170,7 +171,7 @@ func planned(random *rand.Rand, w weight) Event {
 	return e
 }
 
-// fails reports whether an event is the last that the server knows of to which a failover will lead.
+// fails reports whether an event is the last one that the server of a coming failover knows of.
 func (p Plan) fails(i int) bool {
 	for behind := range 6 {
 		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) &&

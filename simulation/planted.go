@@ -13,13 +13,14 @@ import (
 	"strings"
 )
 
-// module is the folder that holds the service's sources, seen from simulation/ and from where the command is run.
+// module is the directory of the service's sources, relative to simulation/ and to the directory where the command is
+// run.
 func module() (string, error) {
 	out, err := exec.Command("go", "list", "-f", "{{.Module.Dir}}", "github.com/bursar/bursar/simulation").Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// overlay writes the file with the bug in it into a folder, and a list for the compiler that has it in the place of the
+// overlay writes the file with the bug into a directory, and a list that makes the compiler use it in place of the
 // original, which is not touched.
 func (b bug) overlay(root, folder string) (list string, err error) {
 	original := filepath.Join(root, b.file)
@@ -28,7 +29,7 @@ func (b bug) overlay(root, folder string) (list string, err error) {
 		return "", err
 	}
 	if n := bytes.Count(text, []byte(b.was)); n != 1 {
-		return "", fmt.Errorf("%q is %d times in %s", b.was, n, b.file)
+		return "", fmt.Errorf("%q occurs %d times in %s, want once", b.was, n, b.file)
 	}
 	planted := filepath.Join(folder, "planted.go")
 	if err := os.WriteFile(planted, bytes.Replace(text, []byte(b.was), []byte(b.is), 1), 0o600); err != nil {
@@ -42,7 +43,7 @@ func (b bug) overlay(root, folder string) (list string, err error) {
 	return list, os.WriteFile(list, instead, 0o600)
 }
 
-// build makes a simulation of a service with the bug, and returns its file.
+// build compiles a simulation of a service with the bug, and returns its file.
 func (b bug) build(root, folder string) (string, error) {
 	list, err := b.overlay(root, folder)
 	if err != nil {
@@ -57,13 +58,13 @@ func (b bug) build(root, folder string) (string, error) {
 	return file, nil
 }
 
-// within is how many histories find each bug.
+// within is the number of histories in which each bug must be found.
 const within = 300
 
-// errMissed says that no history has shown a bug.
+// errMissed is returned if no history has shown a bug.
 var errMissed = errors.New("not found")
 
-// find plays seeds with the bug in the service until one fails, and returns the line that says so.
+// find runs seeds with the bug in the service until one fails, and returns the line that reports it.
 func (b bug) find(root string, from uint64, n int) (line string, err error) {
 	folder, err := os.MkdirTemp("", "planted")
 	if err != nil {

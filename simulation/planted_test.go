@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A bug that is planted in the service is found by a few histories.
+// TestPlantedBugsAreFound checks that a bug that is planted in the service is found by a few histories.
 func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short builds no service with a bug in it")
@@ -21,7 +21,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// Every planted bug fits the sources as they are.
+// TestPlantedBugsFit checks that every planted bug fits the sources as they are.
 func TestPlantedBugsFit(t *testing.T) {
 	t.Parallel()
 	root, err := module()

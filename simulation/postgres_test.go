@@ -13,12 +13,12 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// A history is the same on both databases, byte for byte: nothing depends on which one keeps the books. It has no
-// interruptions, since their points are counted in statements, of which PostgreSQL has some more; and a server has no
-// image to be put back.
+// TestAHistoryIsTheSameOnPostgreSQL checks that a history is the same on both databases, byte for byte: nothing
+// depends on which one keeps the books. It has no interruptions, because their points are counted in statements, of
+// which PostgreSQL has some more; and no restores, because a server has no image to put back.
 func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 	if testing.Short() {
-		t.Skip("PostgreSQL is left out by -short")
+		t.Skip("needs PostgreSQL: left out by -short")
 	}
 	t.Parallel()
 	template := memory(t)
@@ -31,15 +31,15 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 		for i := range p.Events {
 			p.Events[i].Interrupts = nil
 		}
-		play(p, Setting{Template: template, Print: &inMemory})
-		play(p, onPostgres(t, &onServer))
+		run(p, Setting{Template: template, Print: &inMemory})
+		run(p, onPostgres(t, &onServer))
 		if inMemory.String() != onServer.String() {
 			t.Errorf("seed %d: %s", seed, difference(inMemory.String(), onServer.String()))
 		}
 	}
 }
 
-// onPostgres is a setting on a new database of a server, filled as the template is.
+// onPostgres is a setting on a new database of a server, filled like the template.
 func onPostgres(t *testing.T, print *bytes.Buffer) Setting {
 	t.Helper()
 	ctx := context.Background()

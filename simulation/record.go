@@ -16,11 +16,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// record sums up a history event by event: its log, what was asked of nodes and of the signer, and every row that
-// changed. What the judges accept may still be done in another way than before: a record shows it, and in which event.
+// record sums up a history event by event: its log, the calls to nodes and the signer, and every row that changed. A
+// change in how the service does something may satisfy the judges: a record shows it, and in which event.
 type record struct {
 	event hash.Hash
-	rows  map[string]string // by table and number, as the last event left them
+	rows  map[string]string // by table and number, after the last event
 	sums  []string
 }
 
@@ -92,7 +92,7 @@ func rowsOf(ctx context.Context, db *store.DB) (map[string]string, error) {
 }
 
 // ofHistory reports whether a table belongs to the history: not SQLite's own, not the copies from which a database is
-// rewound, and not that of the migrations, which has the time of day.
+// rewound, and not that of the migrations, which contains the time of day.
 func ofHistory(table string) bool {
 	return !strings.HasPrefix(table, "sqlite_") && !strings.HasPrefix(table, "kept_") && table != "goose_db_version"
 }

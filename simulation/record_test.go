@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs,
-// not even where another way would end as well. Anyone who changes what the service does on purpose reads the histories
-// before and after, and records them again: docs/simulation.md says how.
+// TestRecordedHistories checks that histories run as they did when they were recorded: no status, no alarm, no row
+// and no call to a node differs, not even where another way would end as well. A developer who changes what the
+// service does on purpose reads the histories before and after, and records them again: docs/simulation.md says how.
 func TestRecordedHistories(t *testing.T) {
 	const shards = 8
 	template := memory(t)
@@ -16,7 +16,7 @@ func TestRecordedHistories(t *testing.T) {
 	if err != nil || len(list) < shards {
 		t.Fatalf("%d histories are recorded (%v)", len(list), err)
 	}
-	var differs atomic.Bool // one is enough: the others end
+	var differs atomic.Bool // one is enough: the others stop
 	for shard := range shards {
 		t.Run(fmt.Sprint(shard), func(t *testing.T) {
 			t.Parallel()
@@ -31,7 +31,7 @@ func TestRecordedHistories(t *testing.T) {
 	}
 }
 
-// The first event that differs is named, also where one history is longer.
+// TestWhereHistoriesDiffer checks that the first event that differs is named, also where one history is longer.
 func TestWhereHistoriesDiffer(t *testing.T) {
 	t.Parallel()
 	r := recording{"7", []string{"a", "b", "c"}}

@@ -12,11 +12,11 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// recordedFile keeps what histories summed up to: a line each, with the seed or the kept plan's file and the sum of
-// each event.
+// recordedFile keeps the sums of histories: a line each, with the seed or the kept plan's file and the sum of each
+// event.
 const recordedFile = "testdata/recorded.txt"
 
-// recording is a history and what its events summed up to.
+// recording is a history and the sums of its events.
 type recording struct {
 	name string // a seed, or the file of a plan in testdata
 	sums []string
@@ -48,13 +48,13 @@ func (r recording) plan(dir string) (Plan, error) {
 	return read(filepath.Join(dir, r.name))
 }
 
-// again plays the history and returns it as it is now.
+// again runs the history and returns its recording now.
 func (r recording) again(dir string, template *bursartest.Template) (recording, error) {
 	p, err := r.plan(dir)
 	if err != nil {
 		return recording{}, err
 	}
-	result := play(p, Setting{Template: template, Record: true})
+	result := run(p, Setting{Template: template, Record: true})
 	return recording{r.name, result.Sums}, result.Err
 }
 
@@ -71,7 +71,7 @@ func (r recording) differs(other recording) int {
 	return -1
 }
 
-// recordAgain plays all histories of a file of recordings and writes down what they are now.
+// recordAgain runs all histories of a file of recordings and writes their present sums.
 func recordAgain(file string, template *bursartest.Template, workers int) error {
 	comment, list, err := readRecordings(file)
 	if err != nil {

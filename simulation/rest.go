@@ -15,7 +15,7 @@ import (
 // restRounds bounds how long a history may take to come to rest.
 const restRounds = 150
 
-// rest ends everything that goes wrong, and lets what is under way come to its end.
+// rest ends all faults, and lets everything in progress come to its end.
 func (h *history) rest() {
 	h.log("REST")
 	h.resting, h.SignerAway, h.Receivers.Well = true, false, true
@@ -24,7 +24,7 @@ func (h *history) rest() {
 	}
 	h.Scheduler.Tick()
 	h.fail(h.paceHolds())
-	h.Unlimit() // the operator raises what is larger than any hour allows
+	h.Unlimit() // the operator raises what is larger than any hourly limit
 	for _, c := range h.Chains {
 		h.heal(c)
 		c.Rotate(false)
@@ -40,7 +40,7 @@ func (h *history) rest() {
 	}
 	h.Clock.Advance(3 * time.Hour)
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	h.calmTokens()
 	h.fund()
@@ -58,7 +58,7 @@ func (h *history) rest() {
 	h.fail(fmt.Errorf("it does not come to rest: %s", h.unfinished()))
 }
 
-// fund has the operator pay for whatever reorganisations and fees have cost.
+// fund makes the operator pay what reorgs and fees have cost.
 func (h *history) fund() {
 	for _, currency := range h.Registry.All() {
 		c := h.Chain(currency.Chain)
@@ -66,7 +66,7 @@ func (h *history) fund() {
 	}
 }
 
-// settle has everybody do once what there is to do, and reports whether nothing is left.
+// settle makes every worker do once what is due, and reports whether nothing is left.
 func (h *history) settle(round int) bool {
 	for _, r := range append([]*request(nil), h.open...) {
 		h.send(0, r, nil)
@@ -91,7 +91,8 @@ func (h *history) settle(round int) bool {
 	return round > 1 && len(h.open) == 0 && h.unfinished() == ""
 }
 
-// keepAll has the operator keep what came to a shared address without a tag: there it is how capital arrives.
+// keepAll makes the operator keep what came to a shared address without a tag, because operator funds arrive like
+// that.
 func (h *history) keepAll() {
 	for _, d := range h.unattributed(false) {
 		if h.Chain(d.Chain).Capabilities().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
@@ -126,8 +127,8 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 	return is
 }
 
-// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that
-// was reorged out since: nobody has its bytes, and nobody knows how long it may come back.
+// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block
+// that was reorged out since: its bytes are lost, and it may come back at any time.
 func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (bool, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSent || c.Capabilities().Lifetime.IsZero() {
 		return false, nil
@@ -139,8 +140,8 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (
 	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
 }
 
-// bytesLost reports whether an outgoing transaction was recognised in a block that was reorged out since, and nobody
-// has its bytes.
+// bytesLost reports whether an outgoing transaction was recognized in a block that was reorged out since, and its
+// bytes are lost.
 func (h *history) bytesLost(tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if h.restored == 0 || p.Height > 0 || p.Status != bursar.OutgoingSent {
 		return false, nil
@@ -149,7 +150,7 @@ func (h *history) bytesLost(tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	return !slices.ContainsFunc(versions, func(v store.Version) bool { return len(v.Raw) > 0 }), err
 }
 
-// unfinished says what is under way, "" where nothing is.
+// unfinished lists what is in progress, "" if nothing is.
 func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, c := range h.Chains {
@@ -160,7 +161,7 @@ func (h *history) unfinished() (what string) {
 			}
 			for _, p := range open {
 				if p.WaitsFor == bursar.WaitsForDeposit {
-					continue // nothing moves until somebody pays there again
+					continue // nothing moves until the address is paid again
 				}
 				if gone, err := h.lostForGood(tx, c, p); err != nil || gone {
 					h.fail(err)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// shrink returns a part of a plan that fails as the whole does, and of which nothing more can be left out: first large
+// shrink returns a part of a plan that fails like the whole, and of which nothing more can be left out: first large
 // pieces are tried, then ever smaller ones, then each interruption.
 func shrink(p Plan, s Setting, progress io.Writer) (Plan, error) {
-	first := play(p, s)
+	first := run(p, s)
 	if first.Err == nil {
 		return p, errors.New("this history does not fail")
 	}
 	wanted := sort(first.Err)
 	fails := func(events []Event) bool {
-		r := play(Plan{Seed: p.Seed, Kinds: p.Kinds, Events: events}, s)
+		r := run(Plan{Seed: p.Seed, Kinds: p.Kinds, Events: events}, s)
 		return r.Err != nil && sort(r.Err) == wanted
 	}
 	for size := max(1, len(p.Events)/2); ; size /= 2 {
@@ -49,7 +49,7 @@ func shrink(p Plan, s Setting, progress io.Writer) (Plan, error) {
 	return p, nil
 }
 
-// sort is what kind of failure an error is: its first words, up to the first number or name.
+// sort is the kind of failure of an error: its first words, up to the first number or name.
 func sort(err error) string {
 	var words []string
 	for word := range strings.FieldsSeq(err.Error()) {

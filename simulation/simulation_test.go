@@ -20,8 +20,8 @@ func memory(t *testing.T) *bursartest.Template {
 	return template
 }
 
-// Whatever goes wrong at once, a whole service comes to rest with books that equal the chains, every withdrawal paid
-// exactly once or refunded, every statement right and every webhook received.
+// TestHistories checks that a whole service comes to rest after any combination of faults with books that agree with
+// the chains, every withdrawal paid exactly once or refunded, every statement right and every webhook received.
 func TestHistories(t *testing.T) {
 	seeds, shards := 1000, 20
 	if testing.Short() {
@@ -33,7 +33,7 @@ func TestHistories(t *testing.T) {
 			t.Parallel()
 			paid := 0
 			for seed := shard; seed < seeds; seed += shards {
-				r := play(generate(uint64(seed), defaultLength), Setting{Template: template})
+				r := run(generate(uint64(seed), defaultLength), Setting{Template: template})
 				if r.Err != nil {
 					t.Errorf("seed %d: %v (go run ./simulation -seed %d, or -shrink %d)", seed, r.Err, seed, seed)
 				}
@@ -46,7 +46,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// The same seed gives the same history, byte for byte.
+// TestTheSameSeedGivesTheSameHistory checks that the same seed gives the same history, byte for byte.
 func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
@@ -56,15 +56,15 @@ func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	template := memory(t)
 	for seed := range seeds {
 		var first, second bytes.Buffer
-		a := play(generate(seed, defaultLength), Setting{Template: template, Print: &first})
-		b := play(generate(seed, defaultLength), Setting{Template: template, Print: &second, Service: io.Discard})
+		a := run(generate(seed, defaultLength), Setting{Template: template, Print: &first})
+		b := run(generate(seed, defaultLength), Setting{Template: template, Print: &second, Service: io.Discard})
 		if a.Hash != b.Hash || !bytes.Equal(first.Bytes(), second.Bytes()) || a.Lines < defaultLength {
 			t.Errorf("seed %d: %d lines, then %d: %s", seed, a.Lines, b.Lines, difference(first.String(), second.String()))
 		}
 	}
 }
 
-// What was once found stays mended.
+// TestKeptPlans checks that faults that were found once stay fixed.
 func TestKeptPlans(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.json")
@@ -77,13 +77,13 @@ func TestKeptPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := play(p, Setting{Template: template}); r.Err != nil {
+		if r := run(p, Setting{Template: template}); r.Err != nil {
 			t.Errorf("%s: %v (go run ./simulation -plan simulation/%s)", file, r.Err, file)
 		}
 	}
 }
 
-// A plan that is written and read is the same plan.
+// TestPlansAreKeptWhole checks that a plan that is written and read is the same plan.
 func TestPlansAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	p := generate(11, defaultLength)

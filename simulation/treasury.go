@@ -13,16 +13,16 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// drawn is some of the operator's own that they ordered, to an address of which no other order knows. Whether the order
-// was taken may not be known.
+// drawn is a withdrawal of operator funds, to an address that no other withdrawal pays. Whether it was accepted may
+// not be known.
 type drawn struct {
 	currency bursar.Currency
 	amount   bursar.Amount
 	to       string
 }
 
-// treasury has the operator take some of their own, as `bursar treasury withdraw` does, to an address that they have
-// listed.
+// treasury makes the operator withdraw operator funds, as `bursar treasury withdraw` does, to an address that they
+// have listed.
 func (h *history) treasury(e Event) {
 	h.requests++
 	currency := h.currency(e.B)
@@ -53,7 +53,7 @@ func (h *history) treasury(e Event) {
 	h.log("  the treasury pays %s of %s to %s: %s", d.amount, currency.Code, d.to, outcome)
 }
 
-// listCold lists an address for the treasury, as one whose hold has passed.
+// listCold lists an address for the treasury whose waiting period is over.
 func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Process, d *drawn) error {
 	before := tx.Now().Add(-24 * time.Hour)
 	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{
@@ -69,8 +69,8 @@ func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Proc
 	return err
 }
 
-// operatorsOwn insists that what is owed to customers is there, after some of the operator's own was taken, where
-// nothing has cost the operator more than they had.
+// operatorsOwn checks that what customers own is there after operator funds were withdrawn, unless something has cost
+// the operator more than they had.
 func (h *history) operatorsOwn(currency bursar.Currency) error {
 	if h.restored > 0 || h.stolen > 0 || h.edited != nil || h.lied || h.unruly || h.reorged {
 		return nil
@@ -83,13 +83,13 @@ func (h *history) operatorsOwn(currency bursar.Currency) error {
 	}
 	for _, l := range lines {
 		if l.Currency == currency.Code && l.Custody.Less(l.Liabilities) {
-			return fmt.Errorf("the treasury took of what is customers': %+v", l)
+			return fmt.Errorf("the treasury took what customers own: %+v", l)
 		}
 	}
 	return nil
 }
 
-// drawnHolds insists that no order of the treasury was paid more than once, nor more than it says.
+// drawnHolds checks that no withdrawal of the treasury was paid more than once, nor more than its amount.
 func (h *history) drawnHolds() error {
 	for _, d := range h.drawn {
 		if got := h.Chain(d.currency.Chain).Balance(d.to, d.currency.Contract); d.amount.Less(got) {
@@ -99,8 +99,8 @@ func (h *history) drawnHolds() error {
 	return nil
 }
 
-// drawnPaid insists that in the end every order of the treasury that the database knows is paid exactly or has ended,
-// and that no other one was paid.
+// drawnPaid checks that at the end every withdrawal of the treasury that the database knows is paid exactly or has
+// ended, and that no other one was paid.
 func (h *history) drawnPaid() error {
 	list, err := h.process(0).Service.Withdrawals.List(h.ctx, treasury.Account, store.Page{Limit: 1000})
 	if err != nil {
@@ -116,7 +116,8 @@ func (h *history) drawnPaid() error {
 		paid := taken && w.Status == bursar.WithdrawalConfirmed
 		short := d.currency.IsToken() && h.unruly
 		if paid && got != d.amount && !short || !paid && !got.IsZero() && (taken || h.restored == 0) {
-			return fmt.Errorf("the treasury's order of %s %s to %s is %q, and it holds %s", d.amount, d.currency.Code, d.to,
+			return fmt.Errorf("the treasury's withdrawal of %s %s to %s is %q, and it holds "+
+				"%s", d.amount, d.currency.Code, d.to,
 				w.Status, got)
 		}
 	}

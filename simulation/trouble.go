@@ -21,7 +21,7 @@ func (h *history) scope(e Event) store.HaltScope {
 	return store.HaltAccount(h.Template.Customers[h.customer(e.C)].ID)
 }
 
-// halt is an operator who halts everything, a chain, a currency or an account, or resumes what they halted.
+// halt makes an operator halt everything, a chain, a currency or an account, or resume what they halted.
 func (h *history) halt(e Event) {
 	p, scope := h.process(e.A), h.scope(e)
 	outcome := p.Do("halt", e.Interrupts, func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func (h *history) halt(e Event) {
 	h.log("  halt of %s: %s", string(scope), outcome)
 }
 
-// resumeAll ends every halt that ends by command.
+// resumeAll ends every halt that a command can end.
 func (h *history) resumeAll() {
 	h.settleExternal()
 	h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
@@ -59,7 +59,7 @@ func (h *history) resumeAll() {
 	}))
 }
 
-// doubleSpend has an outsider spend again what a reorganisation has dropped: that payment never comes back.
+// doubleSpend double-spends an external payment that a reorg has dropped: that payment never comes back.
 func (h *history) doubleSpend(e Event) {
 	c := h.chain(e.A)
 	id := c.Capabilities().ID
@@ -76,7 +76,7 @@ func (h *history) doubleSpend(e Event) {
 	}
 }
 
-// token has a token's contract or issuer misbehave for a while.
+// token makes a token's contract or issuer misbehave for a while.
 func (h *history) token(e Event) {
 	currency := h.currency(e.A)
 	if !currency.IsToken() {
@@ -104,7 +104,7 @@ func (h *history) token(e Event) {
 	}
 }
 
-// calmTokens ends all that is wrong with tokens.
+// calmTokens ends all misbehaviour of tokens.
 func (h *history) calmTokens() {
 	for _, currency := range h.Registry.All() {
 		if !currency.IsToken() {
@@ -129,14 +129,14 @@ func (h *history) backup(Event) {
 	h.images = append(h.images, image{bytes, h.edited})
 }
 
-// image is a database as it was, with what had been edited in it.
+// image is an earlier database, with what had been edited in it.
 type image struct {
 	bytes  []byte
 	edited *edit
 }
 
-// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch
-// under processes that go on.
+// restore replaces the database by a backup; a failover does so with a very recent one, and so does a switch under
+// processes that keep running.
 func (h *history) restore(e Event) {
 	if len(h.images) == 0 {
 		return
@@ -156,14 +156,14 @@ func (h *history) restore(e Event) {
 		return
 	}
 	h.fail(h.Restore(h.ctx, image.bytes))
-	if e.Do == "restore" { // `bursar restore` says so in the database
+	if e.Do == "restore" { // `bursar restore` records so in the database
 		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.Settings().SetRestored(h.ctx, "then") }))
 	}
 	for i := range h.Processes {
 		h.start(i)
 	}
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	h.log("  the database is an older one")
 }

@@ -14,15 +14,18 @@ const accountWebhook = `CASE WHEN a.webhook <> '' THEN a.webhook ELSE COALESCE((
 
 // Webhook returns where an account's own events about a currency go, "" without a webhook. The error is
 // ErrNotFound for an unknown account.
-func (tx Accounts) Webhook(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode) (url string, err error) {
-	err = tx.row(ctx, "read account's webhook", `SELECT `+accountWebhook+` FROM accounts a CROSS JOIN (SELECT CAST($2 AS TEXT) AS currency) x
+func (tx Accounts) Webhook(ctx context.Context, account bursar.ID,
+	currency bursar.CurrencyCode) (url string, err error) {
+	err = tx.row(ctx, "read account's webhook",
+		`SELECT `+accountWebhook+` FROM accounts a CROSS JOIN (SELECT CAST($2 AS TEXT) AS currency) x
 		WHERE a.id = $1`, []any{account, string(currency)}, &url)
 	return url, err
 }
 
-// RecordWithdrawal records an event of a withdrawal's status for an account that asked for such events and has a webhook, and
-// returns it, and whether it will be sent; the zero event for any other account.
-func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, registry *bursar.Registry, ids *bursar.IDs) (e bursar.Event, due bool, err error) {
+// RecordWithdrawal records an event of a withdrawal's status for an account that asked for such events and has a
+// webhook, and returns it, and whether it will be sent; the zero event for any other account.
+func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, registry *bursar.Registry,
+	ids *bursar.IDs) (e bursar.Event, due bool, err error) {
 	var url string
 	err = tx.row(ctx, "read account's webhook", `SELECT CASE WHEN a.notify_withdrawals THEN `+accountWebhook+` ELSE '' END
 		FROM accounts a JOIN withdrawals x ON x.account_id = a.id WHERE x.id = $1`, []any{w.ID}, &url)
@@ -41,9 +44,10 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 	return e, due, err
 }
 
-// SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown one is
-// ErrNotFound.
+// SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown
+// one is ErrNotFound.
 func (tx Accounts) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
-	return one(ctx, tx.Tx, "set notifications", scanAccount, `UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
-		WHERE id = $1 RETURNING `+accountColumns, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
+	return one(ctx, tx.Tx, "set notifications", accountColumns.scan,
+		`UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
+		WHERE id = $1 RETURNING `+accountColumns.names, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
 }

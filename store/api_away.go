@@ -22,7 +22,13 @@ func Away(err error) bool {
 	if errors.As(err, &network) || errors.As(err, &connect) || pgconn.SafeToRetry(err) || lostRace(err) {
 		return true
 	}
-	for _, known := range []error{driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded} {
+	for _, known := range []error{
+		driver.ErrBadConn,
+		sql.ErrConnDone,
+		io.ErrUnexpectedEOF,
+		net.ErrClosed,
+		context.DeadlineExceeded,
+	} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -8,14 +8,16 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Find reads what is kept under a key, without claiming it and without waiting for anyone who works under it.
+// Find reads what is kept under a key, without leasing it and without waiting for anyone who works under it.
 // Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
-// ErrNotFound for a key that may be claimed.
-func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {
+// ErrNotFound for a key that may be leased.
+func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string,
+	requestHash []byte) (Answer, error) {
 	var kept Answer
 	var hash []byte
 	var locked time.Time
-	err := tx.row(ctx, "look up idempotency key", `SELECT request_hash, status, body, locked_until FROM idempotency WHERE account_id = $1 AND name = $2`,
+	err := tx.row(ctx, "look up idempotency key",
+		`SELECT request_hash, status, body, locked_until FROM idempotency WHERE account_id = $1 AND name = $2`,
 		[]any{account, name}, &hash, &kept.Status, &kept.Body, instant{&locked})
 	switch {
 	case err != nil:

@@ -8,10 +8,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const arrivalColumns = depositColumns + `, COALESCE(d.wallet, 0), d.seal`
-
 // sealArrival returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
-// reversed. A deposit is credited once for each count, and one that left its chain has another code than one that stands.
+// reversed. A deposit is credited once for each count, and one that left its chain has another code than one that
+// stands.
 func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
 	f := k.sum("bursar arrival v1")
 	f.bytes(d.ID[:])
@@ -41,23 +40,28 @@ func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
 type arrived struct {
 	bursar.Deposit
 	wallet  int64
+	seal    []byte
 	altered bool
 	old     bool // it has no code, as before deposits had any
 }
 
-func (tx *Tx) scanArrival(s scanner) (a arrived, err error) {
-	var seal []byte
-	if a.Deposit, err = scanDeposit(behind(s, &a.wallet, &seal)); err == nil {
-		a.old = seal == nil
-		keyed := tx.seal.id == "" && len(seal) > sha256.Size // by a key that is not here
-		a.altered = !keyed && !hmac.Equal(seal, tx.seal.sealArrival(a.Deposit, a.wallet))
+var arrivalColumns = columnsWithin(depositColumns, func(a *arrived) *bursar.Deposit { return &a.Deposit },
+	column[arrived]{"COALESCE(d.wallet, 0)", func(a *arrived) any { return &a.wallet }},
+	column[arrived]{"d.seal", func(a *arrived) any { return &a.seal }})
+
+func (tx *Tx) scanArrival(s scanner) (arrived, error) {
+	a, err := arrivalColumns.scan(s)
+	if err == nil {
+		a.old = a.seal == nil
+		keyed := tx.seal.id == "" && len(a.seal) > sha256.Size // by a key that is not here
+		a.altered = !keyed && !hmac.Equal(a.seal, tx.seal.sealArrival(a.Deposit, a.wallet))
 	}
 	return a, err
 }
 
 // arrival returns a deposit as it is now, and whether it is as this service recorded it.
 func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
-	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id = $1`, id)
+	return one(ctx, tx, "check deposit", tx.scanArrival, arrivalColumns.query+depositFrom+` WHERE d.id = $1`, id)
 }
 
 // Altered reports whether a deposit is not what a block brought and this service recorded.
@@ -68,8 +72,9 @@ func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 
 // ListAltered returns the pending deposits of one page that this service did not record so, and where the next page
 // begins: 0 after the last.
-func (tx Deposits) ListAltered(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
-	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+
+func (tx Deposits) ListAltered(ctx context.Context, after int64,
+	limit int) (altered []bursar.Deposit, next int64, err error) {
+	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, arrivalColumns.query+depositFrom+
 		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
 	for _, a := range found {
 		if a.altered {
@@ -82,8 +87,8 @@ func (tx Deposits) ListAltered(ctx context.Context, after int64, limit int) (alt
 	return altered, next, err
 }
 
-// resealed returns the code that a deposit gets by a change, made of what its code covered before and not of what somebody
-// else may write meanwhile. One whose code did not hold gets one that never does.
+// resealed returns the code that a deposit gets by a change, made of what its code covered before and not of what
+// somebody else may write meanwhile. One whose code did not hold gets one that never does.
 func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived)) ([]byte, error) {
 	a, err := tx.arrival(ctx, id)
 	if err != nil || a.old {
@@ -96,10 +101,11 @@ func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived))
 	return tx.seal.sealArrival(a.Deposit, a.wallet), nil
 }
 
-// recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns its ID; or
-// ErrNotFound where it has not left.
+// recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns
+// its ID; or ErrNotFound where it has not left.
 func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err error) {
-	err = tx.row(ctx, "look up deposit", `SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
+	err = tx.row(ctx, "look up deposit",
+		`SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
 		AND contract = $6 AND status IN ('orphaned', 'reversed')`+tx.forUpdate(),
 		[]any{string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract}, &id)
 	if err != nil {
@@ -111,23 +117,35 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 	if err != nil {
 		return id, err
 	}
-	return id, tx.change(ctx, "record deposit again", `UPDATE deposits SET status = $2, amount = $3, height = $4, block_hash = $5,
-		counts_from = $6, confirmed_at = 0, required = $7, opinions = $8, seal = $9 WHERE id = $1`,
-		id, string(bursar.DepositPending), a.Amount, int64(a.Height), a.BlockHash, int64(a.CountsFrom), int64(a.Required), int64(a.Opinions), seal)
+	query, args := values{
+		{"status", string(bursar.DepositPending)},
+		{"amount", a.Amount},
+		{"height", int64(a.Height)},
+		{"block_hash", a.BlockHash},
+		{"counts_from", int64(a.CountsFrom)},
+		{"confirmed_at", 0},
+		{"required", int64(a.Required)},
+		{"opinions", int64(a.Opinions)},
+		{"seal", seal},
+	}.update("deposits", `WHERE id = $1`, id)
+	return id, tx.change(ctx, "record deposit again", query, args...)
 }
 
 // sealOldArrivals seals up to limit deposits that were there before deposits had codes.
 func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
-	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
+	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, arrivalColumns.query+depositFrom+`
+		WHERE d.seal IS NULL LIMIT $1`, limit)
 	for _, a := range old {
 		if err == nil {
-			_, err = tx.exec(ctx, "seal an old deposit", `UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
+			_, err = tx.exec(ctx, "seal an old deposit",
+				`UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
 		}
 	}
 	return len(old), err
 }
 
-// Unaltered returns those of some deposits, as they were read in this transaction, that are as this service recorded them.
+// Unaltered returns those of some deposits, as they were read in this transaction, that are as this service recorded
+// them.
 func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
 	var args []any
 	for _, d := range deposits {
@@ -136,7 +154,8 @@ func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]
 	if len(args) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, arrivalColumns.query+depositFrom+`
+		WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -33,19 +32,47 @@ func (tx Audits) Get(ctx context.Context) (Audit, error) { return tx.audit(ctx, 
 // Lock is Audit, and lets nobody else audit until the transaction ends.
 func (tx Audits) Lock(ctx context.Context) (Audit, error) { return tx.audit(ctx, tx.forUpdate()) }
 
-func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
-	err = tx.row(ctx, "read how far the audit has come", `SELECT link, hash, entry, pass_link, pass_entry, pass_account, pass_asset, checked_at, passed_at, trial_at
-		FROM audits WHERE name = 'books'`+lock, nil, &a.Link, &a.Hash, &a.Entry, &a.PassLink, &a.PassEntry, &a.PassAccount, &a.PassAsset,
-		instant{&a.CheckedAt}, instant{&a.PassedAt}, instant{&a.TrialAt})
-	return a, err
+var auditColumns = columnsOf([]column[Audit]{
+	{"link", func(a *Audit) any { return &a.Link }},
+	{"hash", func(a *Audit) any { return &a.Hash }},
+	{"entry", func(a *Audit) any { return &a.Entry }},
+	{"pass_link", func(a *Audit) any { return &a.PassLink }},
+	{"pass_entry", func(a *Audit) any { return &a.PassEntry }},
+	{"pass_account", func(a *Audit) any { return &a.PassAccount }},
+	{"pass_asset", func(a *Audit) any { return &a.PassAsset }},
+	{"checked_at", func(a *Audit) any { return instant{&a.CheckedAt} }},
+	{"passed_at", func(a *Audit) any { return instant{&a.PassedAt} }},
+	{"trial_at", func(a *Audit) any { return instant{&a.TrialAt} }},
+})
+
+func (tx *Tx) audit(ctx context.Context, lock string) (Audit, error) {
+	return auditColumns.one(ctx, tx, "read how far the audit has come", `FROM audits WHERE name = 'books'`+lock)
 }
 
 // Set notes how far the audit has come.
 func (tx Audits) Set(ctx context.Context, a Audit) error {
-	return tx.change(ctx, "note how far the audit has come", `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
-		pass_account = $6, pass_asset = $7, checked_at = $8, passed_at = $9, trial_at = $10 WHERE name = 'books'`,
-		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
+	query, args := values{
+		{"link", a.Link},
+		{"hash", a.Hash},
+		{"entry", a.Entry},
+		{"pass_link", a.PassLink},
+		{"pass_entry", a.PassEntry},
+		{"pass_account", string(a.PassAccount)},
+		{"pass_asset", string(a.PassAsset)},
+		{"checked_at", micros(a.CheckedAt)},
+		{"passed_at", micros(a.PassedAt)},
+		{"trial_at", micros(a.TrialAt)},
+	}.update("audits", `WHERE name = 'books'`)
+	return tx.change(ctx, "note how far the audit has come", query, args...)
 }
+
+var linkColumns = columnsOf([]column[Link]{
+	{"number", func(l *Link) any { return &l.Number }},
+	{"at", func(l *Link) any { return instant{&l.At} }},
+	{"key_id", func(l *Link) any { return &l.KeyID }},
+	{"size", func(l *Link) any { return &l.Size }},
+	{"hash", func(l *Link) any { return &l.Hash }},
+})
 
 // entriesOfLinks bounds the entries that Links reads at once, beyond those of the first link.
 const entriesOfLinks = 5000
@@ -53,9 +80,8 @@ const entriesOfLinks = 5000
 // After returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
 // they cover very many entries; none behind the newest alone.
 func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, error) {
-	links, err := rows(ctx, tx.Tx, "read links", func(s scanner) (l Link, err error) {
-		return l, s.Scan(&l.Number, instant{&l.At}, &l.KeyID, &l.Size, &l.Hash)
-	}, `SELECT number, at, key_id, size, hash FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	links, err := linkColumns.rows(ctx, tx.Tx, "read links",
+		`FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil || len(links) == 0 {
 		return links, err
 	}
@@ -134,19 +160,18 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 	for len(args) > 0 {
 		n := min(len(args), 500)
 		_, err := rows(ctx, tx, "read linked orders", func(s scanner) (none struct{}, err error) {
-			var chain bursar.ChainID
-			w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
-			found[w.ID] = withdrawalFacts(chain, w)
+			o, err := orderColumns.scan(s)
+			found[o.it.ID] = withdrawalFacts(o.chain, o.it)
 			return none, err
-		}, `SELECT `+orderColumns+` FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, orderColumns.query+`FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
-		_, err = rows(ctx, tx, "read linked returns", func(s scanner) (none struct{}, err error) {
-			d, err := scanDecision(s)
-			found[d.ID] = returnFacts(d)
+		_, err = rows(ctx, tx, "read linked refunds", func(s scanner) (none struct{}, err error) {
+			d, err := resolutionColumns.scan(s)
+			found[d.ID] = refundFacts(d)
 			return none, err
-		}, `SELECT `+decisionColumns+` FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, resolutionColumns.query+`FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
@@ -176,27 +201,30 @@ func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 
 // Altered reports whether an order is there whose facts are not those that were taken.
 func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
-	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
+	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE id = $1`, id)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE id = $1`, id)
+	refund, err := one(ctx, tx.Tx, "check a refund", tx.refunded, refundColumns.query+`FROM resolutions WHERE id = $1`, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
-	return back.altered != nil, err
+	return refund.altered != nil, err
 }
 
-// Missing returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0
-// where there were none. An entry is committed together with its link, so one without was not written by this service.
+// Missing returns entries above a number that are under no link, and the last of the limit entries that were looked
+// at: 0 where there were none. An entry is committed together with its link, so one without was not written by this
+// service.
 func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
 	_, err = rows(ctx, tx.Tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
 		var linked bool
-		if err := s.Scan(&last, &linked); err == nil && !linked {
+		if err = s.Scan(&last, &linked); err == nil && !linked {
 			unlinked = append(unlinked, last)
 		}
 		return none, err
-	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1 ORDER BY e.number LIMIT $2`, after, limit)
+	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1
+		ORDER BY e.number LIMIT $2`, after, limit)
 	return unlinked, last, err
 }
 
@@ -209,49 +237,3 @@ func (i instantOrNone) Scan(src any) error {
 	}
 	return instant(i).Scan(src)
 }
-
-// BookFault is something in which the books contradict themselves.
-type BookFault struct {
-	Number  int64
-	Kind    string
-	Ref     string
-	Asset   bursar.CurrencyCode // empty: it concerns them all
-	Message string
-	At      time.Time
-}
-
-// List returns what the books contradict themselves in, oldest first.
-func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
-	return tx.After(ctx, 0, limit)
-}
-
-// After is BookFaults behind a number.
-func (tx BookFaults) After(ctx context.Context, after int64, limit int) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faults of the books", scanBookFault,
-		`SELECT number, kind, ref, asset, message, at FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
-}
-
-// Assets returns the oldest fault of each asset, and the oldest of those that concern them all.
-func (tx BookFaults) Assets(ctx context.Context) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faulty assets", scanBookFault, `SELECT number, kind, ref, asset, message, at FROM book_faults
-		WHERE number IN (SELECT MIN(number) FROM book_faults GROUP BY asset) ORDER BY number`)
-}
-
-func scanBookFault(s scanner) (f BookFault, err error) {
-	return f, s.Scan(&f.Number, &f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
-}
-
-// Put records a fault; one that is there keeps its time.
-func (tx BookFaults) Put(ctx context.Context, f BookFault) error {
-	_, err := tx.exec(ctx, "record a fault of the books", `INSERT INTO book_faults(kind, ref, asset, message, at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message`, f.Kind, f.Ref, string(f.Asset), f.Message, micros(tx.now))
-	return err
-}
-
-// Drop forgets a fault that is gone.
-func (tx BookFaults) Drop(ctx context.Context, kind, ref string) error {
-	_, err := tx.exec(ctx, "forget a fault of the books", `DELETE FROM book_faults WHERE kind = $1 AND ref = $2`, kind, ref)
-	return err
-}
-
-func (f BookFault) String() string { return fmt.Sprintf("%s: %s", f.Kind, f.Message) }

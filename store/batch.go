@@ -40,14 +40,16 @@ type waiting[In, Out any] struct {
 	done   chan struct{}
 }
 
-// NewBatch returns a batch over write, which must return one result for each item, in order. An error of write undoes the
-// whole transaction, and so does a panic; each item is then tried in a transaction of its own, so that a bad one fails alone.
-func NewBatch[In, Out any](db *DB, write func(ctx context.Context, tx *Tx, items []In) ([]Result[Out], error)) *Batch[In, Out] {
+// NewBatch returns a batch over write, which must return one result for each item, in order. An error of write undoes
+// the whole transaction, and so does a panic; each item is then tried in a transaction of its own, so that a bad one
+// fails alone.
+func NewBatch[In, Out any](db *DB,
+	write func(ctx context.Context, tx *Tx, items []In) ([]Result[Out], error)) *Batch[In, Out] {
 	return &Batch[In, Out]{db: db, write: write}
 }
 
-// Repeating has an item tried once more where it is not known whether its commit stands, because the answer was lost. write then
-// sees items that are written already, and gives their results again. It returns the batch.
+// Repeating has an item tried once more where it is not known whether its commit stands, because the answer was lost.
+// write then sees items that are written already, and gives their results again. It returns the batch.
 func (b *Batch[In, Out]) Repeating() *Batch[In, Out] {
 	b.repeats = true
 	return b
@@ -102,8 +104,8 @@ func (b *Batch[In, Out]) take() []*waiting[In, Out] {
 	return items
 }
 
-// run writes items together, or, where that fails, one by one. again says that this is the second time after a commit whose
-// outcome is not known.
+// run writes items together, or, where that fails, one by one. again says that this is the second time after a commit
+// whose outcome is not known.
 func (b *Batch[In, Out]) run(ctx context.Context, items []*waiting[In, Out], again bool) {
 	err := b.commit(ctx, items)
 	if err != nil && (len(items) > 1 || errors.Is(err, ErrCommit) && b.repeats && !again) && ctx.Err() == nil {

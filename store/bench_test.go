@@ -17,8 +17,8 @@ const clients = 64
 
 var databases = map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres}
 
-// benchmarkTransfers posts deposits of random customers at 64 clients; each moves between a customer's account and the one
-// custody account, which all of them wait for.
+// benchmarkTransfers posts deposits of random customers at 64 clients; each moves between a customer's account and
+// the one custody account, which all of them wait for.
 func benchmarkTransfers(b *testing.B, post func(db *store.DB) func(ledger.Entry) error) {
 	for name, url := range databases {
 		b.Run(name, func(b *testing.B) {
@@ -31,7 +31,12 @@ func benchmarkTransfers(b *testing.B, post func(db *store.DB) func(ledger.Entry)
 				for pb.Next() {
 					n := next.Add(1)
 					id := bursar.ID{8: byte(n >> 24), 9: byte(n >> 16), 10: byte(n >> 8), 11: byte(n)}
-					d := bursar.Deposit{ID: id, AccountID: bursar.ID{0: 1, 15: byte(n % 100)}, Currency: "BTC", Amount: bursar.Units(n)}
+					d := bursar.Deposit{
+						ID:        id,
+						AccountID: bursar.ID{0: 1, 15: byte(n % 100)},
+						Currency:  "BTC",
+						Amount:    bursar.Units(n),
+					}
 					if err := do(ledger.DepositCredited(d, db.Now())); err != nil {
 						b.Error(err)
 						return
@@ -53,14 +58,15 @@ func BenchmarkTransfersOneByOne(b *testing.B) {
 
 func BenchmarkTransfersGathered(b *testing.B) {
 	benchmarkTransfers(b, func(db *store.DB) func(ledger.Entry) error {
-		batch := store.NewBatch(db, func(ctx context.Context, tx *store.Tx, entries []ledger.Entry) ([]store.Result[struct{}], error) {
-			errs, err := tx.Ledger().PostEach(ctx, entries)
-			results := make([]store.Result[struct{}], len(entries))
-			for i := range errs {
-				results[i].Err = errs[i]
-			}
-			return results, err
-		})
+		batch := store.NewBatch(db,
+			func(ctx context.Context, tx *store.Tx, entries []ledger.Entry) ([]store.Result[struct{}], error) {
+				errs, err := tx.Ledger().PostEach(ctx, entries)
+				results := make([]store.Result[struct{}], len(entries))
+				for i := range errs {
+					results[i].Err = errs[i]
+				}
+				return results, err
+			})
 		return func(e ledger.Entry) error { _, err := batch.Do(context.Background(), e); return err }
 	})
 }
@@ -105,8 +111,17 @@ func insertWallets(tx *store.Tx, ids *bursar.IDs, account bursar.ID, n int) erro
 	}
 	list := make([]bursar.Wallet, n)
 	for i := range list {
-		list[i] = bursar.Wallet{Number: number + int64(i), ID: ids.Next(), AccountID: account, Currency: "BTC", Family: "bitcoin", Index: index + uint32(i),
-			Address: bursar.Address{Base: fmt.Sprintf("bc1qxxxxxxxxxxxxxxxxxxxxxxxxxxxx%010d", index+uint32(i))}, Webhook: "https://receiver.example/hook", CreatedAt: tx.Now()}
+		list[i] = bursar.Wallet{
+			Number:    number + int64(i),
+			ID:        ids.Next(),
+			AccountID: account,
+			Currency:  "BTC",
+			Family:    "bitcoin",
+			Index:     index + uint32(i),
+			Address:   bursar.Address{Base: fmt.Sprintf("bc1qxxxxxxxxxxxxxxxxxxxxxxxxxxxx%010d", index+uint32(i))},
+			Webhook:   "https://receiver.example/hook",
+			CreatedAt: tx.Now(),
+		}
 	}
 	return tx.Wallets().Insert(ctx, list)
 }

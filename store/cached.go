@@ -3,14 +3,16 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"regexp"
 )
 
 // maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
 const maxStatements = 512
 
-// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one again each time takes longer
-// than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so by itself.
+// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one again each time
+// takes longer than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so
+// by itself.
 type cachedConnector struct {
 	driver.Connector
 	image []byte // a database to begin with, in memory; none: what the connector names
@@ -59,19 +61,19 @@ func (c cachedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	if len(c.image) > 0 {
 		if err := conn.Deserialize(c.image); err != nil {
-			conn.Close()
-			return nil, err
+			return nil, errors.Join(err, conn.Close())
 		}
 	}
 	return &cachedConn{sqliteConn: conn, quiet: c.quiet, kept: map[string]*cachedStatement{}}, nil
 }
 
 func (c *cachedConn) Close() error {
+	var failed error
 	for _, s := range c.kept {
-		s.Close()
+		failed = errors.Join(failed, s.Close())
 	}
 	clear(c.kept)
-	return c.sqliteConn.Close()
+	return errors.Join(failed, c.sqliteConn.Close())
 }
 
 // statement returns a prepared statement that is free, nil where there is none: then the text is run as it is.
@@ -91,12 +93,12 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 	return s
 }
 
-// lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and compared with
-// what the condition of a partial index may name (exprCompareVariable).
-var lone = regexp.MustCompile(`( LIMIT | = )\$([0-9]+)`)
+// lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and
+// compared with what the condition of a partial index may name (exprCompareVariable).
+var lone = regexp.MustCompile(`(\sLIMIT\s|\s=\s)\$([0-9]+)`)
 
-// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again each
-// time that it is bound.
+// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again
+// each time that it is bound.
 func steady(query string) string { return lone.ReplaceAllString(query, "$1+$$$2") }
 
 func (c *cachedConn) context(ctx context.Context) context.Context {

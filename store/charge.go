@@ -7,26 +7,40 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const chargeColumns = `w.number, w.id, w.account_id, w.currency, w.base, w.memo, c.minimum, w.webhook, w.metadata, w.created_at, c.expires_at, c.paid_by`
+var chargeColumns = columnsOf([]column[bursar.Charge]{
+	{"w.number", func(c *bursar.Charge) any { return &c.Number }},
+	{"w.id", func(c *bursar.Charge) any { return &c.ID }},
+	{"w.account_id", func(c *bursar.Charge) any { return &c.AccountID }},
+	{"w.currency", func(c *bursar.Charge) any { return &c.Currency }},
+	{"w.base", func(c *bursar.Charge) any { return &c.Address.Base }},
+	{"w.memo", func(c *bursar.Charge) any { return memo{&c.Address} }},
+	{"c.minimum", func(c *bursar.Charge) any { return &c.Minimum }},
+	{"w.webhook", func(c *bursar.Charge) any { return &c.Webhook }},
+	{"w.metadata", func(c *bursar.Charge) any { return &c.Metadata }},
+	{"w.created_at", func(c *bursar.Charge) any { return instant{&c.CreatedAt} }},
+	{"c.expires_at", func(c *bursar.Charge) any { return instant{&c.Expires} }},
+	{"c.paid_by", func(c *bursar.Charge) any { return &c.PaidBy }},
+})
 
-const chargeFrom = ` FROM charges c JOIN wallets w ON w.number = c.number`
-
-func scanCharge(s scanner) (c bursar.Charge, err error) {
-	err = s.Scan(&c.Number, &c.ID, &c.AccountID, &c.Currency, &c.Address.Base, memo{&c.Address}, &c.Minimum, &c.Webhook, &c.Metadata,
-		instant{&c.CreatedAt}, instant{&c.Expires}, &c.PaidBy)
-	return c, err
-}
+const chargeFrom = `FROM charges c JOIN wallets w ON w.number = c.number`
 
 // Insert adds a charge beside its wallet, which was inserted in this transaction.
 func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
-	_, err := tx.exec(ctx, "insert charge", `INSERT INTO charges(number, id, account_id, minimum, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		c.Number, c.ID, c.AccountID, c.Minimum, micros(c.Expires))
+	query, args := values{
+		{"number", c.Number},
+		{"id", c.ID},
+		{"account_id", c.AccountID},
+		{"minimum", c.Minimum},
+		{"expires_at", micros(c.Expires)},
+	}.insertInto("charges")
+	_, err := tx.exec(ctx, "insert charge", query, args...)
 	return err
 }
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
 func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
-	c, err := one(ctx, tx.Tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
+	c, err := chargeColumns.one(ctx, tx.Tx, "read charge",
+		chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
 	if err != nil {
 		return c, err
 	}
@@ -42,12 +56,12 @@ func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error)
 			return bursar.Charge{}, err
 		}
 	}
-	return one(ctx, tx.Tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1`, id)
+	return chargeColumns.one(ctx, tx.Tx, "read charge", chargeFrom+` WHERE c.id = $1`, id)
 }
 
 // List returns an account's charges with their confirmed deposits, newest first.
 func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
-	charges, err := rows(ctx, tx.Tx, "list charges", scanCharge, `SELECT `+chargeColumns+chargeFrom+
+	charges, err := chargeColumns.rows(ctx, tx.Tx, "list charges", chargeFrom+
 		` WHERE c.account_id = $1 AND c.number < $2 ORDER BY c.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	if err != nil {
 		return nil, err
@@ -95,7 +109,7 @@ func (tx Charges) Minimum(ctx context.Context, id bursar.ID) (minimum bursar.Amo
 
 // CreditedDeposits returns the credited deposits to a charge's address, oldest first.
 func (tx Charges) CreditedDeposits(ctx context.Context, number int64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list charge's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list charge's deposits", depositFrom+
 		` WHERE d.wallet = $1 AND d.status = 'confirmed' ORDER BY d.height, d.number`, number)
 }
 

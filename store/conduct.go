@@ -9,7 +9,8 @@ import (
 // Point is a place in a database transaction where its process can be held up or can die.
 type Point string
 
-// The points. Between Beginning and Committed a transaction holds its connection, and on SQLite the only one that writes.
+// The points. Between Beginning and Committed a transaction holds its connection, and on SQLite the only one that
+// writes.
 const (
 	Beginning  Point = "begin"
 	Running    Point = "run" // before each statement
@@ -18,11 +19,11 @@ const (
 	Ended      Point = "ended"     // the connection is free again, whatever became of it; no error is looked at
 )
 
-// Conduct is how those who work with a database start something beside them, wait and are held up. The zero value leaves all
-// to the Go runtime; a simulation that decides about every interleaving by itself gives its own.
+// Conduct is how those who work with a database start something beside them, wait and are held up. The zero value
+// leaves all to the Go runtime; a simulation that decides about every interleaving by itself gives its own.
 type Conduct struct {
-	// Before is called at each point, what being the statement. An error of it fails the transaction there; at Committed the
-	// changes stand all the same, as when the connection breaks during a commit.
+	// Before is called at each point, what being the statement. An error of it fails the transaction there; at Committed
+	// the changes stand all the same, as when the connection breaks during a commit.
 	Before func(ctx context.Context, at Point, what string) error
 	// Go starts f, and Wait returns once done is closed or ctx has ended, with its error.
 	Go   func(f func())
@@ -72,8 +73,8 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// As returns the same database as another process would use it, with a clock and a conduct of its own. Closing either closes
-// both.
+// As returns the same database as another process would use it, with a clock and a conduct of its own. Closing either
+// closes both.
 func (db *DB) As(now func() time.Time, conduct Conduct) *DB {
 	other := *db
 	other.now, other.conduct = now, conduct.withDefaults()

@@ -38,9 +38,9 @@ var (
 	ErrNewer = errors.New("a newer version of Bursar has written this database")
 )
 
-// CheckHealth reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
-// are drawn up again from the postings and held against the balances. It works on every schema up to today's, in one consistent
-// state. Errors: ErrDamaged, ErrForeign, ErrNewer.
+// CheckHealth reads the whole database and returns what it holds: on SQLite every page and reference is checked, on
+// both the books are drawn up again from the postings and held against the balances. It works on every schema up to
+// today's, in one consistent state. Errors: ErrDamaged, ErrForeign, ErrNewer.
 func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {
 	if !db.postgres {
 		if err := db.checkPages(ctx); err != nil {
@@ -67,7 +67,8 @@ func (db *DB) checkPages(ctx context.Context) error {
 	}
 	var broken int
 	var table string
-	err := db.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(min("table"), '') FROM pragma_foreign_key_check`).Scan(&broken, &table)
+	err := db.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(min("table"), '')
+		FROM pragma_foreign_key_check`).Scan(&broken, &table)
 	if err != nil {
 		return fmt.Errorf("check references: %w", err)
 	}
@@ -79,7 +80,8 @@ func (db *DB) checkPages(ctx context.Context) error {
 
 func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	// Databases of others have no such tables.
-	if err := tx.row(ctx, "read the schema's version", `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`, nil, &c.Schema); err != nil {
+	if err := tx.row(ctx, "read the schema's version",
+		`SELECT COALESCE(max(version_id), 0) FROM goose_db_version`, nil, &c.Schema); err != nil {
 		return c, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	known, err := newestMigration()
@@ -91,14 +93,21 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	case c.Schema == 0:
 		return c, ErrForeign
 	}
-	for name, to := range map[string]*string{"seed": &c.Seed, "network": &c.Network, settingInstance: &c.Instance, settingRestored: &c.Restored} {
+	for name, to := range map[string]*string{
+		"seed":          &c.Seed,
+		"network":       &c.Network,
+		settingInstance: &c.Instance,
+		settingRestored: &c.Restored,
+	} {
 		if *to, err = tx.Settings().Get(ctx, name); err != nil {
 			return c, err
 		}
 	}
 	var last int64
-	err = tx.row(ctx, "count what there is", `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM wallets), (SELECT count(*) FROM deposits),
-		(SELECT count(*) FROM withdrawals), (SELECT count(*) FROM entries), COALESCE((SELECT at FROM entries ORDER BY number DESC LIMIT 1), 0)`, nil,
+	err = tx.row(ctx, "count what there is",
+		`SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM wallets), (SELECT count(*) FROM deposits),
+		(SELECT count(*) FROM withdrawals), (SELECT count(*) FROM entries),
+		COALESCE((SELECT at FROM entries ORDER BY number DESC LIMIT 1), 0)`, nil,
 		&c.Accounts, &c.Wallets, &c.Deposits, &c.Withdrawals, &c.Entries, &last)
 	if err != nil {
 		return c, err
@@ -110,7 +119,8 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	return c, err
 }
 
-// checkBooks adds every posting up and holds the sums against the balances, then the balances of each asset against each other.
+// checkBooks adds every posting up and holds the sums against the balances, then the balances of each asset against
+// each other.
 func (tx *Tx) checkBooks(ctx context.Context) error {
 	sums := map[ledger.Key]ledger.Balance{}
 	_, err := rows(ctx, tx, "read all postings", func(s scanner) (none struct{}, err error) {
@@ -133,7 +143,8 @@ func (tx *Tx) checkBooks(ctx context.Context) error {
 	}
 	err = tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
 		if sum := sums[k]; sum.Debits != b.Debits || sum.Credits != b.Credits {
-			return fmt.Errorf("%w: the postings of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest units)",
+			return fmt.Errorf("%w: the postings of %s in %s come to %s debits and %s credits, "+
+				"its balance says %s and %s (smallest units)",
 				ErrDamaged, k.Account, k.Asset, sum.Debits, sum.Credits, b.Debits, b.Credits)
 		}
 		delete(sums, k)
@@ -153,7 +164,8 @@ func (tx *Tx) checkBooks(ctx context.Context) error {
 // checkEntries looks for entries without a posting: every one is written with at least one.
 func (tx *Tx) checkEntries(ctx context.Context) error {
 	var bare int64
-	err := tx.row(ctx, "look for bare entries", `SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM postings p WHERE p.entry = e.number)`, nil, &bare)
+	err := tx.row(ctx, "look for bare entries",
+		`SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM postings p WHERE p.entry = e.number)`, nil, &bare)
 	if err == nil && bare > 0 {
 		err = fmt.Errorf("%w: %d entries of the books have no posting", ErrDamaged, bare)
 	}

@@ -23,11 +23,13 @@ func sqliteSource(file string, options url.Values) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + options.Encode()
 }
 
-// CopySQLite writes one consistent state of a SQLite database into a file that must be empty or not there. Anyone who writes to
-// the database goes on doing so: the copy reads what was committed when it began, and the log grows by what is written
-// meanwhile. The schema stays as it is, the copy is compact and has no log beside it. It is not synced to the disk.
+// CopySQLite writes one consistent state of a SQLite database into a file that must be empty or not there. Anyone who
+// writes to the database goes on doing so: the copy reads what was committed when it began, and the log grows by what
+// is written meanwhile. The schema stays as it is, the copy is compact and has no log beside it. It is not synced to
+// the disk.
 func CopySQLite(ctx context.Context, from, to string) error {
-	// query_only would forbid the copy itself. VACUUM INTO writes nothing but its target (SQLite 3.27 and later, lang_vacuum).
+	// query_only would forbid the copy itself. VACUUM INTO writes nothing but its target (SQLite 3.27 and later,
+	// lang_vacuum).
 	db, err := sql.Open("sqlite", sqliteSource(from, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(30000)"}}))
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
@@ -65,7 +67,11 @@ func asIs(pool *sql.DB) *DB {
 
 // MarkRestored notes in a closed SQLite file that it was restored, and leaves no log beside it.
 func MarkRestored(ctx context.Context, file, text string) error {
-	options := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {"journal_mode(DELETE)", "synchronous(FULL)"}}
+	options := url.Values{
+		"mode":    {"rw"},
+		"_txlock": {"immediate"},
+		"_pragma": {"journal_mode(DELETE)", "synchronous(FULL)"},
+	}
 	raw, err := sql.Open("sqlite", sqliteSource(file, options))
 	if err != nil {
 		return fmt.Errorf("open the copy: %w", err)
@@ -85,7 +91,8 @@ func (tx Settings) SetRestored(ctx context.Context, text string) error {
 	return err
 }
 
-// Restored says when the database was restored by `bursar restore`, or "" where that was never so or has been dealt with.
+// Restored says when the database was restored by `bursar restore`, or "" where that was never so or has been dealt
+// with.
 func (tx Settings) Restored(ctx context.Context) (string, error) { return tx.Get(ctx, settingRestored) }
 
 // Empty reports whether a database holds none of the service's tables.
@@ -116,8 +123,8 @@ func (tx *Tx) heights(ctx context.Context) (map[bursar.ChainID]int64, error) {
 	return heights, err
 }
 
-// ReadPins returns the seed and network that a SQLite database belongs to, whatever its schema is. Its log is brought into the
-// file where nobody else has it open.
+// ReadPins returns the seed and network that a SQLite database belongs to, whatever its schema is. Its log is brought
+// into the file where nobody else has it open.
 func ReadPins(ctx context.Context, file string) (c Contents, err error) {
 	raw, err := sql.Open("sqlite", sqliteSource(file, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)"}}))
 	if err != nil {

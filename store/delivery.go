@@ -9,7 +9,7 @@ import (
 
 // ByID returns any account's event with the state of its delivery, or ErrNotFound.
 func (tx Deliveries) ByID(ctx context.Context, id bursar.ID) (Delivery, error) {
-	return one(ctx, tx.Tx, "read delivery", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE id = $1`, id)
+	return deliveryColumns.one(ctx, tx.Tx, "read delivery", `FROM events WHERE id = $1`, id)
 }
 
 // DeliveryFilter says which deliveries to list; what is zero does not matter.
@@ -21,7 +21,7 @@ type DeliveryFilter struct {
 
 // Find returns the events that fit, newest first.
 func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]Delivery, error) {
-	query := `SELECT ` + deliveryColumns + ` FROM events WHERE number < $1 AND created_at >= $2`
+	query := deliveryColumns.query + `FROM events WHERE number < $1 AND created_at >= $2`
 	args := []any{page.bound(), micros(f.Since), page.Limit}
 	if !f.Account.IsZero() {
 		query, args = query+` AND account_id = $4`, append(args, f.Account)
@@ -29,13 +29,15 @@ func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]D
 	if f.Status != "" {
 		query, args = query+` AND status = `+list(1, len(args)), append(args, f.Status)
 	}
-	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, query+` ORDER BY number DESC LIMIT $3`, args...)
+	return rows(ctx, tx.Tx, "list deliveries", deliveryColumns.scan, query+` ORDER BY number DESC LIMIT $3`, args...)
 }
 
-// EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was disabled.
+// EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was
+// disabled.
 func (tx WebhookURLs) EnableAll(ctx context.Context, account bursar.ID, url string) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "enable URL", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
-		`DELETE FROM dead_urls WHERE url = $1 AND (account_id = $2 OR $3) RETURNING account_id`, url, account, account.IsZero())
+	return rows(ctx, tx.Tx, "enable URL", scanOne[bursar.ID],
+		`DELETE FROM dead_urls WHERE url = $1 AND (account_id = $2 OR $3) RETURNING account_id`,
+		url, account, account.IsZero())
 }
 
 // Waiting is what an account's receiver at a URL was not sent because it had answered 410 Gone.

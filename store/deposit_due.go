@@ -43,13 +43,15 @@ func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDe
 	}
 	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit,
 		int64(q.After.Height), q.After.Number}
-	return rows(ctx, tx, what, scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
-		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1 AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+` AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
+	return depositColumns.rows(ctx, tx, what, depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
+		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
+		AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+`
+		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
 		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
 
-// UnfinishedCurrencies returns the currencies with deposits that are pending or withdrawals that are not completed, and the
-// chain of each.
+// UnfinishedCurrencies returns the currencies with deposits that are pending or withdrawals that are not completed,
+// and the chain of each.
 func (tx Deposits) UnfinishedCurrencies(ctx context.Context) (map[bursar.CurrencyCode]bursar.ChainID, error) {
 	chains := map[bursar.CurrencyCode]bursar.ChainID{}
 	_, err := rows(ctx, tx.Tx, "list unfinished currencies", func(s scanner) (none struct{}, err error) {
@@ -58,20 +60,25 @@ func (tx Deposits) UnfinishedCurrencies(ctx context.Context) (map[bursar.Currenc
 			chains[bursar.CurrencyCode(code)] = bursar.ChainID(chain)
 		}
 		return none, err
-	}, `SELECT currency, chain FROM deposits WHERE status = 'pending' UNION SELECT currency, chain FROM withdrawals WHERE completed_at = 0`)
+	}, `SELECT currency, chain FROM deposits WHERE status = 'pending' UNION SELECT currency, chain FROM withdrawals
+		WHERE completed_at = 0`)
 	return chains, err
 }
 
-// SetNeeds changes what a pending deposit needs before it is credited: d.Required confirmations and the opinions of so many
-// endpoints. It changes nothing, and reports that, when the deposit is no longer pending in the block in which d was read.
+// SetNeeds changes what a pending deposit needs before it is credited: d.Required confirmations and the opinions of
+// so many endpoints. It changes nothing, and reports that, when the deposit is no longer pending in the block in
+// which d was read.
 func (tx Deposits) SetNeeds(ctx context.Context, d bursar.Deposit, opinions int) (bool, error) {
-	n, err := tx.exec(ctx, "set what a deposit needs", `UPDATE deposits SET required = $3, opinions = $4 WHERE id = $1 AND status = 'pending' AND block_hash = $2`,
+	n, err := tx.exec(ctx, "set what a deposit needs",
+		`UPDATE deposits SET required = $3, opinions = $4 WHERE id = $1 AND status = 'pending' AND block_hash = $2`,
 		d.ID, d.BlockHash, int64(d.Required), int64(opinions))
 	return n > 0, err
 }
 
 // PendingOn returns the pending deposits of a chain with a number above one, in the order of their numbers.
-func (tx Deposits) PendingOn(ctx context.Context, chain bursar.ChainID, above int64, limit int) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list pending deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
-		` WHERE d.chain = $1 AND d.status = 'pending' AND d.number > $2 ORDER BY d.number LIMIT $3`, string(chain), above, limit)
+func (tx Deposits) PendingOn(ctx context.Context, chain bursar.ChainID, above int64,
+	limit int) ([]bursar.Deposit, error) {
+	return depositColumns.rows(ctx, tx.Tx, "list pending deposits", depositFrom+
+		` WHERE d.chain = $1 AND d.status = 'pending' AND d.number > $2 ORDER BY d.number LIMIT $3`,
+		string(chain), above, limit)
 }

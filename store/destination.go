@@ -43,24 +43,40 @@ func (tx DestinationLists) Set(ctx context.Context, account bursar.ID, until tim
 	return err
 }
 
-const destinationColumns = `number, id, account_id, family, currency, base, memo, label, created_at, usable_from`
-
-func scanDestination(s scanner) (d bursar.Destination, err error) {
-	err = s.Scan(&d.Number, &d.ID, &d.AccountID, &d.Family, &d.Currency, &d.Address.Base, memo{&d.Address}, &d.Label,
-		instant{&d.CreatedAt}, instant{&d.UsableFrom})
-	return d, err
-}
+var destinationColumns = columnsOf([]column[bursar.Destination]{
+	{"number", func(d *bursar.Destination) any { return &d.Number }},
+	{"id", func(d *bursar.Destination) any { return &d.ID }},
+	{"account_id", func(d *bursar.Destination) any { return &d.AccountID }},
+	{"family", func(d *bursar.Destination) any { return &d.Family }},
+	{"currency", func(d *bursar.Destination) any { return &d.Currency }},
+	{"base", func(d *bursar.Destination) any { return &d.Address.Base }},
+	{"memo", func(d *bursar.Destination) any { return memo{&d.Address} }},
+	{"label", func(d *bursar.Destination) any { return &d.Label }},
+	{"created_at", func(d *bursar.Destination) any { return instant{&d.CreatedAt} }},
+	{"usable_from", func(d *bursar.Destination) any { return instant{&d.UsableFrom} }},
+})
 
 // Insert adds a destination and returns it. One that is there already, for the same currency or for all, stays
 // as it is, its hold included, and is returned with added false.
-func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept bursar.Destination, added bool, err error) {
-	kept, err = one(ctx, tx.Tx, "insert destination", scanDestination, `INSERT INTO destinations(id, account_id, family, currency, base, memo, label, created_at, usable_from)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns,
-		d.ID, d.AccountID, string(d.Family), string(d.Currency), d.Address.Base, memoValue(d.Address), d.Label, micros(d.CreatedAt), micros(d.UsableFrom))
+func (tx Destinations) Insert(ctx context.Context,
+	d bursar.Destination) (kept bursar.Destination, added bool, err error) {
+	query, args := values{
+		{"id", d.ID},
+		{"account_id", d.AccountID},
+		{"family", string(d.Family)},
+		{"currency", string(d.Currency)},
+		{"base", d.Address.Base},
+		{"memo", memoValue(d.Address)},
+		{"label", d.Label},
+		{"created_at", micros(d.CreatedAt)},
+		{"usable_from", micros(d.UsableFrom)},
+	}.insertInto("destinations")
+	kept, err = one(ctx, tx.Tx, "insert destination", destinationColumns.scan, query+`
+		ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns.names, args...)
 	if !errors.Is(err, ErrNotFound) {
 		return kept, err == nil, err
 	}
-	kept, err = one(ctx, tx.Tx, "read destination", scanDestination, `SELECT `+destinationColumns+` FROM destinations
+	kept, err = destinationColumns.one(ctx, tx.Tx, "read destination", `FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4 AND currency = $5`,
 		d.AccountID, string(d.Family), d.Address.Base, memoValue(d.Address), string(d.Currency))
 	return kept, false, err
@@ -80,12 +96,14 @@ func (tx Destinations) Count(ctx context.Context, account bursar.ID) (n int, err
 
 // List returns an account's destinations, newest first.
 func (tx Destinations) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Destination, error) {
-	return rows(ctx, tx.Tx, "list destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations WHERE account_id = $1 AND number < $2
+	return destinationColumns.rows(ctx, tx.Tx, "list destinations",
+		`FROM destinations WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // To returns an account's destinations at an address, memo included: one for each currency, or for all.
-func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family, to bursar.Address) ([]bursar.Destination, error) {
-	return rows(ctx, tx.Tx, "read destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations
+func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family,
+	to bursar.Address) ([]bursar.Destination, error) {
+	return destinationColumns.rows(ctx, tx.Tx, "read destinations", `FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4`, account, string(family), to.Base, memoValue(to))
 }

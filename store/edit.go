@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Edit has f change a database in memory behind the service's back, as somebody does who can write to it: for simulations of
-// that. No link and no seal covers what f writes.
+// Edit has f change a database in memory behind the service's back, as somebody does who can write to it: for
+// simulations of that. No link and no seal covers what f writes.
 func (db *DB) Edit(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if db.postgres || db.read != db.write {
 		return errors.New("only a database in memory is edited")

@@ -21,7 +21,7 @@ const (
 type Delivery struct {
 	bursar.Event
 	Status      string
-	Attempts    int64 // claims, those that came to nothing among them
+	Attempts    int64 // leases, those that came to nothing among them
 	Tries       int64 // attempts of the schedule that are used up
 	NextAt      time.Time
 	LastCode    int64 // HTTP status of the newest attempt; 0 when there was no answer
@@ -29,13 +29,23 @@ type Delivery struct {
 	DeliveredAt time.Time
 }
 
-const deliveryColumns = `number, id, account_id, kind, subject, url, body, created_at, status, attempts, tries, next_at, last_code, last_error, delivered_at`
-
-func scanDelivery(s scanner) (d Delivery, err error) {
-	err = s.Scan(&d.Number, &d.ID, &d.AccountID, &d.Kind, &d.Subject, &d.URL, &d.Body, instant{&d.CreatedAt}, &d.Status, &d.Attempts, &d.Tries,
-		instant{&d.NextAt}, &d.LastCode, &d.LastError, instant{&d.DeliveredAt})
-	return d, err
-}
+var deliveryColumns = columnsOf([]column[Delivery]{
+	{"number", func(d *Delivery) any { return &d.Number }},
+	{"id", func(d *Delivery) any { return &d.ID }},
+	{"account_id", func(d *Delivery) any { return &d.AccountID }},
+	{"kind", func(d *Delivery) any { return &d.Kind }},
+	{"subject", func(d *Delivery) any { return &d.Subject }},
+	{"url", func(d *Delivery) any { return &d.URL }},
+	{"body", func(d *Delivery) any { return &d.Body }},
+	{"created_at", func(d *Delivery) any { return instant{&d.CreatedAt} }},
+	{"status", func(d *Delivery) any { return &d.Status }},
+	{"attempts", func(d *Delivery) any { return &d.Attempts }},
+	{"tries", func(d *Delivery) any { return &d.Tries }},
+	{"next_at", func(d *Delivery) any { return instant{&d.NextAt} }},
+	{"last_code", func(d *Delivery) any { return &d.LastCode }},
+	{"last_error", func(d *Delivery) any { return &d.LastError }},
+	{"delivered_at", func(d *Delivery) any { return instant{&d.DeliveredAt} }},
+})
 
 // Insert is Events.Record for who need not know whether the event will be sent.
 func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
@@ -46,10 +56,19 @@ func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
 // Record records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
 // without a URL, or to a URL that answered 410 Gone, is kept and not sent.
 func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err error) {
-	err = tx.row(ctx, "insert event", `INSERT INTO events(id, account_id, kind, subject, url, body, created_at, next_at, status)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $5 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $2 AND url = $5)
-			THEN 'disabled' ELSE 'pending' END) RETURNING status = 'pending'`,
-		[]any{e.ID, e.AccountID, string(e.Kind), e.Subject, e.URL, e.Body, micros(e.CreatedAt), micros(tx.now)}, &due)
+	query, args := values{
+		{"account_id", e.AccountID}, // $1
+		{"url", e.URL},              // $2
+		{"status", expression(`CASE WHEN $2 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $1 AND url = $2)
+			THEN 'disabled' ELSE 'pending' END`)},
+		{"id", e.ID},
+		{"kind", string(e.Kind)},
+		{"subject", e.Subject},
+		{"body", e.Body},
+		{"created_at", micros(e.CreatedAt)},
+		{"next_at", micros(tx.now)},
+	}.insertInto("events")
+	err = tx.row(ctx, "insert event", query+` RETURNING status = 'pending'`, args, &due)
 	return due, err
 }
 
@@ -59,24 +78,26 @@ func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]D
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	claimed, err := rows(ctx, tx.Tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
-		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns,
+	leased, err := rows(ctx, tx.Tx, "lease deliveries", deliveryColumns.scan,
+		`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`)
+		RETURNING `+deliveryColumns.names,
 		micros(tx.now), micros(until), limit)
-	slices.SortFunc(claimed, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
-	return claimed, err
+	slices.SortFunc(leased, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
+	return leased, err
 }
 
 // Claimed names an event as a worker took it.
 type Claimed struct {
 	Event  int64     // its number
-	Claim  int64     // Delivery.Attempts as it was claimed
-	NextAt time.Time // when it may be claimed again
+	Claim  int64     // Delivery.Attempts as it was leased
+	NextAt time.Time // when it may be leased again
 }
 
-// Release gives events back that were claimed and not sent, as if they had never been taken.
-func (tx Deliveries) Release(ctx context.Context, claimed []Claimed) error {
-	outcomes := make([]Outcome, len(claimed))
-	for i, c := range claimed {
+// Release gives events back that were leased and not sent, as if they had never been taken.
+func (tx Deliveries) Release(ctx context.Context, leased []Claimed) error {
+	outcomes := make([]Outcome, len(leased))
+	for i, c := range leased {
 		outcomes[i] = Outcome{Event: c.Event, Claim: c.Claim, NextAt: c.NextAt}
 	}
 	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
@@ -85,7 +106,8 @@ func (tx Deliveries) Release(ctx context.Context, claimed []Claimed) error {
 // NextDue returns when the next event is due, and false when none waits.
 func (tx Deliveries) NextDue(ctx context.Context) (time.Time, bool, error) {
 	var at time.Time
-	err := tx.row(ctx, "read next delivery", `SELECT COALESCE((SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
+	err := tx.row(ctx, "read next delivery", `SELECT COALESCE(
+		(SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
 	return at, err == nil && !at.IsZero(), err
 }
 
@@ -98,55 +120,68 @@ type Attempt struct {
 	Error    string
 }
 
+var attemptColumns = columnsOf([]column[Attempt]{
+	{"attempt", func(a *Attempt) any { return &a.Number }},
+	{"at", func(a *Attempt) any { return instant{&a.At} }},
+	{"duration", func(a *Attempt) any { return duration{&a.Duration} }},
+	{"code", func(a *Attempt) any { return &a.Code }},
+	{"error", func(a *Attempt) any { return &a.Error }},
+})
+
 // Outcome is what an attempt came to: the delivery's new state and, while it is pending, when to try again.
 type Outcome struct {
 	Attempt
 	Event  int64 // the event's number
-	Claim  int64 // Delivery.Attempts as it was claimed
+	Claim  int64 // Delivery.Attempts as it was leased
 	Status string
 	Tries  int64 // Delivery.Tries from now on
 	NextAt time.Time
 }
 
-// RecordAttempts notes attempts and what they came to. One whose event was claimed again meanwhile, by a worker that took it
-// for dead, changes nothing but the log.
+// RecordAttempts notes attempts and what they came to. One whose event was leased again meanwhile, by a worker that
+// took it for dead, changes nothing but the log.
 func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
-	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
+	err := tx.updateEvents(ctx, outcomes, "record attempts",
+		`status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
 		delivered_at = o.delivered_at, tries = o.tries`)
 	if err != nil {
 		return err
 	}
-	args := make([]any, 0, 6*len(outcomes))
+	in := insertion{what: "insert attempts", table: "attempts", rows: len(outcomes),
+		after: ` ON CONFLICT (event, attempt) DO NOTHING`}
 	for _, o := range outcomes {
-		args = append(args, o.Event, o.Number, micros(o.At), o.Duration.Microseconds(), o.Code, o.Error)
+		in.add(values{
+			{"event", o.Event},
+			{"attempt", o.Number},
+			{"at", micros(o.At)},
+			{"duration", o.Duration.Microseconds()},
+			{"code", o.Code},
+			{"error", o.Error},
+		})
 	}
-	return tx.insertRows(ctx, insertion{what: "insert attempts", width: 6, into: `INSERT INTO attempts(event, attempt, at, duration, code, error) VALUES `,
-		after: ` ON CONFLICT (event, attempt) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // Attempts returns the tries of one event, oldest first.
 func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return rows(ctx, tx.Tx, "list attempts", func(s scanner) (a Attempt, err error) {
-		var micro int64
-		err = s.Scan(&a.Number, instant{&a.At}, &micro, &a.Code, &a.Error)
-		a.Duration = time.Duration(micro) * time.Microsecond
-		return a, err
-	}, `SELECT attempt, at, duration, code, error FROM attempts WHERE event = $1 ORDER BY attempt`, event)
+	return attemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM attempts WHERE event = $1 ORDER BY attempt`, event)
 }
 
 // List returns an account's events with the state of their delivery, newest first.
 func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
-	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE account_id = $1 AND number < $2
+	return deliveryColumns.rows(ctx, tx.Tx, "list deliveries", `FROM events WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // Disable stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.
 func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string) error {
-	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3) ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
+	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "disable deliveries", `UPDATE events SET status = 'disabled' WHERE account_id = $1 AND url = $2 AND status = 'pending'`, account, url)
+	_, err = tx.exec(ctx, "disable deliveries",
+		`UPDATE events SET status = 'disabled' WHERE account_id = $1 AND url = $2 AND status = 'pending'`, account, url)
 	return err
 }
 
@@ -159,6 +194,7 @@ func (tx WebhookURLs) Enable(ctx context.Context, account bursar.ID, url string)
 // Disabled reports whether a URL of an account answered 410 Gone.
 func (tx WebhookURLs) Disabled(ctx context.Context, account bursar.ID, url string) (bool, error) {
 	var n int64
-	err := tx.row(ctx, "look up URL", `SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
+	err := tx.row(ctx, "look up URL",
+		`SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
 	return n > 0, err
 }

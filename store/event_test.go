@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -38,16 +37,39 @@ func onQueue(t *testing.T, test func(q *queue)) {
 			if err != nil {
 				return err
 			}
-			w := bursar.Wallet{Number: number, ID: q.wallet, AccountID: shop, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "b"},
-				Webhook: "https://old.example", CreatedAt: tx.Now()}
+			w := bursar.Wallet{
+				Number:    number,
+				ID:        q.wallet,
+				AccountID: shop,
+				Currency:  "BTC",
+				Family:    "bitcoin",
+				Address:   bursar.Address{Base: "b"},
+				Webhook:   "https://old.example",
+				CreatedAt: tx.Now(),
+			}
 			if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
 				return err
 			}
-			d := bursar.Deposit{ID: bursar.ID{3}, AccountID: shop, WalletID: w.ID, Purpose: bursar.ForWallet, Currency: "BTC", Chain: "bitcoin", TxID: "ab", Address: w.Address}
+			d := bursar.Deposit{
+				ID:        bursar.ID{3},
+				AccountID: shop,
+				WalletID:  w.ID,
+				Purpose:   bursar.ForWallet,
+				Currency:  "BTC",
+				Chain:     "bitcoin",
+				TxID:      "ab",
+				Address:   w.Address,
+			}
 			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: number}); err != nil {
 				return err
 			}
-			return tx.Withdrawals().Insert(ctx, "bitcoin", bursar.Withdrawal{ID: bursar.ID{4}, AccountID: shop, Currency: "BTC", Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()})
+			return tx.Withdrawals().Insert(ctx, "bitcoin", bursar.Withdrawal{
+				ID:        bursar.ID{4},
+				AccountID: shop,
+				Currency:  "BTC",
+				Status:    bursar.WithdrawalQueued,
+				CreatedAt: tx.Now(),
+			})
 		})
 		test(q)
 	})
@@ -64,7 +86,14 @@ func (q *queue) do(f func(tx *store.Tx) error) {
 func (q *queue) event(kind bursar.EventKind, url string, age time.Duration) bursar.ID {
 	q.Helper()
 	q.next++
-	e := bursar.Event{ID: bursar.ID{5, q.next}, AccountID: shop, Kind: kind, Subject: bursar.ID{3}, URL: url, Body: []byte("{}")}
+	e := bursar.Event{
+		ID:        bursar.ID{5, q.next},
+		AccountID: shop,
+		Kind:      kind,
+		Subject:   bursar.ID{3},
+		URL:       url,
+		Body:      []byte("{}"),
+	}
 	if kind == bursar.EventWithdrawal {
 		e.Subject = bursar.ID{4}
 	}
@@ -84,15 +113,21 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 	return d
 }
 
-// claim takes what is due and records that it was sent in vain.
+// lease takes what is due and records that it was sent in vain.
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
 		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 100)
 		var outcomes []store.Outcome
 		for _, d := range due {
-			outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: status, Tries: d.Tries + 1, NextAt: tx.Now().Add(time.Hour),
-				Attempt: store.Attempt{Number: d.Attempts, At: tx.Now(), Code: 500, Error: "no"}})
+			outcomes = append(outcomes, store.Outcome{
+				Event:   d.Number,
+				Claim:   d.Attempts,
+				Status:  status,
+				Tries:   d.Tries + 1,
+				NextAt:  tx.Now().Add(time.Hour),
+				Attempt: store.Attempt{Number: d.Attempts, At: tx.Now(), Code: 500, Error: "no"},
+			})
 		}
 		if err != nil {
 			return err
@@ -117,10 +152,12 @@ func TestAnEventToADisabledURLKeepsIt(t *testing.T) {
 			if due, err := tx.Deliveries().Redeliver(ctx, shop, id); due || err != nil {
 				q.Errorf("due while it is disabled: %v, %v", due, err)
 			}
-			if other, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{7}, "https://old.example"); len(other) != 0 || err != nil {
+			if other, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{7}, "https://old.example"); len(other) != 0 ||
+				err != nil {
 				q.Errorf("enabled for another: %v, %v", other, err)
 			}
-			if mine, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{}, "https://old.example"); len(mine) != 1 || mine[0] != shop || err != nil {
+			if mine, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{}, "https://old.example"); len(mine) != 1 ||
+				mine[0] != shop || err != nil {
 				q.Errorf("enabled for %v, %v", mine, err)
 			}
 			due, err := tx.Deliveries().Redeliver(ctx, shop, id)
@@ -138,7 +175,12 @@ func TestAnEventToADisabledURLKeepsIt(t *testing.T) {
 func TestAnEventThatIsSentAgainGoesToTheWebhookOfToday(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {
-		kinds := []bursar.EventKind{bursar.EventDeposit, bursar.EventDepositReversed, bursar.EventWithdrawal, bursar.EventTest}
+		kinds := []bursar.EventKind{
+			bursar.EventDeposit,
+			bursar.EventDepositReversed,
+			bursar.EventWithdrawal,
+			bursar.EventTest,
+		}
 		var ids []bursar.ID
 		for _, kind := range kinds {
 			ids = append(ids, q.event(kind, "https://old.example", 0))
@@ -203,10 +245,12 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 				due, steps = due+n, steps+1
 			}
 		}
-		if due, _ := count(true, 2*time.Hour, 100); due != 1 || q.read(failed).Status != store.DeliveryPending || q.read(old).Status != store.DeliveryFailed {
+		if due, _ := count(true, 2*time.Hour, 100); due != 1 || q.read(failed).Status != store.DeliveryPending ||
+			q.read(old).Status != store.DeliveryFailed {
 			q.Errorf("%d failed are due", due)
 		}
-		if due, steps := count(false, time.Minute, 2); due != 5 || steps != 3 || q.read(fresh[4]).Status != store.DeliveryPending {
+		if due, steps := count(false, time.Minute, 2); due != 5 || steps != 3 ||
+			q.read(fresh[4]).Status != store.DeliveryPending {
 			q.Errorf("%d of the last minute are due, in %d steps", due, steps)
 		}
 		if due, _ := count(false, 4*time.Hour, 100); due != 7 {
@@ -219,79 +263,6 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 			due, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: bursar.ID{7}, Limit: 100})
 			if due != 0 || last != 0 {
 				q.Errorf("another's: %d up to %d", due, last)
-			}
-			return err
-		})
-	})
-}
-
-func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
-	t.Parallel()
-	onQueue(t, func(q *queue) {
-		id := q.event(bursar.EventDeposit, "https://old.example", 0)
-		claim := func() []store.Delivery {
-			q.Helper()
-			var list []store.Delivery
-			q.do(func(tx *store.Tx) (err error) {
-				list, err = tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-				return err
-			})
-			return list
-		}
-		release := func(number, claim int64) {
-			q.Helper()
-			q.do(func(tx *store.Tx) error {
-				return tx.Deliveries().Release(ctx, []store.Claimed{{Event: number, Claim: claim, NextAt: tx.Now()}})
-			})
-		}
-		first := claim()
-		release(first[0].Number, first[0].Attempts+1) // by somebody who lost it
-		if len(claim()) != 0 {
-			q.Fatal("another's claim was released")
-		}
-		release(first[0].Number, first[0].Attempts)
-		if d := q.read(id); d.Attempts != 0 || d.Status != store.DeliveryPending {
-			q.Errorf("released it is %+v", d)
-		}
-		if again := claim(); len(again) != 1 || again[0].Attempts != 1 {
-			q.Errorf("claimed again: %+v", again)
-		}
-	})
-}
-
-// A backlog that PostgreSQL's statistics do not know of is not read through for each batch.
-func TestABacklogIsWorkedOffByIndex(t *testing.T) {
-	t.Parallel()
-	onQueue(t, func(q *queue) {
-		if !q.Postgres() {
-			return // it has no statistics to go by
-		}
-		const backlog, batch = 3000, 50
-		q.do(func(tx *store.Tx) error {
-			for n := range backlog {
-				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit, Subject: shop, URL: fmt.Sprint("https://r.example/", n), Body: []byte("{}"), CreatedAt: tx.Now()}
-				if err := tx.Events().Insert(ctx, e); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		q.do(func(tx *store.Tx) error {
-			due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), batch)
-			if err != nil || len(due) != batch {
-				return fmt.Errorf("%d are due, %w", len(due), err)
-			}
-			var outcomes []store.Outcome
-			for _, d := range due {
-				outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: d.Attempts}})
-			}
-			if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {
-				return err
-			}
-			var read int
-			err = tx.Raw().QueryRow(`SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'events'`).Scan(&read)
-			if read > 10*batch {
-				q.Errorf("%d rows were read for a batch of %d", read, batch)
 			}
 			return err
 		})

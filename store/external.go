@@ -48,41 +48,70 @@ type ExternalSpend struct {
 	ResolvedAt time.Time
 }
 
-const externalColumns = `number, chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason, booked, note, actor, resolved_at`
-
-func scanExternal(s scanner) (x ExternalSpend, err error) {
-	return x, s.Scan(&x.Number, &x.Chain, &x.TxID, &x.Base, &x.Height, instant{&x.MadeAt}, &x.Failed, &x.Fee, &x.Claims, &x.Payments, &x.SpendID,
-		&x.Status, &x.Reason, &x.Booked, &x.Note, &x.Actor, instant{&x.ResolvedAt})
-}
+var externalColumns = columnsOf([]column[ExternalSpend]{
+	{"number", func(x *ExternalSpend) any { return &x.Number }},
+	{"chain", func(x *ExternalSpend) any { return &x.Chain }},
+	{"tx_id", func(x *ExternalSpend) any { return &x.TxID }},
+	{"base", func(x *ExternalSpend) any { return &x.Base }},
+	{"height", func(x *ExternalSpend) any { return &x.Height }},
+	{"made_at", func(x *ExternalSpend) any { return instant{&x.MadeAt} }},
+	{"failed", func(x *ExternalSpend) any { return &x.Failed }},
+	{"fee", func(x *ExternalSpend) any { return &x.Fee }},
+	{"reservations", func(x *ExternalSpend) any { return &x.Claims }},
+	{"payments", func(x *ExternalSpend) any { return &x.Payments }},
+	{"outgoing_id", func(x *ExternalSpend) any { return &x.SpendID }},
+	{"status", func(x *ExternalSpend) any { return &x.Status }},
+	{"reason", func(x *ExternalSpend) any { return &x.Reason }},
+	{"booked", func(x *ExternalSpend) any { return &x.Booked }},
+	{"note", func(x *ExternalSpend) any { return &x.Note }},
+	{"actor", func(x *ExternalSpend) any { return &x.Actor }},
+	{"resolved_at", func(x *ExternalSpend) any { return instant{&x.ResolvedAt} }},
+})
 
 // Put records an external spend, or the block that it is in now: what is known of it stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
-	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (chain, tx_id) DO UPDATE SET height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`,
-		string(x.Chain), x.TxID, x.Base, int64(x.Height), micros(x.MadeAt), x.Failed, x.Fee, string(x.Claims), string(x.Payments), x.SpendID, string(x.Status), x.Reason)
+	query, args := values{
+		{"chain", string(x.Chain)},
+		{"tx_id", x.TxID},
+		{"base", x.Base},
+		{"height", int64(x.Height)},
+		{"made_at", micros(x.MadeAt)},
+		{"failed", x.Failed},
+		{"fee", x.Fee},
+		{"reservations", string(x.Claims)},
+		{"payments", string(x.Payments)},
+		{"outgoing_id", x.SpendID},
+		{"status", string(x.Status)},
+		{"reason", x.Reason},
+	}.insertInto("external_spends")
+	_, err := tx.exec(ctx, "record external spend", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET
+		height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`, args...)
 	return err
 }
 
 // Get returns an external spend by its number, or ErrNotFound.
 func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+	return externalColumns.one(ctx, tx.Tx, "read external spend",
+		`FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
 // ByTx returns the external spend of a transaction, or ErrNotFound.
 func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+	return externalColumns.one(ctx, tx.Tx, "look up external spend",
+		`FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
 
 // List returns the external spends of a chain, or of all for "", that have a status, oldest first.
-func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
-	return rows(ctx, tx.Tx, "list external spends", scanExternal, `SELECT `+externalColumns+` FROM external_spends
+func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus,
+	limit int) ([]ExternalSpend, error) {
+	return externalColumns.rows(ctx, tx.Tx, "list external spends", `FROM external_spends
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
 func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
+	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (
+		SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
 	return found, err
 }
 
@@ -92,23 +121,33 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
 	}
-	return tx.change(ctx, "resolve external spend", `UPDATE external_spends SET outgoing_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
-		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
+	query, args := values{
+		{"outgoing_id", x.SpendID},
+		{"status", string(x.Status)},
+		{"reason", x.Reason},
+		{"note", x.Note},
+		{"actor", x.Actor},
+		{"resolved_at", resolved},
+		{"booked", string(x.Booked)},
+	}.update("external_spends", `WHERE number = $1`, x.Number)
+	return tx.change(ctx, "resolve external spend", query, args...)
 }
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.
-func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE outgoing_id = $1`, spend)
+func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (ExternalSpend, error) {
+	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE outgoing_id = $1`, outgoing)
 }
 
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.
 func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop external spends", `UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err := tx.exec(ctx, "drop external spends",
+		`UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err
 }
 
 // Move notes the block of a transaction of ours that was an external spend, and reports whether it was one.
 func (tx ExternalSpends) Move(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
-	n, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
+	n, err := tx.exec(ctx, "move external spend",
+		`UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
 	return n > 0, err
 }

@@ -20,13 +20,15 @@ func (db *DB) Facts(ctx context.Context) (f Facts, err error) {
 		f.Software = "PostgreSQL "
 		var version string
 		var seconds float64
-		err = db.read.QueryRowContext(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database()), EXTRACT(EPOCH FROM clock_timestamp())::float8`).
+		err = db.read.QueryRowContext(ctx, `SELECT current_setting('server_version'), pg_database_size(current_database()),
+			EXTRACT(EPOCH FROM clock_timestamp())::float8`).
 			Scan(&version, &f.Size, &seconds)
 		f.Software, f.Clock = f.Software+version, time.UnixMicro(int64(seconds*1e6)).UTC()
 		return f, named("ask what the database is", err)
 	}
 	var version string
-	err = db.read.QueryRowContext(ctx, `SELECT sqlite_version(), page_count * page_size, file FROM pragma_page_count(), pragma_page_size(), pragma_database_list() WHERE name = 'main'`).
+	err = db.read.QueryRowContext(ctx, `SELECT sqlite_version(), page_count * page_size, file
+		FROM pragma_page_count(), pragma_page_size(), pragma_database_list() WHERE name = 'main'`).
 		Scan(&version, &f.Size, &f.File)
 	f.Software = "SQLite " + version
 	return f, named("ask what the database is", err)

@@ -17,7 +17,8 @@ func TestFacts(t *testing.T) {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		if db.Postgres() {
-			if off := time.Since(f.Clock); !strings.HasPrefix(f.Software, "PostgreSQL 1") || f.File != "" || off.Abs() > time.Minute {
+			if off := time.Since(f.Clock); !strings.HasPrefix(f.Software, "PostgreSQL 1") || f.File != "" ||
+				off.Abs() > time.Minute {
 				t.Errorf("%+v, its clock is %v off", f, off)
 			}
 			return

@@ -15,17 +15,18 @@ type GapAddress struct {
 
 // Add adds addresses of a family that are watched from then on. One that is there stays as it is.
 func (tx GapAddresses) Add(ctx context.Context, family bursar.Family, gaps []GapAddress) error {
-	args := make([]any, 0, 3*len(gaps))
+	in := insertion{what: "add gap addresses", table: "gap_addresses", rows: len(gaps),
+		after: ` ON CONFLICT (family, base) DO NOTHING`}
 	for _, g := range gaps {
-		args = append(args, string(family), int64(g.Index), g.Base)
+		in.add(values{{"family", string(family)}, {"key_index", int64(g.Index)}, {"base", g.Base}})
 	}
-	return tx.insertRows(ctx, insertion{what: "add gap addresses", width: 3, into: `INSERT INTO gap_addresses(family, key_index, base) VALUES `,
-		after: ` ON CONFLICT (family, base) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // After returns a family's gap addresses whose number is above after, in order.
 func (tx GapAddresses) After(ctx context.Context, family bursar.Family, after int64) ([]GapAddress, error) {
-	return rows(ctx, tx.Tx, "list gap addresses", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
+	return rows(ctx, tx.Tx, "list gap addresses", scanGap,
+		`SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
 		string(family), after)
 }
 
@@ -38,5 +39,6 @@ func scanGap(s scanner) (g GapAddress, err error) {
 
 // Get returns the gap address at a base, or ErrNotFound.
 func (tx GapAddresses) Get(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
-	return one(ctx, tx.Tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
+	return one(ctx, tx.Tx, "look up gap address", scanGap,
+		`SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
 }

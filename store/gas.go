@@ -7,15 +7,22 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// Own is what is the operator's own of a currency: capital and fees, less what networks took and what was lost. Short is
-// how far it is below nothing; one of the two is zero.
+// Own is what is the operator's own of a currency: capital and fees, less what networks took and what was lost. Short
+// is how far it is below nothing; one of the two is zero.
 type Own struct{ Amount, Short bursar.Amount }
 
 // Get returns what is the operator's own of a currency. It reads a handful of rows.
 func (tx OperatorFunds) Get(ctx context.Context, code bursar.CurrencyCode) (own Own, err error) {
 	var b ledger.Balance
 	args := []any{string(code)}
-	for _, account := range []ledger.Account{ledger.Capital, ledger.Drawings, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+	for _, account := range []ledger.Account{
+		ledger.Capital,
+		ledger.Drawings,
+		ledger.DepositFees,
+		ledger.WithdrawalFees,
+		ledger.NetworkFees,
+		ledger.Losses,
+	} {
 		args = append(args, string(account))
 	}
 	_, err = rows(ctx, tx.Tx, "read the operator's own", func(s scanner) (none struct{}, err error) {
@@ -36,20 +43,22 @@ func (tx Outgoing) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amoun
 	return tx.change(ctx, "set a fee aside", `UPDATE outgoing_txs SET own_fee = $2 WHERE id = $1`, id, fee)
 }
 
-// Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
-// the zero ID.
+// Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of
+// them for the zero ID.
 func (tx OperatorFunds) Fees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
-	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM outgoing_txs
-		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but[:])
+	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanOne[bursar.Amount], `SELECT own_fee FROM outgoing_txs
+		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`,
+		string(chain), but[:])
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	return bursar.Sum(fees...)
 }
 
-// GasLeft returns what the operator's own of a chain's native asset has left for the fee of a transaction, beside those that
-// are under way. In a transaction that leads the chain nobody else can spend it.
-func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.CurrencyCode, but bursar.ID) (bursar.Amount, error) {
+// GasLeft returns what the operator's own of a chain's native asset has left for the fee of a transaction, beside
+// those that are under way. In a transaction that leads the chain nobody else can spend it.
+func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.CurrencyCode,
+	but bursar.ID) (bursar.Amount, error) {
 	own, err := tx.Get(ctx, native)
 	if err != nil {
 		return bursar.Amount{}, err
@@ -67,18 +76,20 @@ type PaidOrder struct {
 	To       bursar.Address
 }
 
-// OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the return, and locks nothing. The error is
-// ErrAltered where the facts of one are not those that were taken.
-func (tx Outgoing) OrdersPaid(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
-	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, spend))
+// OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the refund, and locks
+// nothing. The error is ErrAltered where the facts of one are not those that were taken.
+func (tx Outgoing) OrdersPaid(ctx context.Context, outgoing bursar.ID) (orders []PaidOrder, err error) {
+	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, outgoing))
 	for _, w := range withdrawals {
 		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
 	}
 	if err != nil {
 		return nil, err
 	}
-	returns, err := allUnaltered(rows(ctx, tx.Tx, "list paid returns", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend))
-	for _, n := range returns {
+	refunds, err := allUnaltered(rows(ctx, tx.Tx, "list paid refunds", tx.refunded,
+		refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing))
+	for _, n := range refunds {
 		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
 	}
 	return orders, err

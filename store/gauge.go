@@ -21,7 +21,8 @@ func (tx *Tx) queue(ctx context.Context, what, query string, args ...any) (q Que
 
 // PendingDeposits is what waits to become final on a chain.
 func (tx Queues) PendingDeposits(ctx context.Context, chain bursar.ChainID) (Queue, error) {
-	return tx.queue(ctx, "count pending deposits", `SELECT COUNT(*), COALESCE(MIN(seen_at), 0) FROM deposits WHERE chain = $1 AND status = 'pending'`, string(chain))
+	return tx.queue(ctx, "count pending deposits",
+		`SELECT COUNT(*), COALESCE(MIN(seen_at), 0) FROM deposits WHERE chain = $1 AND status = 'pending'`, string(chain))
 }
 
 // OpenWithdrawals is what customers wait for on a chain: orders that are neither completed nor wait for an operator.
@@ -30,7 +31,7 @@ func (tx Queues) OpenWithdrawals(ctx context.Context, chain bursar.ChainID) (Que
 		WHERE chain = $1 AND completed_at = 0 AND status <> 'pending_approval'`, string(chain))
 }
 
-// WaitingApprovals is what waits for an operator's decision on a chain.
+// WaitingApprovals is what waits for an operator's approval on a chain.
 func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Queue, error) {
 	return tx.queue(ctx, "count approvals", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM withdrawals
 		WHERE chain = $1 AND status = 'pending_approval'`, string(chain))
@@ -38,20 +39,32 @@ func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Qu
 
 // OpenOutgoing is what is under way on a chain. Sweeps that hang, because their deposits were rolled back, are not.
 func (tx Queues) OpenOutgoing(ctx context.Context, chain bursar.ChainID) (Queue, error) {
-	return tx.queue(ctx, "count open spends", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM outgoing_txs
+	return tx.queue(ctx, "count open outgoing transactions",
+		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM outgoing_txs
 		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned' AND waits_for <> 'deposit'`, string(chain))
 }
 
 // DueDeliveries is what receivers have not been told yet.
 func (tx Queues) DueDeliveries(ctx context.Context) (Queue, error) {
-	return tx.queue(ctx, "count deliveries", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events WHERE status = 'pending'`)
+	return tx.queue(ctx, "count deliveries",
+		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events WHERE status = 'pending'`)
 }
 
 // OperatorBalances returns the balances of the operator's side of the books: everything but customers' accounts.
 func (tx Ledger) OperatorBalances(ctx context.Context) (map[ledger.Key]ledger.Balance, error) {
 	balances := map[ledger.Key]ledger.Balance{}
-	for _, account := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Drawings, ledger.Unattributed, ledger.Returning, ledger.BelowMinimum, ledger.DepositFees,
-		ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+	for _, account := range []ledger.Account{
+		ledger.Custody,
+		ledger.Capital,
+		ledger.Drawings,
+		ledger.Unattributed,
+		ledger.Returning,
+		ledger.BelowMinimum,
+		ledger.DepositFees,
+		ledger.WithdrawalFees,
+		ledger.NetworkFees,
+		ledger.Losses,
+	} {
 		found, err := tx.Balances(ctx, account)
 		if err != nil {
 			return nil, err

@@ -53,16 +53,17 @@ func (s HaltScope) String() string {
 // HaltKind says who or what halted, and thereby what ends the halt.
 type HaltKind string
 
-// The kinds of halts. Each is set and lifted by the package that owns its condition.
+// The kinds of halts. Each is set and lifted by the package that owns its condition; that of an account ends by
+// command too.
 const (
 	HaltByOperator      HaltKind = "operator"       // a person, by command; ends by command
 	HaltByExternalSpend HaltKind = "external_spend" // a key of ours may be in other hands; ends by command
 	HaltByRecovery      HaltKind = "recovery"       // the database is older than the chain; ends by itself or by command
 	HaltByBooks         HaltKind = "books"          // the books contradict themselves; ends once they agree
 	HaltByDeadReturn    HaltKind = "dead_returned"  // a transaction that was proven dead was included; ends by command
-	HaltByReversal      HaltKind = "reversal"       // of an account whose credited deposit was reorged out; ends once it is back, or by command
-	HaltByShortPayout   HaltKind = "short_payout"   // of a currency whose token delivered less than was paid; ends by command
-	HaltByReopening     HaltKind = "reopening"      // of an account that spent a refund that was reorged out; ends once it is back, or by command
+	HaltByReversal      HaltKind = "reversal"       // of an account, for a credit reorged out; ends once it is back
+	HaltByShortPayout   HaltKind = "short_payout"   // of a currency whose token delivered too little; ends by command
+	HaltByReopening     HaltKind = "reopening"      // of an account, for a spent refund reorged out; ends once it is back
 )
 
 // Halt is one reason why nothing of a scope is signed.
@@ -105,45 +106,57 @@ func (h Halt) Remedy() string {
 	return "`bursar account unfreeze " + name + "`"
 }
 
-const haltColumns = `number, scope, kind, ref, reason, actor, at`
+var haltColumns = columnsOf([]column[Halt]{
+	{"number", func(h *Halt) any { return &h.Number }},
+	{"scope", func(h *Halt) any { return &h.Scope }},
+	{"kind", func(h *Halt) any { return &h.Kind }},
+	{"ref", func(h *Halt) any { return &h.Ref }},
+	{"reason", func(h *Halt) any { return &h.Reason }},
+	{"actor", func(h *Halt) any { return &h.Actor }},
+	{"at", func(h *Halt) any { return instant{&h.At} }},
+})
 
-func scanHalt(s scanner) (h Halt, err error) {
-	return h, s.Scan(&h.Number, &h.Scope, &h.Kind, &h.Ref, &h.Reason, &h.Actor, instant{&h.At})
-}
-
-// Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
-// its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not,
-// so that nobody lifts the freeze beside its cause; ErrNotFound where there is no such account.
+// Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its
+// time and its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends,
+// frozen before or not, so that nobody lifts the freeze beside its cause; ErrNotFound where there is no such account.
 func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err
 	}
-	n, err := tx.exec(ctx, "halt", `INSERT INTO halts(scope, kind, ref, reason, actor, at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (scope, kind, ref) DO NOTHING`,
-		string(h.Scope), string(h.Kind), h.Ref, h.Reason, h.Actor, micros(tx.now))
+	query, args := values{
+		{"scope", string(h.Scope)},
+		{"kind", string(h.Kind)},
+		{"ref", h.Ref},
+		{"reason", h.Reason},
+		{"actor", h.Actor},
+		{"at", micros(tx.now)},
+	}.insertInto("halts")
+	n, err := tx.exec(ctx, "halt", query+` ON CONFLICT (scope, kind, ref) DO NOTHING`, args...)
 	if err != nil || n == 0 {
 		return err
 	}
 	return tx.haltsChanged(ctx, HaltEvent{h, false})
 }
 
-// Lift ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
-// long as one of its halts is left.
+// Lift ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is
+// frozen as long as one of its halts is left.
 func (tx Halts) Lift(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
 	return tx.End(ctx, Halt{Scope: scope, Kind: kind, Ref: ref})
 }
 
-// numberHalts gives the halts of now a number of their own. It follows the clock, so that after a restored backup the numbers
-// go on above those that were used before; and it is greater than the last in any case.
+// numberHalts gives the halts of now a number of their own. It follows the clock, so that after a restored backup the
+// numbers go on above those that were used before; and it is greater than the last in any case.
 func (tx *Tx) numberHalts(ctx context.Context) error {
 	_, err := tx.exec(ctx, "number halts", `INSERT INTO counters(name, next) VALUES ('halts', $1) ON CONFLICT (name)
-		DO UPDATE SET next = CASE WHEN counters.next < excluded.next THEN excluded.next ELSE counters.next + 1 END`, micros(tx.now))
+		DO UPDATE SET next = CASE WHEN counters.next < excluded.next THEN excluded.next ELSE counters.next + 1 END`,
+		micros(tx.now))
 	return err
 }
 
 // Number returns a number that grows with each halt and each end of one; 0 before the first.
 func (tx Halts) Number(ctx context.Context) (number int64, err error) {
-	err = tx.row(ctx, "read the number of halts", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'halts'), 0)`, nil, &number)
+	err = tx.row(ctx, "read the number of halts",
+		`SELECT COALESCE((SELECT next FROM counters WHERE name = 'halts'), 0)`, nil, &number)
 	return number, err
 }
 
@@ -163,14 +176,15 @@ func (tx *Tx) noteFrozen(ctx context.Context, scope HaltScope) error {
 	if !is {
 		return nil
 	}
-	_, err := tx.exec(ctx, "note freeze", `UPDATE accounts SET frozen = COALESCE((SELECT reason FROM halts WHERE scope = $2 ORDER BY number LIMIT 1), '')
+	_, err := tx.exec(ctx, "note freeze",
+		`UPDATE accounts SET frozen = COALESCE((SELECT reason FROM halts WHERE scope = $2 ORDER BY number LIMIT 1), '')
 		WHERE id = $1`, id, string(scope))
 	return err
 }
 
 // List returns every halt, oldest first.
 func (tx Halts) List(ctx context.Context) ([]Halt, error) {
-	return rows(ctx, tx.Tx, "list halts", scanHalt, `SELECT `+haltColumns+` FROM halts ORDER BY number`)
+	return haltColumns.rows(ctx, tx.Tx, "list halts", `FROM halts ORDER BY number`)
 }
 
 // Of returns the halts of some scopes, oldest first.
@@ -182,24 +196,35 @@ func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 	for i, scope := range scopes {
 		args[i] = string(scope)
 	}
-	return rows(ctx, tx.Tx, "list halts of scopes", scanHalt, `SELECT `+haltColumns+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+	return haltColumns.rows(ctx, tx.Tx, "list halts of scopes",
+		`FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
 }
 
-// FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with their oldest reason.
-func (tx Accounts) FrozenPaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Account, error) {
-	return rows(ctx, tx.Tx, "list frozen accounts of a spend", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
-		`SELECT a.id, a.frozen FROM accounts a WHERE a.frozen <> '' AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.outgoing_id = $1) ORDER BY a.id`, spend)
+// FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with
+// their oldest reason.
+func (tx Accounts) FrozenPaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Account, error) {
+	return rows(ctx, tx.Tx, "list frozen accounts of an outgoing transaction", scanFrozen, `SELECT a.id, a.frozen
+		FROM accounts a WHERE a.frozen <> ''
+		AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.outgoing_id = $1) ORDER BY a.id`, outgoing)
+}
+
+// scanFrozen reads an account's ID and why it is frozen.
+func scanFrozen(s scanner) (a bursar.Account, err error) {
+	err = s.Scan(&a.ID, &a.Frozen)
+	return a, err
 }
 
 // adoptFreezes gives every account that was frozen before freezes were halts its halt.
 func (tx *Tx) adoptFreezes(ctx context.Context) error {
-	frozen, err := rows(ctx, tx, "list frozen accounts", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
-		`SELECT id, frozen FROM accounts WHERE frozen <> ''`)
+	frozen, err := rows(ctx, tx, "list frozen accounts", scanFrozen, `SELECT id, frozen FROM accounts WHERE frozen <> ''`)
 	if err != nil {
 		return err
 	}
 	for _, a := range frozen {
-		kind := map[string]HaltKind{bursar.FrozenByReversal: HaltByReversal, bursar.FrozenByRefundReversal: HaltByReopening}[a.Frozen]
+		kind := map[string]HaltKind{
+			bursar.FrozenByReversal:       HaltByReversal,
+			bursar.FrozenByRefundReversal: HaltByReopening,
+		}[a.Frozen]
 		if kind == "" {
 			kind = HaltByOperator
 		}

@@ -10,12 +10,16 @@ type HaltEvent struct {
 	Resumed bool
 }
 
+var haltEventColumns = columnsWithin(haltColumns, func(e *HaltEvent) *Halt { return &e.Halt },
+	column[HaltEvent]{"resumed", func(e *HaltEvent) any { return &e.Resumed }})
+
 // End is Resume with who ended the halts of a scope, kind and ref, and why.
 func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
-	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(h.Scope), string(h.Kind), h.Ref)
+	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`,
+		string(h.Scope), string(h.Kind), h.Ref)
 	if err != nil || n == 0 {
 		return 0, err
 	}
@@ -27,9 +31,16 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 	if err := tx.noteFrozen(ctx, e.Scope); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "note halt", `INSERT INTO halt_events(at, resumed, scope, kind, ref, reason, actor) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		micros(tx.now), e.Resumed, string(e.Scope), string(e.Kind), e.Ref, e.Reason, e.Actor)
-	if err != nil {
+	query, args := values{
+		{"at", micros(tx.now)},
+		{"resumed", e.Resumed},
+		{"scope", string(e.Scope)},
+		{"kind", string(e.Kind)},
+		{"ref", e.Ref},
+		{"reason", e.Reason},
+		{"actor", e.Actor},
+	}.insertInto("halt_events")
+	if _, err := tx.exec(ctx, "note halt", query, args...); err != nil {
 		return err
 	}
 	return tx.numberHalts(ctx)
@@ -37,7 +48,6 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 
 // Events returns the newest beginnings and ends of halts, newest first.
 func (tx Halts) Events(ctx context.Context, limit int) ([]HaltEvent, error) {
-	return rows(ctx, tx.Tx, "list what was halted", func(s scanner) (e HaltEvent, err error) {
-		return e, s.Scan(&e.Number, instant{&e.At}, &e.Resumed, &e.Scope, &e.Kind, &e.Ref, &e.Reason, &e.Actor)
-	}, `SELECT number, at, resumed, scope, kind, ref, reason, actor FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
+	return haltEventColumns.rows(ctx, tx.Tx, "list what was halted",
+		`FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
 }

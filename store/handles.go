@@ -1,6 +1,7 @@
 package store
 
-// A handle reads and writes one kind of object in its transaction. Its methods stand in the files named after the object.
+// A handle reads and writes one kind of object in its transaction. Its methods stand in the files named after the
+// object.
 type (
 	// APIKeys reads and writes the keys of accounts, of which only hashes are stored.
 	APIKeys struct{ *Tx }
@@ -32,7 +33,7 @@ type (
 	Destinations struct{ *Tx }
 	// Events reads and writes events, each with its deliveries.
 	Events struct{ *Tx }
-	// ExternalSpends reads and writes external spends and what was decided about them.
+	// ExternalSpends reads and writes external spends and how they were resolved.
 	ExternalSpends struct{ *Tx }
 	// FeeRules reads and writes fee rules.
 	FeeRules struct{ *Tx }

@@ -21,21 +21,30 @@ type Answer struct {
 	Body   []byte
 }
 
-// Begin claims a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
-// Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another hash. When
-// the first one dies, the key is free again after its time.
-func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
+// Begin leases a key for a request until the time until, and returns the zero Answer to the one that shall do the
+// work. Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another
+// hash. When the first one dies, the key is free again after its time.
+func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte,
+	until time.Time) (Answer, error) {
 	var first bool
-	err := tx.row(ctx, "claim idempotency key", `INSERT INTO idempotency(account_id, name, request_hash, created_at, locked_until) VALUES ($1, $2, $3, $4, $5)
+	query, args := values{
+		{"account_id", account},
+		{"name", name},
+		{"request_hash", requestHash},
+		{"created_at", micros(tx.now)},
+		{"locked_until", micros(until)},
+	}.insertInto("idempotency")
+	err := tx.row(ctx, "lease idempotency key", query+`
 		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
-		WHERE idempotency.status = 0 AND idempotency.locked_until < $4 AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`,
-		[]any{account, name, requestHash, micros(tx.now), micros(until)}, &first)
+		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
+		AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`, args, &first)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return Answer{}, err
 	}
 	var kept Answer
 	var hash []byte
-	err = tx.row(ctx, "read idempotency key", `SELECT request_hash, status, body FROM idempotency WHERE account_id = $1 AND name = $2`,
+	err = tx.row(ctx, "read idempotency key",
+		`SELECT request_hash, status, body FROM idempotency WHERE account_id = $1 AND name = $2`,
 		[]any{account, name}, &hash, &kept.Status, &kept.Body)
 	switch {
 	case err != nil:
@@ -51,13 +60,15 @@ func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name str
 // End keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
 // the answer are there together or not at all.
 func (tx IdempotencyKeys) End(ctx context.Context, account bursar.ID, name string, a Answer) error {
-	return tx.change(ctx, "keep answer", `UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
+	return tx.change(ctx, "keep answer",
+		`UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
 		account, name, a.Status, a.Body)
 }
 
 // Drop frees a key whose request was refused without any effect that must be remembered.
 func (tx IdempotencyKeys) Drop(ctx context.Context, account bursar.ID, name string) error {
-	_, err := tx.exec(ctx, "free idempotency key", `DELETE FROM idempotency WHERE account_id = $1 AND name = $2 AND status = 0`, account, name)
+	_, err := tx.exec(ctx, "free idempotency key",
+		`DELETE FROM idempotency WHERE account_id = $1 AND name = $2 AND status = 0`, account, name)
 	return err
 }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Identity says which copy of a database this is. A promoted PostgreSQL standby keeps the system identifier of its primary and
-// begins a new timeline; a cluster that was restored to a point in time begins one too; one that was loaded from a dump has
-// another system identifier. A copied SQLite file looks like its original: only its counters tell them apart.
+// Identity says which copy of a database this is. A promoted PostgreSQL standby keeps the system identifier of its
+// primary and begins a new timeline; a cluster that was restored to a point in time begins one too; one that was
+// loaded from a dump has another system identifier. A copied SQLite file looks like its original: only its counters
+// tell them apart.
 type Identity struct {
 	System   string `json:"system,omitempty"`   // of a PostgreSQL cluster; empty on SQLite
 	Timeline string `json:"timeline,omitempty"` // eight hexadecimal digits; empty on SQLite
@@ -21,8 +22,8 @@ type Identity struct {
 // settingInstance is the setting that holds the random name of a database.
 const settingInstance = "instance"
 
-// Identity reads which copy of the database answers now. It is asked of the server and never remembered: after a failover
-// another one answers.
+// Identity reads which copy of the database answers now. It is asked of the server and never remembered: after a
+// failover another one answers.
 func (db *DB) Identity(ctx context.Context) (id Identity, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		id, err = tx.Settings().Identity(ctx)
@@ -36,28 +37,32 @@ func (tx Settings) Identity(ctx context.Context) (id Identity, err error) {
 	if id.Database, err = tx.Get(ctx, settingInstance); err != nil || !tx.postgres {
 		return id, err
 	}
-	// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline of the
-	// last checkpoint, which a promotion does not wait for (PostgreSQL 15, xlog.c, StartupXLOG).
-	err = tx.row(ctx, "read the database's identity", `SELECT CAST(system_identifier AS TEXT), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+	// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline
+	// of the last checkpoint, which a promotion does not wait for (PostgreSQL 15, xlog.c, StartupXLOG).
+	err = tx.row(ctx, "read the database's identity",
+		`SELECT CAST(system_identifier AS TEXT), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
 		FROM pg_control_system()`, nil, &id.System, &id.Timeline)
 	return id, err
 }
 
 // NameDatabase gives the database a random name, unless it has one.
 func (tx Settings) NameDatabase(ctx context.Context, name string) error {
-	_, err := tx.exec(ctx, "name the database", `INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, settingInstance, name)
+	_, err := tx.exec(ctx, "name the database",
+		`INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, settingInstance, name)
 	return err
 }
 
 // ErrStandby is returned for a PostgreSQL server that only reads: a standby, or one that is being demoted.
 var ErrStandby = errors.New("the PostgreSQL server takes no writes: it is a standby or read-only")
 
-// enlist makes a new connection one that commits what it says it commits: it refuses a server that takes no writes, so that
-// the next host of the URL is tried, and raises synchronous_commit to on where the server, the role or the URL has less. A
-// stronger setting, remote_apply, stays.
+// enlist makes a new connection one that commits what it says it commits: it refuses a server that takes no writes,
+// so that the next host of the URL is tried, and raises synchronous_commit to on where the server, the role or the
+// URL has less. A stronger setting, remote_apply, stays.
 func enlist(ctx context.Context, conn *pgconn.PgConn) error {
-	results, err := conn.Exec(ctx, `SELECT CASE WHEN pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' THEN 'standby' ELSE '' END,
-		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)`).ReadAll()
+	results, err := conn.Exec(ctx, `SELECT
+		CASE WHEN pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' THEN 'standby' ELSE '' END,
+		set_config('synchronous_commit',
+			CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)`).ReadAll()
 	if err != nil {
 		return fmt.Errorf("prepare a connection: %w", err)
 	}

@@ -39,7 +39,13 @@ func set(t *testing.T, url, setting string) {
 // A commit that PostgreSQL has not written when it says so would be lost with the server, and a payment made again.
 func TestCommitsAreSynchronousWhateverTheServerSays(t *testing.T) {
 	t.Parallel()
-	for setting, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "on": "on", "remote_apply": "remote_apply"} {
+	for setting, want := range map[string]string{
+		"off":          "on",
+		"local":        "on",
+		"remote_write": "on",
+		"on":           "on",
+		"remote_apply": "remote_apply",
+	} {
 		url := postgresOnly(t)
 		set(t, url, "synchronous_commit = "+setting)
 		db := storetest.Open(t, url)

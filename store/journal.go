@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it says.
+// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it
+// says.
 type Forgotten struct {
 	Chain   bursar.ChainID
 	Number  int64 // of the signature
@@ -34,17 +35,26 @@ func (k sealKey) sealForgotten(f Forgotten) []byte {
 
 // Note keeps an outgoing transaction that is to be signed again and put back.
 func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
-	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_payments(chain, number, outgoing_id, content, noted_at, sure, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET outgoing_id = excluded.outgoing_id, content = excluded.content,
-		noted_at = excluded.noted_at, sure = excluded.sure, seal = excluded.seal, put_back_at = 0`,
-		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure, tx.seal.sealForgotten(f))
+	query, args := values{
+		{"chain", string(f.Chain)},
+		{"number", f.Number},
+		{"outgoing_id", f.Spend},
+		{"content", string(f.Content)},
+		{"noted_at", micros(tx.now)},
+		{"sure", f.Sure},
+		{"seal", tx.seal.sealForgotten(f)},
+	}.insertInto("forgotten_payments")
+	_, err := tx.exec(ctx, "note a forgotten outgoing transaction", query+` ON CONFLICT (chain, number) DO UPDATE SET
+		outgoing_id = excluded.outgoing_id, content = excluded.content, noted_at = excluded.noted_at, sure = excluded.sure,
+		seal = excluded.seal, put_back_at = 0`, args...)
 	return err
 }
 
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
-	return rows(ctx, tx.Tx, "list forgotten spends", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
+		string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
@@ -59,38 +69,54 @@ func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
 	}, `SELECT chain, number FROM forgotten_payments`)
 }
 
-const forgottenColumns = `chain, number, outgoing_id, content, sure, error, seal`
+// forgottenRow is a forgotten transaction as the database keeps it.
+type forgottenRow struct {
+	Forgotten
+	seal []byte
+}
 
-func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
-	var seal []byte
-	err = s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error, &seal)
-	f.Altered = !hmac.Equal(seal, tx.seal.sealForgotten(f))
-	return f, err
+var forgottenColumns = columnsOf([]column[forgottenRow]{
+	{"chain", func(f *forgottenRow) any { return &f.Chain }},
+	{"number", func(f *forgottenRow) any { return &f.Number }},
+	{"outgoing_id", func(f *forgottenRow) any { return &f.Spend }},
+	{"content", func(f *forgottenRow) any { return &f.Content }},
+	{"sure", func(f *forgottenRow) any { return &f.Sure }},
+	{"error", func(f *forgottenRow) any { return &f.Error }},
+	{"seal", func(f *forgottenRow) any { return &f.seal }},
+})
+
+func (tx *Tx) forgotten(s scanner) (Forgotten, error) {
+	f, err := forgottenColumns.scan(s)
+	f.Altered = !hmac.Equal(f.seal, tx.seal.sealForgotten(f.Forgotten))
+	return f.Forgotten, err
 }
 
 // Any reports whether anything waits to be put back on a chain.
 func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
+	err = tx.row(ctx, "look for forgotten outgoing transactions",
+		`SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
 }
 
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
-	found, err := rows(ctx, tx.Tx, "look up a forgotten spend", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`,
+		string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
-	return tx.change(ctx, "note a spend as known again", `UPDATE forgotten_payments SET put_back_at = $3, error = ''
+	return tx.change(ctx, "note an outgoing transaction as known again",
+		`UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
 func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
-	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_payments SET error = $3
+	_, err := tx.exec(ctx, "note an outgoing transaction that is not put back", `UPDATE forgotten_payments SET error = $3
 		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
 	return err
 }
@@ -108,8 +134,9 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 		for i, id := range ids[:n] {
 			args[i] = id
 		}
-		found, err := rows(ctx, tx.Tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
-			`SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
+		found, err := rows(ctx, tx.Tx, "look up outgoing transactions", func(s scanner) (k known, err error) {
+			return k, s.Scan(&k.id, &k.status)
+		}, `SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +148,8 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 	return statuses, nil
 }
 
-// UnpaidAmong returns those of some withdrawals and returns that the database does not take for paid, or for ended otherwise.
+// UnpaidAmong returns those of some withdrawals and returns that the database does not take for paid, or for ended
+// otherwise.
 func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpaid []bursar.ID, err error) {
 	for chunk := range slices.Chunk(orders, 500) {
 		args := make([]any, len(chunk))
@@ -129,7 +157,7 @@ func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpa
 			args[i] = id
 		}
 		in := `(` + list(len(chunk), 0) + `)`
-		found, err := rows(ctx, tx.Tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+		found, err := rows(ctx, tx.Tx, "look up unpaid orders", scanOne[bursar.ID],
 			`SELECT id FROM withdrawals WHERE completed_at = 0 AND id IN `+in+` UNION ALL
 			SELECT id FROM resolutions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
 		if err != nil {
@@ -145,13 +173,15 @@ const settingKeeper = "keeper:"
 
 // NameKeeper notes that marks of a name are used with the database. ForgetKeepers forgets all others: they are lost.
 func (tx Settings) NameKeeper(ctx context.Context, name string) error {
-	_, err := tx.exec(ctx, "note marks", `INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
+	_, err := tx.exec(ctx, "note marks",
+		`INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
 	return err
 }
 
 // ForgetKeepers is described at NameKeeper.
 func (tx Settings) ForgetKeepers(ctx context.Context, but string) error {
-	_, err := tx.exec(ctx, "forget marks", `DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
+	_, err := tx.exec(ctx, "forget marks",
+		`DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
 	return err
 }
 

@@ -20,8 +20,8 @@ func (tx Ledger) Post(ctx context.Context, entries ...ledger.Entry) error {
 	return cmp.Or(err, errors.Join(errs...))
 }
 
-// PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused entry
-// leaves no trace. The second error is the database's and concerns all of them.
+// PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused
+// entry leaves no trace. The second error is the database's and concerns all of them.
 //
 // Balances are locked in the order of their names, so transactions that post to the same accounts wait for each other
 // and never in a circle.
@@ -59,14 +59,15 @@ func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error,
 	return errs, tx.writeBalances(ctx, accepted, books)
 }
 
-// insertEntries claims each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
+// insertEntries takes each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
 func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) ([]int64, error) {
 	type name struct {
 		kind ledger.Kind
 		ref  ledger.Ref
 	}
 	index := map[name]int{}
-	var args []any
+	in := insertion{what: "insert entries", table: "entries", rows: len(entries),
+		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}
 	for i, e := range entries {
 		if errs[i] = e.Check(); errs[i] != nil {
 			continue
@@ -76,14 +77,10 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 			continue
 		}
 		index[name{e.Kind, e.Ref}] = i
-		args = append(args, string(e.Kind), string(e.Ref), micros(e.At))
+		in.add(values{{"kind", string(e.Kind)}, {"ref", string(e.Ref)}, {"at", micros(e.At)}})
 	}
 	numbers := make([]int64, len(entries))
-	if len(args) == 0 {
-		return numbers, nil
-	}
-	err := tx.insertReturning(ctx, insertion{what: "insert entries", width: 3, into: `INSERT INTO entries(kind, ref, at) VALUES `,
-		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}, args, func(s scanner) error {
+	err := tx.insertReturning(ctx, in, func(s scanner) error {
 		var n name
 		var number int64
 		err := s.Scan(&number, &n.kind, &n.ref)
@@ -125,8 +122,8 @@ func byName(a, b ledger.Key) int {
 	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
-// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that is
-// not there cannot be locked.
+// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that
+// is not there cannot be locked.
 func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.Books, error) {
 	keys := sortedKeys(entries)
 	books, err := tx.readBalances(ctx, keys, tx.forUpdate())
@@ -141,8 +138,9 @@ func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.
 	for i := range keys {
 		values[i] = fmt.Sprintf("($%d, $%d, '0', '0')", 2*i+1, 2*i+2)
 	}
-	_, err = tx.exec(ctx, "create balances", `INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
-		` ON CONFLICT (account, asset) DO NOTHING`, args...)
+	_, err = tx.exec(ctx, "create balances",
+		`INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
+			` ON CONFLICT (account, asset) DO NOTHING`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -161,31 +159,42 @@ func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) 
 		err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits)
 		books[k] = b
 		return struct{}{}, err
-	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`) ORDER BY account, asset`+lock, args...)
+	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`)
+		ORDER BY account, asset`+lock, args...)
 	return books, err
 }
 
 func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {
-	var args []any
+	in := insertion{what: "insert postings", table: "postings", rows: 2 * len(entries)}
 	for i, e := range entries {
 		for line, p := range e.Postings {
-			args = append(args, numbers[i], line, string(p.Debit), string(p.Credit), string(p.Asset), p.Amount)
+			in.add(values{
+				{"entry", numbers[i]},
+				{"place", line},
+				{"debit", string(p.Debit)},
+				{"credit", string(p.Credit)},
+				{"asset", string(p.Asset)},
+				{"amount", p.Amount},
+			})
 		}
 	}
-	return tx.insertRows(ctx, insertion{what: "insert postings", width: 6, into: `INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES `}, args)
+	return tx.insertRows(ctx, in)
 }
 
 func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books ledger.Books) error {
 	keys := sortedKeys(entries)
-	if len(keys) == 0 {
-		return nil
-	}
-	args := make([]any, 0, 5*len(keys))
+	in := insertion{what: "write balances", table: "balances", rows: len(keys), after: ` ON CONFLICT (account, asset)
+		DO UPDATE SET debits = excluded.debits, credits = excluded.credits, below = excluded.below`}
 	for _, k := range keys {
-		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits, below(k, books[k]))
+		in.add(values{
+			{"account", string(k.Account)},
+			{"asset", string(k.Asset)},
+			{"debits", books[k].Debits},
+			{"credits", books[k].Credits},
+			{"below", below(k, books[k])},
+		})
 	}
-	return tx.insertRows(ctx, insertion{what: "write balances", width: 5, into: `INSERT INTO balances(account, asset, debits, credits, below) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, below = excluded.below`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // below reports a liability that stands on the wrong side.
@@ -194,8 +203,8 @@ func below(k ledger.Key, b ledger.Balance) bool {
 	return negative && k.Account.Type() == ledger.Liability
 }
 
-// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2
-// and so on.
+// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named
+// <name>/1, <name>/2 and so on.
 func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name string) (int, error) {
 	for round := 0; ; round++ {
 		var there bool
@@ -215,7 +224,8 @@ func (tx Ledger) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err 
 }
 
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
-func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset bursar.CurrencyCode) (ledger.Balance, error) {
+func (tx Ledger) Balance(ctx context.Context, account ledger.Account,
+	asset bursar.CurrencyCode) (ledger.Balance, error) {
 	var b ledger.Balance
 	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
 		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)

@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// The server's own limits end what was given up here; a URL that names its own keeps them, and what takes its time has none.
+// The server's own limits end what was given up here; a URL that names its own keeps them, and what takes its time
+// has none.
 func TestTheServerLimitsWhatItDoesForUs(t *testing.T) {
 	t.Parallel()
 	url := postgresOnly(t)
@@ -25,7 +26,10 @@ func TestTheServerLimitsWhatItDoesForUs(t *testing.T) {
 		"named":     {storetest.Open(t, url+"&statement_timeout=7000"), "7s", "1min"},
 		"unhurried": {unhurried, "0", "0"},
 	} {
-		for setting, want := range map[string]string{"statement_timeout": c.statement, "idle_in_transaction_session_timeout": c.frozen} {
+		for setting, want := range map[string]string{
+			"statement_timeout":                   c.statement,
+			"idle_in_transaction_session_timeout": c.frozen,
+		} {
 			var got string
 			err := c.db.View(context.Background(), func(tx *store.Tx) error {
 				return tx.Raw().QueryRow("SHOW " + setting).Scan(&got)

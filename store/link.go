@@ -15,7 +15,8 @@ import (
 // ErrOtherKey is returned when a process without the books' key, or with another one, is to book.
 var ErrOtherKey = errors.New("the books are sealed with a key that this process does not have")
 
-// Link closes one transaction that booked: its hash covers the link before it and everything that the transaction wrote.
+// Link closes one transaction that booked: its hash covers the link before it and everything that the transaction
+// wrote.
 type Link struct {
 	Number  int64
 	At      time.Time
@@ -50,8 +51,8 @@ func (k sealKey) hash(before []byte, l Link) []byte {
 	return f.Sum(nil)
 }
 
-// Verify reports whether a link follows from the one before it and from what the database says that it covers. The error is
-// ErrOtherKey where this process cannot tell.
+// Verify reports whether a link follows from the one before it and from what the database says that it covers. The
+// error is ErrOtherKey where this process cannot tell.
 func (tx Links) Verify(before, l Link) (bool, error) {
 	switch {
 	case l.KeyID == "" && before.KeyID != "", l.Number != before.Number+1:
@@ -96,8 +97,8 @@ func holds(e ledger.Entry) (bursar.ID, bool) {
 	return id, err == nil
 }
 
-// link writes the transaction's link, as the last thing before the commit: nothing is locked after the head, so anyone who
-// waits for it holds up nobody that it waits for, and it waits for a commit and no longer.
+// link writes the transaction's link, as the last thing before the commit: nothing is locked after the head, so
+// anyone who waits for it holds up nobody that it waits for, and it waits for a commit and no longer.
 func (tx *Tx) link(ctx context.Context) error {
 	if len(tx.sealing.entries) == 0 {
 		return nil
@@ -109,7 +110,13 @@ func (tx *Tx) link(ctx context.Context) error {
 	if head.KeyID != "" && head.KeyID != tx.seal.id {
 		return fmt.Errorf("%w (%s)", ErrOtherKey, head.KeyID)
 	}
-	l := Link{Number: head.Number + 1, At: tx.now, KeyID: tx.seal.id, Entries: tx.sealing.entries, Size: int64(len(tx.sealing.entries))}
+	l := Link{
+		Number:  head.Number + 1,
+		At:      tx.now,
+		KeyID:   tx.seal.id,
+		Entries: tx.sealing.entries,
+		Size:    int64(len(tx.sealing.entries)),
+	}
 	slices.SortFunc(l.Entries, func(a, b Linked) int { return int(a.Number - b.Number) })
 	for i, e := range l.Entries {
 		l.Entries[i].At = e.At.UTC().Truncate(time.Microsecond) // as it will be read again
@@ -129,7 +136,8 @@ func (tx Links) Head(ctx context.Context) (Link, error) { return tx.head(ctx, ""
 func (tx *Tx) lockHead(ctx context.Context) (Link, error) { return tx.head(ctx, tx.forUpdate()) }
 
 func (tx *Tx) head(ctx context.Context, lock string) (l Link, err error) {
-	err = tx.row(ctx, "read the newest link", `SELECT number, key_id, hash FROM link_head WHERE name = 'books'`+lock, nil, &l.Number, &l.KeyID, &l.Hash)
+	err = tx.row(ctx, "read the newest link",
+		`SELECT number, key_id, hash FROM link_head WHERE name = 'books'`+lock, nil, &l.Number, &l.KeyID, &l.Hash)
 	if errors.Is(err, ErrNotFound) {
 		err = errors.New("the head of the books' links is missing from the database")
 	}
@@ -141,13 +149,13 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 	moves := `UPDATE link_head SET number = $1, key_id = $2, hash = $3 WHERE name = 'books'`
 	inserts := `INSERT INTO links(number, key_id, hash, at, size) VALUES ($1, $2, $3, $4, $5)`
 	args := []any{l.Number, l.KeyID, l.Hash, micros(l.At), l.Size}
-	seals := make([]any, 0, 2*len(l.Entries))
+	in := insertion{what: "seal entries", table: "seals", rows: len(l.Entries)}
 	for _, e := range l.Entries {
-		seals = append(seals, e.Number, l.Number)
+		in.add(values{{"entry", e.Number}, {"link", l.Number}})
 	}
 	if tx.postgres {
-		_, err := tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) INSERT INTO seals(entry, link) VALUES `+
-			tuples(len(l.Entries), 2, len(args)), append(args, seals...)...)
+		_, err := tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) `+in.into+
+			tuples(len(l.Entries), in.width, len(args)), append(args, in.args...)...)
 		return err
 	}
 	if _, err := tx.exec(ctx, "move the head of the links", moves, args[:3]...); err != nil {
@@ -156,5 +164,5 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 	if _, err := tx.exec(ctx, "write link", inserts, args...); err != nil {
 		return err
 	}
-	return tx.insertRows(ctx, insertion{what: "seal entries", width: 2, into: `INSERT INTO seals(entry, link) VALUES `}, seals)
+	return tx.insertRows(ctx, in)
 }

@@ -7,100 +7,114 @@ import (
 )
 
 // RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
-func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
-	args := make([]any, 0, 4*len(inputs))
+func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
+	inputs []string) error {
+	in := insertion{what: "record funding", table: "fundings", rows: len(inputs),
+		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}
 	for _, input := range inputs {
-		args = append(args, string(chain), txID, input, int64(height))
+		in.add(values{{"chain", string(chain)}, {"tx_id", txID}, {"input", input}, {"height", int64(height)}})
 	}
-	return tx.insertRows(ctx, insertion{what: "record funding", width: 4, into: `INSERT INTO fundings(chain, tx_id, input, height) VALUES `,
-		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}, args)
+	return tx.insertRows(ctx, in)
 }
 
-// ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left it stays.
+// ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left
+// it stays.
 func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
-	_, err := tx.exec(ctx, "forget funding", `DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
+	_, err := tx.exec(ctx, "forget funding",
+		`DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
 	return err
 }
 
 // RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
-func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
-	args := make([]any, 0, 4*len(claims))
-	for _, claim := range claims {
-		args = append(args, string(chain), claim, txID, int64(height))
+func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
+	outputs ...string) error {
+	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(outputs),
+		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}
+	for _, output := range outputs {
+		in.add(values{{"chain", string(chain)}, {"resource", output}, {"tx_id", txID}, {"height", int64(height)}})
 	}
-	return tx.insertRows(ctx, insertion{what: "record used outputs", width: 4, into: `INSERT INTO used_outputs(chain, resource, tx_id, height) VALUES `,
-		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}, args)
+	return tx.insertRows(ctx, in)
 }
 
-// DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours, whose
-// inputs are watched from then on.
+// DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours,
+// whose inputs are watched from then on.
 func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop used outputs", `DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err := tx.exec(ctx, "drop used outputs",
+		`DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "drop funding", `UPDATE fundings SET height = -1 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err = tx.exec(ctx, "drop funding",
+		`UPDATE fundings SET height = -1 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err
 }
 
 // LostInputs returns what funded UTXOs of ours in blocks that were reorged out.
 func (tx UTXOs) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
+	return rows(ctx, tx.Tx, "list lost inputs", scanOne[string],
 		`SELECT input FROM fundings WHERE chain = $1 AND height = -1`, string(chain))
 }
 
 // OursAmong returns which of some outputs are UTXOs of ours, spent ones among them.
-func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []string) (ours []string, err error) {
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, outputs []string) (ours []string, err error) {
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain)}
-		for _, claim := range claims[:n] {
-			args = append(args, claim)
+		for _, output := range outputs[:n] {
+			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
+		found, err := rows(ctx, tx.Tx, "look up outputs", scanOne[string],
 			`SELECT resource FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
-		ours, claims = append(ours, found...), claims[n:]
+		ours, outputs = append(ours, found...), outputs[n:]
 	}
 	return ours, nil
 }
 
-// Lost returns those UTXOs of an outgoing transaction's claims that can never be used by it, as the final blocks up to a height prove:
+// Lost returns those UTXOs of an outgoing transaction's reservations that can never be used by it, as the final
+// blocks up to a height prove:
 //
 //   - a transaction of others has used it;
 //   - another outgoing transaction to which it was moved, to make this one void, is final;
-//   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in another version;
+//   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in
+//     another version;
 //   - the transaction that made it was reorged out, and another one has used what that transaction would need.
 //
-// A claim begins with the 64 characters of its transaction's id.
-func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
+// A reservation begins with the 64 characters of its transaction's id.
+func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list lost reservations", scanOne[string], `SELECT k.resource FROM reservations k
 		WHERE k.outgoing_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
-				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.outgoing_id = k.outgoing_id))
-			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by WHERE c.chain = k.chain AND c.resource = k.resource
+				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
+					AND v.outgoing_id = k.outgoing_id))
+			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by
+				WHERE c.chain = k.chain AND c.resource = k.resource
 				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.resource, 1, 64)))
-			OR EXISTS (SELECT 1 FROM utxos c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
+			OR EXISTS (SELECT 1 FROM utxos c
+				JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
 				JOIN used_outputs u ON u.chain = f.chain AND u.resource = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
 				WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1 AND c.made_by IS NULL))
 		UNION SELECT v.resource FROM moved_reservations v JOIN outgoing_txs m ON m.id = v.to_outgoing
 			WHERE v.from_outgoing = $1 AND m.status = 'final' AND m.height <= $2
-		ORDER BY 1`, spend, int64(final))
+		ORDER BY 1`, outgoing, int64(final))
 }
 
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
-	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
+	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (
+		SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource) LIMIT $3) AS found`,
 		[]any{string(chain), int64(final), limit}, &n)
 	return n, err
 }
 
 // AnyWaits reports whether a new outgoing transaction of a chain waits for one thing.
-func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
-	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
+func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID,
+	what bursar.OutgoingWait) (waits bool, err error) {
+	err = tx.row(ctx, "look for waiting outgoing transactions",
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err
 }

@@ -48,8 +48,9 @@ func (tx Counters) Read(ctx context.Context) (m Marks, err error) {
 		name string
 		next int64
 	}
-	found, err := rows(ctx, tx.Tx, "read counters", func(s scanner) (c counter, err error) { return c, s.Scan(&c.name, &c.next) },
-		`SELECT name, next FROM counters WHERE name LIKE 'marks:%' OR name LIKE 'family:%'`)
+	found, err := rows(ctx, tx.Tx, "read counters", func(s scanner) (c counter, err error) {
+		return c, s.Scan(&c.name, &c.next)
+	}, `SELECT name, next FROM counters WHERE name LIKE 'marks:%' OR name LIKE 'family:%'`)
 	for _, c := range found {
 		if name, is := strings.CutPrefix(c.name, counterSigned); is {
 			m.Signed[name] = c.next
@@ -84,7 +85,8 @@ func (tx Counters) CountSigned(ctx context.Context, chain bursar.ChainID) (int64
 	return n + 1, err
 }
 
-// RaiseBeat, RaiseSigned, RaiseReserved and KeyIndexes.Skip raise a counter to at least a number; one that is higher stays.
+// RaiseBeat, RaiseSigned, RaiseReserved and KeyIndexes.Skip raise a counter to at least a number; one that is higher
+// stays.
 func (tx Counters) RaiseBeat(ctx context.Context, to int64) error {
 	return tx.raise(ctx, counterBeat, to)
 }
@@ -106,6 +108,7 @@ func (tx KeyIndexes) Skip(ctx context.Context, family bursar.Family, to int64) e
 
 func (tx *Tx) raise(ctx context.Context, name string, to int64) error {
 	_, err := tx.exec(ctx, "raise counter", `INSERT INTO counters(name, next) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET next = CASE WHEN excluded.next > counters.next THEN excluded.next ELSE counters.next END`, name, to)
+		ON CONFLICT (name) DO UPDATE SET
+		next = CASE WHEN excluded.next > counters.next THEN excluded.next ELSE counters.next END`, name, to)
 	return err
 }

@@ -10,11 +10,12 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// OpenMemory opens a database in memory that is gone once it is closed: for simulations and tests. It has one connection, so
-// that a transaction inside another one never begins. image is a database as Image returned it; none: an empty one, which is
-// brought up to date. cfg's URL is not used.
+// OpenMemory opens a database in memory that is gone once it is closed: for simulations and tests. It has one
+// connection, so that a transaction inside another one never begins. image is a database as Image returned it; none:
+// an empty one, which is brought up to date. cfg's URL is not used.
 func OpenMemory(ctx context.Context, image []byte, cfg Config) (*DB, error) {
-	connector, err := sqlite.NewConnector("file::memory:?_pragma=foreign_keys(1)&_pragma=synchronous(OFF)&_txlock=immediate")
+	connector, err := sqlite.NewConnector(
+		"file::memory:?_pragma=foreign_keys(1)&_pragma=synchronous(OFF)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("open a database in memory: %w", err)
 	}
@@ -35,7 +36,8 @@ func OpenMemory(ctx context.Context, image []byte, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// Image returns all that an SQLite database holds, in the form of a database file. In memory it is consistent as of now.
+// Image returns all that an SQLite database holds, in the form of a database file. In memory it is consistent as of
+// now.
 func (db *DB) Image(ctx context.Context) (image []byte, err error) {
 	if db.postgres {
 		return nil, errors.New("only SQLite has an image")

@@ -76,7 +76,8 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte(`{}`), Unsigned: []byte(`{}`), TxID: "aa", Height: 3}
+	p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
+		Order: []byte(`{}`), Unsigned: []byte(`{}`), TxID: "aa", Height: 3}
 	must(db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
@@ -99,7 +100,7 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 		}
 		owners, err := tx.Reservations().Owners(ctx, bursar.Bitcoin, []string{"bb:0"})
 		if owners["bb:0"] != p.ID {
-			t.Errorf("its claims are %+v", owners)
+			t.Errorf("its reservations are %+v", owners)
 		}
 		return err
 	}))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"io"
 	"io/fs"
 	"strings"
@@ -14,8 +15,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an advisory
-// lock, on SQLite by its one writer.
+// migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an
+// advisory lock, on SQLite by its one writer.
 func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	if db.postgres { // which may take longer than any other statement
 		var err error
@@ -41,7 +42,10 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 			return err
 		}
-		defer conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		defer func() {
+			// The lock ends with its session at the latest.
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		}()
 	}
 	provider, err := goose.NewProvider(dialect, db.write, files)
 	if err != nil {
@@ -56,8 +60,8 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	return err
 }
 
-// haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so that what
-// was frozen is written by adoptFreezes.
+// haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so
+// that what was frozen is written by adoptFreezes.
 const haltsEverywhere = 11
 
 // migrationLock is an arbitrary number that only this service's migrations lock.
@@ -71,12 +75,14 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 	if err != nil || !strings.HasSuffix(name, ".sql") {
 		return file, err
 	}
-	defer file.Close()
 	text, err := io.ReadAll(file)
-	if err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	return &textFile{Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")), name: name}, nil
+	return &textFile{
+		Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")),
+		name:   name,
+	}, nil
 }
 
 type textFile struct {

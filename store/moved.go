@@ -6,62 +6,75 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the first void.
+// Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the
+// first void.
 type Moved struct {
 	Claim    string
 	From, To bursar.ID
 }
 
 // Move gives reservations of one outgoing transaction to another. They are noted until UndoMove.
-func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
-	for _, claim := range claims {
-		if err := tx.changeOr(ctx, "move claim", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
-			string(chain), claim, from, to); err != nil {
+func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID,
+	reservations []string) error {
+	for _, reservation := range reservations {
+		if err := tx.changeOr(ctx, "move reservation", ErrClaimed,
+			`UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
+			string(chain), reservation, from, to); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "note moved claim", `INSERT INTO moved_reservations(chain, resource, from_outgoing, to_outgoing) VALUES ($1, $2, $3, $4)`,
-			string(chain), claim, from, to); err != nil {
+		if _, err := tx.exec(ctx, "note moved reservation",
+			`INSERT INTO moved_reservations(chain, resource, from_outgoing, to_outgoing) VALUES ($1, $2, $3, $4)`,
+			string(chain), reservation, from, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// UndoMove gives the reservations back that were moved to an outgoing transaction. What is not reserved any more is reserved again.
+// UndoMove gives the reservations back that were moved to an outgoing transaction. What is not reserved any more is
+// reserved again.
 func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bursar.ID) error {
 	moved, err := tx.MovedTo(ctx, to)
 	if err != nil {
 		return err
 	}
 	for _, m := range moved {
-		if _, err := tx.exec(ctx, "move claim back", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`, string(chain), m.Claim, m.From, to); err != nil {
+		if _, err := tx.exec(ctx, "move reservation back",
+			`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`,
+			string(chain), m.Claim, m.From, to); err != nil {
 			return err
 		}
 	}
-	_, err = tx.exec(ctx, "forget moved claims", `DELETE FROM moved_reservations WHERE to_outgoing = $1`, to)
+	_, err = tx.exec(ctx, "forget moved reservations", `DELETE FROM moved_reservations WHERE to_outgoing = $1`, to)
 	return err
 }
 
-const movedColumns = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
+const selectMoved = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
 
-func scanMoved(s scanner) (m Moved, err error) { return m, s.Scan(&m.Claim, &m.From, &m.To) }
+func scanMoved(s scanner) (m Moved, err error) {
+	err = s.Scan(&m.Claim, &m.From, &m.To)
+	return m, err
+}
 
 // MovedFrom returns the reservations that were taken from an outgoing transaction.
 func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_outgoing = $1 ORDER BY resource`, from)
+	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE from_outgoing = $1
+		ORDER BY resource`, from)
 }
 
 // MovedTo returns the reservations that an outgoing transaction got from another.
 func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_outgoing = $1 ORDER BY resource`, to)
+	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE to_outgoing = $1
+		ORDER BY resource`, to)
 }
 
-// Surviving returns which claims of an outgoing transaction are UTXOs in blocks up to a height that nothing else has used.
-func (tx Reservations) Surviving(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
+// Surviving returns which reservations of an outgoing transaction are UTXOs in blocks up to a height that nothing
+// else has used.
+func (tx Reservations) Surviving(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list surviving UTXOs", scanOne[string], `SELECT k.resource FROM reservations k
 		JOIN utxos c ON c.chain = k.chain AND c.resource = k.resource
 		WHERE k.outgoing_id = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource)
-		ORDER BY LENGTH(c.amount) DESC, c.amount DESC, k.resource`, spend, int64(final))
+		ORDER BY LENGTH(c.amount) DESC, c.amount DESC, k.resource`, outgoing, int64(final))
 }

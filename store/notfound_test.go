@@ -20,7 +20,8 @@ func TestAMissingRowIsNamedAndIsNoRefusal(t *testing.T) {
 		"remove destination": func(tx *store.Tx) error { return tx.Destinations().Remove(t.Context(), bursar.ID{2}, id) },
 	} {
 		err := db.Do(t.Context(), look)
-		if want := name + " "; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), id.String()) {
+		if want := name + " "; err == nil || !strings.HasPrefix(err.Error(), want) ||
+			!strings.Contains(err.Error(), id.String()) {
 			t.Errorf("the error is %q: it should begin with %q and name %s", err, want, id)
 		}
 		if refusal := (*bursar.Error)(nil); !errors.Is(err, store.ErrNotFound) || errors.As(err, &refusal) {

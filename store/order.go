@@ -3,37 +3,45 @@ package store
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/bursar/bursar"
-)
-
-const (
-	orderColumns  = withdrawalColumns + `, chain, seal`
-	returnColumns = decisionColumns + `, seal`
 )
 
 // sealed is a row that was read with its seal; altered is ErrAltered where its facts are not those that were taken.
 type sealed[T any] struct {
 	it      T
+	chain   bursar.ChainID // of a withdrawal
+	seal    []byte
 	altered error
 }
 
+type (
+	sealedOrder  = sealed[bursar.Withdrawal]
+	sealedRefund = sealed[bursar.Resolution]
+)
+
+var (
+	orderColumns = columnsWithin(withdrawalColumns, func(o *sealedOrder) *bursar.Withdrawal { return &o.it },
+		column[sealedOrder]{"chain", func(o *sealedOrder) any { return &o.chain }},
+		column[sealedOrder]{"seal", func(o *sealedOrder) any { return &o.seal }})
+	refundColumns = columnsWithin(resolutionColumns, func(o *sealedRefund) *bursar.Resolution { return &o.it },
+		column[sealedRefund]{"seal", func(o *sealedRefund) any { return &o.seal }})
+)
+
 // ordered scans a withdrawal with its seal.
-func (tx *Tx) ordered(s scanner) (o sealed[bursar.Withdrawal], err error) {
-	var chain bursar.ChainID
-	var seal []byte
-	if o.it, err = scanWithdrawal(behind(s, &chain, &seal)); err == nil {
-		o.altered = tx.seal.check(withdrawalFacts(chain, o.it), seal)
+func (tx *Tx) ordered(s scanner) (sealedOrder, error) {
+	o, err := orderColumns.scan(s)
+	if err == nil {
+		o.altered = tx.seal.check(withdrawalFacts(o.chain, o.it), o.seal)
 	}
 	return o, err
 }
 
-// returned scans a decision with its seal.
-func (tx *Tx) returned(s scanner) (o sealed[bursar.Resolution], err error) {
-	var seal []byte
-	if o.it, err = scanDecision(behind(s, &seal)); err == nil {
-		o.altered = tx.seal.check(returnFacts(o.it), seal)
+// refunded scans a resolution with its seal.
+func (tx *Tx) refunded(s scanner) (sealedRefund, error) {
+	o, err := refundColumns.scan(s)
+	if err == nil {
+		o.altered = tx.seal.check(refundFacts(o.it), o.seal)
 	}
 	return o, err
 }
@@ -56,22 +64,13 @@ func allUnaltered[T any](list []sealed[T], err error) ([]T, error) {
 	return plain, nil
 }
 
-// behind is a row with more columns behind those of a scan function.
-func behind(s scanner, more ...any) scanner { return longer{s, more} }
-
-type longer struct {
-	scanner
-	more []any
-}
-
-func (l longer) Scan(dest ...any) error { return l.scanner.Scan(slices.Concat(dest, l.more)...) }
-
 // ListAltered returns the orders of one page that wait or are under way and whose facts are not those that were taken,
 // and where the next page begins: 0 after the last.
-func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
+func (tx Withdrawals) ListAltered(ctx context.Context, after int64,
+	limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
 	altered = map[bursar.ID]bursar.CurrencyCode{}
 	found, err := rows(ctx, tx.Tx, "look through open orders", tx.ordered,
-		`SELECT `+orderColumns+` FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
+		orderColumns.query+`FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -83,9 +82,10 @@ func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (
 	if len(found) == limit {
 		next = found[limit-1].it.Number
 	}
-	returns, err := rows(ctx, tx.Tx, "look through open returns", tx.returned,
-		`SELECT `+returnColumns+` FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
-	for _, o := range returns {
+	refunds, err := rows(ctx, tx.Tx, "look through open refunds", tx.refunded,
+		refundColumns.query+`FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed')
+		ORDER BY number LIMIT $1`, limit)
+	for _, o := range refunds {
 		if o.altered != nil {
 			altered[o.it.ID] = o.it.Currency
 		}

@@ -3,114 +3,114 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
 )
 
-// ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
-var ErrClaimed = errors.New("the claim belongs to another transaction")
+const countVersions = `(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id)`
 
-const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
-	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
-	(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id), s.created_at, s.updated_at`
-
-func scanOutgoing(s scanner) (p bursar.OutgoingTx, err error) {
-	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Unsigned, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
-		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
-	return p, err
-}
+var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
+	{"s.number", func(p *bursar.OutgoingTx) any { return &p.Number }},
+	{"s.id", func(p *bursar.OutgoingTx) any { return &p.ID }},
+	{"s.chain", func(p *bursar.OutgoingTx) any { return &p.Chain }},
+	{"s.kind", func(p *bursar.OutgoingTx) any { return &p.Kind }},
+	{"s.status", func(p *bursar.OutgoingTx) any { return &p.Status }},
+	{"s.currency", func(p *bursar.OutgoingTx) any { return &p.Currency }},
+	{"s.base", func(p *bursar.OutgoingTx) any { return &p.Base }},
+	{"s.order_json", func(p *bursar.OutgoingTx) any { return &p.Order }},
+	{"s.draft_json", func(p *bursar.OutgoingTx) any { return &p.Unsigned }},
+	{"s.tx_id", func(p *bursar.OutgoingTx) any { return &p.TxID }},
+	{"s.height", func(p *bursar.OutgoingTx) any { return &p.Height }},
+	{"s.failed", func(p *bursar.OutgoingTx) any { return &p.Failed }},
+	{"s.delivered", func(p *bursar.OutgoingTx) any { return &p.Delivered }},
+	{"s.fee", func(p *bursar.OutgoingTx) any { return &p.Fee }},
+	{"s.error", func(p *bursar.OutgoingTx) any { return &p.Error }},
+	{"s.sent_at_height", func(p *bursar.OutgoingTx) any { return &p.SentAt }},
+	{"s.share", func(p *bursar.OutgoingTx) any { return &p.Share }},
+	{"COALESCE(s.once, '')", func(p *bursar.OutgoingTx) any { return &p.Once }},
+	{"s.waits_for", func(p *bursar.OutgoingTx) any { return &p.WaitsFor }},
+	{"s.lacks", func(p *bursar.OutgoingTx) any { return &p.Lacks }},
+	{"s.missing", func(p *bursar.OutgoingTx) any { return &p.Missing }},
+	{"s.needed", func(p *bursar.OutgoingTx) any { return &p.Needed }},
+	{countVersions, func(p *bursar.OutgoingTx) any { return &p.Versions }},
+	{"s.created_at", func(p *bursar.OutgoingTx) any { return instant{&p.CreatedAt} }},
+	{"s.updated_at", func(p *bursar.OutgoingTx) any { return instant{&p.UpdatedAt} }},
+})
 
 // Insert records an order before anything is done about it. It reports false, and records nothing, while another open
-// spend of the chain has the same Once.
+// outgoing transaction of the chain has the same Once.
 func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error) {
 	var once any
 	if p.Once != "" {
 		once = p.Once
 	}
-	n, err := tx.exec(ctx, "insert spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`,
-		p.ID, string(p.Chain), p.Kind, string(bursar.OutgoingNew), string(p.Currency), p.Base, string(p.Order),
-		string(cmp.Or(p.Share, bursar.ShareWithdrawal)), once, micros(tx.now))
+	query, args := values{
+		{"id", p.ID},
+		{"chain", string(p.Chain)},
+		{"kind", p.Kind},
+		{"status", string(bursar.OutgoingNew)},
+		{"currency", string(p.Currency)},
+		{"base", p.Base},
+		{"order_json", string(p.Order)},
+		{"share", string(cmp.Or(p.Share, bursar.ShareWithdrawal))},
+		{"once", once},
+		{"created_at", micros(tx.now)},
+		{"updated_at", micros(tx.now)},
+	}.insertInto("outgoing_txs")
+	n, err := tx.exec(ctx, "insert outgoing transaction",
+		query+` ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`, args...)
 	return n > 0, err
 }
 
 // Get returns an outgoing transaction, or ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`, id)
+	return outgoingColumns.one(ctx, tx.Tx, "read outgoing transaction", `FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
+	return outgoingColumns.one(ctx, tx.Tx, "lock outgoing transaction",
+		`FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
+	return outgoingColumns.rows(ctx, tx.Tx, "list open outgoing transactions", `FROM outgoing_txs s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`,
+		string(chain), limit)
 }
 
-// ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
+// ReservedFrom returns the outgoing transactions from an address that have reserved what they use up and are not
+// signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
+	return outgoingColumns.rows(ctx, tx.Tx, "list unsigned outgoing transactions", `FROM outgoing_txs s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2
+		ORDER BY s.number`, string(chain), base)
 }
 
-// SetStatus moves an outgoing transaction along its transition table, or notes an error without moving it; p is as it was read in this
-// transaction, with Draft, Error and SentAt as they shall be.
+// SetStatus moves an outgoing transaction along its transition table, or notes an error without moving it; p is as it
+// was read in this transaction, with Draft, Error and SentAt as they shall be.
 func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next bursar.OutgoingStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
-		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
+		return fmt.Errorf("outgoing transaction %s may not go from %s to %s", p.ID, p.Status, next)
 	}
-	return tx.changeOr(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
-		`UPDATE outgoing_txs SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
-		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
-		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
-		WHERE id = $1 AND status = $2`,
-		p.ID, string(p.Status), string(next), string(p.Unsigned), p.Error, int64(p.SentAt), micros(tx.now))
+	query, args := values{
+		{"status", string(next)}, // $3
+		{"once", expression(`CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END`)},
+		{"waits_for", expression(`CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END`)},
+		{"draft_json", string(p.Unsigned)},
+		{"error", p.Error},
+		{"sent_at_height", int64(p.SentAt)},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND status = $2`, p.ID, string(p.Status))
+	return tx.changeOr(ctx, "set outgoing transaction",
+		fmt.Errorf("outgoing transaction %s is no longer %s", p.ID, p.Status), query, args...)
 }
 
 // SetRequest replaces an outgoing transaction's order by its completed form.
 func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) error {
 	return tx.change(ctx, "complete order", `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
-}
-
-// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
-func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	for _, claim := range claims {
-		var owner bursar.ID
-		err := tx.row(ctx, "claim", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, resource) DO UPDATE SET resource = excluded.resource RETURNING outgoing_id`, []any{string(p.Chain), claim, p.ID}, &owner)
-		if err != nil {
-			return err
-		}
-		if owner != p.ID {
-			return fmt.Errorf("%w: %s", ErrClaimed, claim)
-		}
-	}
-	return nil
-}
-
-// Free gives back what an outgoing transaction claimed. Only an outgoing transaction that was never signed, or that expired for good, may.
-func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "free claims", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
-	return err
-}
-
-// Keep gives back what an outgoing transaction claimed beside the given claims: what only versions of it claimed that can never be
-// included, because another version is in a final block.
-func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) error {
-	if len(claims) == 0 {
-		return tx.Free(ctx, id)
-	}
-	args := []any{id}
-	for _, c := range claims {
-		args = append(args, c)
-	}
-	_, err := tx.exec(ctx, "free claims of other versions", `DELETE FROM reservations WHERE outgoing_id = $1 AND resource NOT IN (`+list(len(claims), 1)+`)`, args...)
-	return err
 }
 
 // Version is one signed form of an outgoing transaction.
@@ -123,15 +123,23 @@ type Version struct {
 // nowKnown holds for a version that is stored again where its bytes were not known before.
 const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoing_id = excluded.outgoing_id`
 
-// AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest transaction. One that the outgoing transaction
-// has already is named again, and its bytes are kept where they were not known; one of another outgoing transaction is ErrClaimed.
+// AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest
+// transaction. One that the outgoing transaction has already is named again, and its bytes are kept where they were
+// not known; one of another outgoing transaction is ErrClaimed.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
-	err := tx.row(ctx, "store signed transaction", `INSERT INTO outgoing_versions(chain, tx_id, outgoing_id, version, draft_json, raw, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
+	query, args := values{
+		{"chain", string(p.Chain)},
+		{"tx_id", v.TxID},
+		{"outgoing_id", p.ID},
+		{"version", p.Versions + 1},
+		{"draft_json", string(v.Unsigned)},
+		{"raw", v.Raw},
+		{"created_at", micros(tx.now)},
+	}.insertInto("outgoing_versions")
+	err := tx.row(ctx, "store signed transaction", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
 		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE outgoing_versions.draft_json END,
-		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`,
-		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Unsigned), v.Raw, micros(tx.now)}, &owner)
+		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`, args, &owner)
 	if err != nil {
 		return err
 	}
@@ -143,7 +151,8 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 
 // GiveBytes stores the unsigned transaction and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
-	return tx.change(ctx, "store bytes", `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
+	return tx.change(ctx, "store bytes",
+		`UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Unsigned), v.Raw)
 }
 
@@ -183,90 +192,70 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 	return ours, nil
 }
 
-// OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those final at or above a height.
+// OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those
+// final at or above a height.
 func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
-		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
-		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
+	return rows(ctx, tx.Tx, "list own transactions", scanOne[string],
+		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
+		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id
+		WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
 		string(chain), int64(fromHeight))
 }
 
 // Include notes that a version of an outgoing transaction is in the block at a height.
-func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
-	return tx.change(ctx, "note inclusion", `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
-		WHERE id = $1`,
-		id, txID, int64(height), failed, fee, micros(tx.now))
+func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool,
+	fee bursar.Amount) error {
+	query, args := values{
+		{"tx_id", txID},
+		{"height", int64(height)},
+		{"failed", failed},
+		{"fee", fee},
+		{"waits_for", ""},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1`, id)
+	return tx.change(ctx, "note inclusion", query, args...)
 }
 
-// SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its success is proof enough.
+// SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its
+// success is proof enough.
 func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
-	return tx.change(ctx, "note what was delivered", `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
+	return tx.change(ctx, "note what was delivered",
+		`UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
-// Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no block. One with a version whose
-// bytes are not known was sent no later than in that block: how long it may still be included counts from there.
+// Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no
+// block. One with a version whose bytes are not known was sent no later than in that block: how long it may still be
+// included counts from there.
 func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
-	return tx.exec(ctx, "note exclusion", `UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
+	return tx.exec(ctx, "note exclusion",
+		`UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
 		sent_at_height = CASE WHEN sent_at_height > 0 AND sent_at_height < height
-			AND EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = outgoing_txs.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
+			AND EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = outgoing_txs.id AND length(v.raw) = 0)
+			THEN height ELSE sent_at_height END
 		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
 }
 
 // SettledAt returns the outgoing transactions that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list settled outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
 // InBlock names the outgoing transactions that are in the block at a height.
 func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
-		err = s.Scan(&id)
-		return id, err
-	}, `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
+	return rows(ctx, tx.Tx, "list a block's outgoing transactions", scanOne[bursar.ID],
+		`SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
-// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
-// waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
-func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+// SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first;
+// sweeps, for which nobody waits, behind all others. One that was adopted and of which nobody can tell yet what it
+// paid waits.
+func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64,
+	limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list final outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,
 		string(chain), int64(final), limit)
-}
-
-// Next returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the
-// one that follows the last.
-func (tx Nonces) Next(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
-	var next int64
-	err := tx.row(ctx, "read nonce", `SELECT COALESCE((SELECT MIN(nonce) FROM free_nonces WHERE chain = $1 AND base = $2),
-		(SELECT next FROM nonces WHERE chain = $1 AND base = $2), -1)`, []any{string(chain), base}, &next)
-	return uint64(max(next, 0)), err == nil && next >= 0, err
-}
-
-// Use notes that an address uses a nonce.
-func (tx Nonces) Use(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
-	_, err := tx.exec(ctx, "use nonce", `DELETE FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce = $3`, string(chain), base, int64(nonce))
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
-		ON CONFLICT (chain, base) DO UPDATE SET next = CASE WHEN excluded.next > nonces.next THEN excluded.next ELSE nonces.next END`,
-		string(chain), base, int64(nonce)+1)
-	return err
-}
-
-// Free gives back the nonce of a transaction that can never be included, so that the next one uses it; unless an external
-// spend has used it.
-func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
-	used := false
-	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND resource = $2)`,
-		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)
-	if err != nil || used {
-		return err
-	}
-	_, err = tx.exec(ctx, "free nonce", `INSERT INTO free_nonces(chain, base, nonce) VALUES ($1, $2, $3) ON CONFLICT (chain, base, nonce) DO NOTHING`,
-		string(chain), base, int64(nonce))
-	return err
 }

@@ -6,25 +6,28 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// UnderWay returns spends of one share of a chain that use something up and are in no block, in the order of their numbers
-// from the one behind after on.
-func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list spends under way", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+// UnderWay returns outgoing transactions of one share of a chain that use something up and are in no block, in the
+// order of their numbers from the one behind after on.
+func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64,
+	limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions under way", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
 		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
 }
 
-// New returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
-// first, then those for which that is the longest ago.
-func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list new spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+// New returns outgoing transactions of one share and currency of a chain that are not drafted: those that were never
+// looked at in vain first, then those for which that is the longest ago.
+func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list new outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
 
-// PassOver puts spends that were looked at in vain behind all others of their share and currency.
-func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, ids []bursar.ID) error {
+// PassOver puts outgoing transactions that were looked at in vain behind all others of their share and currency.
+func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, ids []bursar.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -32,8 +35,10 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := tx.exec(ctx, "pass over spends", `UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
-		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new') WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
+	_, err := tx.exec(ctx, "pass over outgoing transactions",
+		`UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
+		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new')
+		WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
 	return err
 }
 
@@ -43,12 +48,15 @@ type Occupied struct {
 	N     int
 }
 
-// OccupiedBy returns how many spends from an address are built or sent and in no block, by share. What is not drafted yet
-// occupies nothing.
-func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.OutgoingShare]int, error) {
-	list, err := rows(ctx, tx.Tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
-		`SELECT share, COUNT(*) FROM outgoing_txs WHERE chain = $1 AND base = $2
-		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
+// OccupiedBy returns how many outgoing transactions from an address are built or sent and in no block, by share. What
+// is not drafted yet occupies nothing.
+func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID,
+	base string) (map[bursar.OutgoingShare]int, error) {
+	list, err := rows(ctx, tx.Tx, "count outgoing transactions under way", func(s scanner) (o Occupied, err error) {
+		return o, s.Scan(&o.Share, &o.N)
+	}, `SELECT share, COUNT(*) FROM outgoing_txs WHERE chain = $1 AND base = $2
+		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`,
+		string(chain), base)
 	counts := map[bursar.OutgoingShare]int{}
 	for _, o := range list {
 		counts[o.Share] = o.N
@@ -56,17 +64,21 @@ func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base st
 	return counts, err
 }
 
-// CountNew returns how many outgoing transactions of one share and currency are not drafted and wait for nothing that money or time brings,
-// counted up to a limit.
-func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) (n int, err error) {
-	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
-		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
+// CountNew returns how many outgoing transactions of one share and currency are not drafted and wait for nothing that
+// money or time brings, counted up to a limit.
+func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, limit int) (n int, err error) {
+	err = tx.row(ctx, "count new outgoing transactions",
+		`SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
+		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`,
+		[]any{string(chain), string(share), string(currency), limit}, &n)
 	return n, err
 }
 
 // CountOpenShare returns how many outgoing transactions of a share are open, counted up to a limit.
-func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, limit int) (n int, err error) {
-	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
+func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	limit int) (n int, err error) {
+	err = tx.row(ctx, "count open outgoing transactions", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
 		UNION ALL SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2
 			AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' LIMIT $3) AS sent) AS found`,
@@ -74,9 +86,11 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 	return n, err
 }
 
-// OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one, oldest first.
-func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list spends of an address", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+// OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one,
+// oldest first.
+func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string,
+	but bursar.ID) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions of an address", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
 		string(chain), base, but)
@@ -84,8 +98,14 @@ func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base stri
 
 // SetWait notes what an outgoing transaction that is not drafted waits for; "" that it waits for nothing any more.
 func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
-	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE outgoing_txs SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
-		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
+	query, args := values{
+		{"waits_for", string(p.WaitsFor)},
+		{"lacks", string(p.Lacks)},
+		{"missing", p.Missing},
+		{"needed", p.Needed},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND status = 'new'`, p.ID)
+	_, err := tx.exec(ctx, "note what an outgoing transaction waits for", query, args...)
 	return err
 }
 
@@ -97,12 +117,18 @@ type Shortage struct {
 	Missing  bursar.Amount // what all of them lack together
 }
 
-// Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
-// grows with how many wait, up to maxShort of them.
+var shortColumns = columnsOf([]column[bursar.OutgoingTx]{
+	{"waits_for", func(p *bursar.OutgoingTx) any { return &p.WaitsFor }},
+	{"currency", func(p *bursar.OutgoingTx) any { return &p.Currency }},
+	{"lacks", func(p *bursar.OutgoingTx) any { return &p.Lacks }},
+	{"missing", func(p *bursar.OutgoingTx) any { return &p.Missing }},
+	{"needed", func(p *bursar.OutgoingTx) any { return &p.Needed }},
+})
+
+// Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack
+// nobody waits. Its cost grows with how many wait, up to maxShort of them.
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
-	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.OutgoingTx, err error) {
-		return p, s.Scan(&p.WaitsFor, &p.Currency, &p.Lacks, &p.Missing, &p.Needed)
-	}, `SELECT waits_for, currency, lacks, missing, needed FROM outgoing_txs WHERE chain = $1
+	waiting, err := shortColumns.rows(ctx, tx.Tx, "list shortages", `FROM outgoing_txs WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)
 	if err != nil {
 		return nil, err
@@ -136,5 +162,5 @@ func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Short
 	return found, nil
 }
 
-// maxShort bounds how many waiting spends a sum of shortages is made of.
+// maxShort bounds how many waiting outgoing transactions a sum of shortages is made of.
 const maxShort = 1000

@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// NotOwed says why the books do not owe an order's payment: its hold is missing, or ended already, or it is not yet audited, or
-// the balance that it was taken from is not what its audited postings make; orders that are owed are not in the map.
-// onlyAudited is false where nobody audits. ids are those of withdrawals, or of returns. It believes no halt and no fault, which
-// are rows like any other, but only what is sealed.
+// NotOwed says why the books do not owe an order's payment: its hold is missing, or ended already, or it is not yet
+// audited, or the balance that it was taken from is not what its audited postings make; orders that are owed are not
+// in the map. onlyAudited is false where nobody audits. ids are those of withdrawals, or of refunds to senders. It
+// believes no halt and no fault, which are rows like any other, but only what is sealed.
 func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (map[bursar.ID]string, error) {
 	why := map[bursar.ID]string{}
 	if len(ids) == 0 {
@@ -59,17 +59,29 @@ type holdOf struct {
 	from []ledger.Key  // the balances that it was taken from
 }
 
+// endsOrHolds are the kinds of entries that hold an order's money or end the order.
+var endsOrHolds = []ledger.Kind{
+	ledger.KindWithdrawalHeld,
+	ledger.KindWithdrawalSettled,
+	ledger.KindWithdrawalRefund,
+	ledger.KindInternalTransfer,
+	ledger.KindReturnHeld,
+	ledger.KindReturnSettled,
+	ledger.KindRefundUnsettled,
+}
+
 // holdsOf returns what the books hold for orders, which of them have ended, and of which that was taken back by what.
 func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID]holdOf, ended map[bursar.ID]bool,
 	again map[bursar.ID]ledger.Kind, err error) {
 	holds, ended, again = map[bursar.ID]holdOf{}, map[bursar.ID]bool{}, map[bursar.ID]ledger.Kind{}
 	var args []any
 	for _, id := range ids {
-		for _, kind := range []ledger.Kind{ledger.KindWithdrawalHeld, ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund,
-			ledger.KindInternalTransfer, ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindRefundUnsettled} {
+		for _, kind := range endsOrHolds {
 			args = append(args, string(kind), id.String())
 		}
-		args = append(args, string(ledger.KindUnsettled), id.String()+"/1", string(ledger.KindReturnUnsettled), id.String()+"/1")
+		for _, kind := range []ledger.Kind{ledger.KindUnsettled, ledger.KindReturnUnsettled} {
+			args = append(args, string(kind), id.String()+"/1")
+		}
 	}
 	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
@@ -95,8 +107,9 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 	return holds, ended, again, err
 }
 
-// doubts returns what says why a hold pays nothing yet: it, or a balance that it was taken from, is not audited, or contradicts
-// the books, or some balance of its currency does, from which the money may have been moved to where it was taken.
+// doubts returns what says why a hold pays nothing yet: it, or a balance that it was taken from, is not audited, or
+// contradicts the books, or some balance of its currency does, from which the money may have been moved to where it
+// was taken.
 func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(holdOf) string, error) {
 	audited, err := tx.Audits().Get(ctx)
 	if err != nil {
@@ -116,8 +129,8 @@ func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(hold
 	if err != nil {
 		return nil, err
 	}
-	code := func(s scanner) (c bursar.CurrencyCode, err error) { return c, s.Scan(&c) }
-	unchecked, err := rows(ctx, tx, "look for unchecked sums", code, `SELECT DISTINCT asset FROM posted WHERE unchecked = TRUE`)
+	unchecked, err := rows(ctx, tx, "look for unchecked sums", scanOne[bursar.CurrencyCode],
+		`SELECT DISTINCT asset FROM posted WHERE unchecked = TRUE`)
 	return func(h holdOf) string {
 		if h.link.Int64 > audited.Link {
 			return "its hold is not yet audited"
@@ -138,7 +151,8 @@ func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(hold
 }
 
 // differing returns the keys whose balances are not what the audit added up and what the links behind that make.
-func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key, sums map[ledger.Key]Posted) (map[ledger.Key]bool, error) {
+func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key,
+	sums map[ledger.Key]Posted) (map[ledger.Key]bool, error) {
 	differs := map[ledger.Key]bool{}
 	balances, err := tx.Ledger().BalancesOf(ctx, keys)
 	if err != nil {
@@ -172,8 +186,8 @@ func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key, s
 	return differs, nil
 }
 
-// bookedBehind returns the postings of the links behind what is audited, as many as Links reads at once, and none behind one that
-// does not hold.
+// bookedBehind returns the postings of the links behind what is audited, as many as Links reads at once, and none
+// behind one that does not hold.
 func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledger.Posting, err error) {
 	before, err := tx.Links().At(ctx, audited.Link)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -200,8 +214,8 @@ func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledge
 // linksBehind bounds the links that one question about what is owed reads.
 const linksBehind = 500
 
-// endedAgain reports whether a withdrawal or a return whose end was taken back, as entries of a kind say, has ended in its newest
-// round too.
+// endedAgain reports whether a withdrawal or a refund whose end was taken back, as entries of a kind say, has ended
+// in its newest round too.
 func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
 	round, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())
 	if err != nil {
@@ -211,7 +225,8 @@ func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (
 	if taken == ledger.KindReturnUnsettled {
 		ends = []ledger.Kind{ledger.KindReturnSettled, ledger.KindRefundUnsettled}
 	}
-	err = tx.row(ctx, "look up the end of an order", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
+	err = tx.row(ctx, "look up the end of an order",
+		`SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
 		[]any{string(ends[0]), string(ends[1]), fmt.Sprintf("%s/%d", id, round)}, &ended)
 	return ended, err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// How long PostgreSQL may take. A server that hangs, or a network that swallows everything, keeps its connections open: without
-// a limit anyone who waits for it waits for ever.
+// How long PostgreSQL may take. A server that hangs, or a network that swallows everything, keeps its connections
+// open: without a limit anyone who waits for it waits for ever.
 const (
 	connectWithin = 5 * time.Second  // to be connected; what the URL's connect_timeout says goes before
 	silentFor     = 30 * time.Second // with nothing heard where an answer is due
@@ -28,10 +28,13 @@ const (
 // ErrSilent is returned where PostgreSQL takes what it is asked and answers nothing. What was asked may have been done.
 var ErrSilent = errors.New("the database does not answer")
 
-// patient bounds how long a pool's connections wait, and has the server bound what it does for them. What the URL says goes
-// before. Migrations, dumps and checks of whole databases take their time and are not bounded.
+// patient bounds how long a pool's connections wait, and has the server bound what it does for them. What the URL
+// says goes before. Migrations, dumps and checks of whole databases take their time and are not bounded.
 func patient(config *pgx.ConnConfig) {
-	dialer := &net.Dialer{Timeout: config.ConnectTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	dialer := &net.Dialer{
+		Timeout:         config.ConnectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
+	}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
@@ -50,10 +53,14 @@ func patient(config *pgx.ConnConfig) {
 	}
 }
 
-// limitServer sets the server's own limits with statements: not every pooler in between takes them at the start of a connection.
+// limitServer sets the server's own limits with statements: not every pooler in between takes them at the start of a
+// connection.
 func limitServer(ctx context.Context, conn *pgconn.PgConn, named map[string]string) error {
 	var set []string
-	for name, limit := range map[string]time.Duration{"statement_timeout": statement, "idle_in_transaction_session_timeout": idleInside} {
+	for name, limit := range map[string]time.Duration{
+		"statement_timeout":                   statement,
+		"idle_in_transaction_session_timeout": idleInside,
+	} {
 		if _, there := named[name]; !there {
 			set = append(set, fmt.Sprintf("SET %s = %d", name, limit.Milliseconds()))
 		}
@@ -64,7 +71,8 @@ func limitServer(ctx context.Context, conn *pgconn.PgConn, named map[string]stri
 	return nil
 }
 
-// aliveStill pings a connection that was idle for a moment. One that does not answer is closed, and the pool takes another.
+// aliveStill pings a connection that was idle for a moment. One that does not answer is closed, and the pool takes
+// another.
 func aliveStill(ctx context.Context, params stdlib.ShouldPingParams) bool {
 	if params.IdleDuration < time.Second {
 		return false
@@ -143,6 +151,7 @@ func (c *impatientConn) SetWriteDeadline(t time.Time) error {
 // databaseAway is Away for errors that only a database gives: a node's network may fail as well as a database's.
 func databaseAway(err error) bool {
 	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || errors.Is(err, ErrSilent) || errors.Is(err, ErrStandby) || errors.Is(err, driver.ErrBadConn) ||
+	return errors.As(err, &connect) || errors.Is(err, ErrSilent) || errors.Is(err, ErrStandby) ||
+		errors.Is(err, driver.ErrBadConn) ||
 		awayPostgres(err) || awaySQLite(err)
 }

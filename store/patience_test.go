@@ -25,7 +25,8 @@ func TestNobodyWaitsForASilentDatabaseForEver(t *testing.T) {
 		for name, wait := range map[string]func([]byte) (int, error){"read": conn.Read, "write": conn.Write} {
 			began := time.Now()
 			_, err := wait(make([]byte, 1))
-			if waited := time.Since(began); !errors.Is(err, ErrSilent) || !databaseAway(fmt.Errorf("begin: %w", err)) || waited != silentFor {
+			if waited := time.Since(began); !errors.Is(err, ErrSilent) || !databaseAway(fmt.Errorf("begin: %w", err)) ||
+				waited != silentFor {
 				t.Errorf("a %s gives %v after %v", name, err, waited)
 			}
 		}
@@ -46,7 +47,8 @@ func TestTheDeadlinesOfOthersGoBefore(t *testing.T) {
 		defer conn.Close()
 		time.AfterFunc(time.Second, func() { _ = conn.SetDeadline(time.Now().Add(-time.Second)) })
 		began := time.Now()
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, ErrSilent) || time.Since(began) != time.Second {
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, ErrSilent) ||
+			time.Since(began) != time.Second {
 			t.Errorf("a deadline that comes meanwhile gives %v after %v", err, time.Since(began))
 		}
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Second {

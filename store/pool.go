@@ -44,7 +44,8 @@ func (tx KeyPool) State(ctx context.Context, family bursar.Family) (s PoolState,
 
 func (tx *Tx) poolEdge(ctx context.Context, family bursar.Family, order string) (*PoolKey, error) {
 	k, err := one(ctx, tx, "read the pool's edge", scanPoolKey,
-		`SELECT key_index, public_key FROM address_pool WHERE family = $1 ORDER BY key_index `+order+` LIMIT 1`, string(family))
+		`SELECT key_index, public_key FROM address_pool WHERE family = $1 ORDER BY key_index `+order+` LIMIT 1`,
+		string(family))
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
@@ -61,7 +62,8 @@ func scanPoolKey(s scanner) (k PoolKey, err error) {
 // Keys returns the keys at n indexes from one on, in order, up to the first that the pool lacks.
 func (tx KeyPool) Keys(ctx context.Context, family bursar.Family, from uint32, n int) ([]PoolKey, error) {
 	found, err := rows(ctx, tx.Tx, "read pool", scanPoolKey, `SELECT key_index, public_key FROM address_pool
-		WHERE family = $1 AND key_index >= $2 AND key_index < $3 ORDER BY key_index`, string(family), int64(from), int64(from)+int64(n))
+		WHERE family = $1 AND key_index >= $2 AND key_index < $3 ORDER BY key_index`,
+		string(family), int64(from), int64(from)+int64(n))
 	for i, k := range found {
 		if k.Index != from+uint32(i) {
 			return found[:i], err
@@ -73,12 +75,12 @@ func (tx KeyPool) Keys(ctx context.Context, family bursar.Family, from uint32, n
 // Add adds keys in the order of their indexes. One that is there already stays as it is, so that several
 // processes may fill a pool at once.
 func (tx KeyPool) Add(ctx context.Context, family bursar.Family, keys []PoolKey) error {
-	args := make([]any, 0, 3*len(keys))
+	in := insertion{what: "fill pool", table: "address_pool", rows: len(keys),
+		after: ` ON CONFLICT (family, key_index) DO NOTHING`}
 	for _, k := range keys {
-		args = append(args, string(family), int64(k.Index), k.Public)
+		in.add(values{{"family", string(family)}, {"key_index", int64(k.Index)}, {"public_key", k.Public}})
 	}
-	return tx.insertRows(ctx, insertion{what: "fill pool", width: 3, into: `INSERT INTO address_pool(family, key_index, public_key) VALUES `,
-		after: ` ON CONFLICT (family, key_index) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // Trim removes the keys that were handed out by transactions that are committed.
@@ -87,7 +89,8 @@ func (tx KeyPool) Trim(ctx context.Context, family bursar.Family) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "trim pool", `DELETE FROM address_pool WHERE family = $1 AND key_index < $2`, string(family), int64(next))
+	_, err = tx.exec(ctx, "trim pool",
+		`DELETE FROM address_pool WHERE family = $1 AND key_index < $2`, string(family), int64(next))
 	return err
 }
 

@@ -3,11 +3,9 @@ package store
 import (
 	"context"
 	"crypto/hmac"
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 )
 
@@ -20,7 +18,8 @@ type Posted struct {
 	Altered   bool  // somebody else than the audit wrote it
 }
 
-// sealPosted covers all that the audit notes of a balance: what it knows of a contradiction stands or falls with the sums.
+// sealPosted covers all that the audit notes of a balance: what it knows of a contradiction stands or falls with the
+// sums.
 func (k sealKey) sealPosted(key ledger.Key, p Posted) []byte {
 	f := k.sum("bursar posted v2")
 	f.text(string(key.Account))
@@ -38,17 +37,32 @@ func (k sealKey) sealPosted(key ledger.Key, p Posted) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-const postedColumns = `account, asset, debits, credits, link, unchecked, overdrawn, seal`
+// postedRow is a sum as the database keeps it.
+type postedRow struct {
+	key ledger.Key
+	Posted
+	seal []byte
+}
+
+var postedColumns = columnsOf([]column[postedRow]{
+	{"account", func(p *postedRow) any { return &p.key.Account }},
+	{"asset", func(p *postedRow) any { return &p.key.Asset }},
+	{"debits", func(p *postedRow) any { return &p.Debits }},
+	{"credits", func(p *postedRow) any { return &p.Credits }},
+	{"link", func(p *postedRow) any { return &p.Link }},
+	{"unchecked", func(p *postedRow) any { return &p.Unchecked }},
+	{"overdrawn", func(p *postedRow) any { return &p.Overdrawn }},
+	{"seal", func(p *postedRow) any { return &p.seal }},
+})
 
 func (tx *Tx) scanPosted(into map[ledger.Key]Posted) func(s scanner) (ledger.Key, error) {
-	return func(s scanner) (k ledger.Key, err error) {
-		var p Posted
-		var seal []byte
-		err = s.Scan(&k.Account, &k.Asset, &p.Debits, &p.Credits, &p.Link, &p.Unchecked, &p.Overdrawn, &seal)
-		keyed := tx.seal.id == "" && len(seal) > len(tx.seal.sealPosted(k, p)) // by a key that is not here
-		p.Altered = !keyed && !hmac.Equal(seal, tx.seal.sealPosted(k, p))
-		into[k] = p
-		return k, err
+	return func(s scanner) (ledger.Key, error) {
+		p, err := postedColumns.scan(s)
+		seal := tx.seal.sealPosted(p.key, p.Posted)
+		keyed := tx.seal.id == "" && len(p.seal) > len(seal) // by a key that is not here
+		p.Altered = !keyed && !hmac.Equal(p.seal, seal)
+		into[p.key] = p.Posted
+		return p.key, err
 	}
 }
 
@@ -59,7 +73,7 @@ const keysAtOnce = 5000
 func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted
+		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), postedColumns.query+`FROM posted
 			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
 		if err != nil {
 			return nil, err
@@ -98,38 +112,50 @@ func (tx Ledger) UncheckedPosted(ctx context.Context, after ledger.Key, limit in
 		AND (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
-// BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit of
-// them where there are as many.
+// BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit
+// of them where there are as many.
 func (tx Ledger) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
 	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
-	return rows(ctx, tx.Tx, "list balances", key, `SELECT account, asset FROM (SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
-		UNION SELECT account, asset FROM (SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
+	return rows(ctx, tx.Tx, "list balances", key, `
+		SELECT account, asset FROM (
+			SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
+		UNION SELECT account, asset FROM (
+			SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
 		ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
 // PutPosted writes sums. Only the audit does, in a transaction that has locked it.
 func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
-	var args []any
-	for _, k := range slices.SortedFunc(maps.Keys(sums), byName) {
-		p := sums[k]
-		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Link, p.Unchecked, p.Overdrawn, tx.seal.sealPosted(k, p))
-	}
-	in := insertion{what: "write sums of postings", width: 8, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
-			link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
-	for chunk := range slices.Chunk(args, keysAtOnce*in.width) {
-		if err := tx.insertRows(ctx, in, chunk); err != nil {
+	for chunk := range slices.Chunk(slices.SortedFunc(maps.Keys(sums), byName), keysAtOnce) {
+		in := insertion{what: "write sums of postings", table: "posted", rows: len(chunk),
+			after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
+				link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
+		for _, k := range chunk {
+			in.add(values{
+				{"account", string(k.Account)},
+				{"asset", string(k.Asset)},
+				{"debits", sums[k].Debits},
+				{"credits", sums[k].Credits},
+				{"link", sums[k].Link},
+				{"unchecked", sums[k].Unchecked},
+				{"overdrawn", sums[k].Overdrawn},
+				{"seal", tx.seal.sealPosted(k, sums[k])},
+			})
+		}
+		if err := tx.insertRows(ctx, in); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether there are
-// more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
+// SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether
+// there are more. It does nothing once the first link is read: from then on a row without a seal was not written by
+// this service.
 func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	found := map[ledger.Key]Posted{}
-	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), postedColumns.query+`FROM posted
+		WHERE seal IS NULL LIMIT $1`, limit)
 	if err == nil {
 		err = tx.PutPosted(ctx, found)
 	}
@@ -137,23 +163,23 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 		return false, err
 	}
 	old, err := rows(ctx, tx.Tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
-		var chain bursar.ChainID
-		w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
-		return withdrawalFacts(chain, w), err
-	}, `SELECT `+orderColumns+` FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
+		order, err := orderColumns.scan(s)
+		return withdrawalFacts(order.chain, order.it), err
+	}, orderColumns.query+`FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
-	returns, err := rows(ctx, tx.Tx, "list old decisions", func(s scanner) (orderFacts, error) {
-		n, err := scanDecision(s)
-		return returnFacts(n), err
-	}, `SELECT `+decisionColumns+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
+	refunds, err := rows(ctx, tx.Tx, "list old resolutions", func(s scanner) (orderFacts, error) {
+		n, err := resolutionColumns.scan(s)
+		return refundFacts(n), err
+	}, resolutionColumns.query+`FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
-	for _, o := range slices.Concat(old, returns) {
-		table := map[string]string{"withdrawal": "withdrawals", "return": "resolutions"}[o.kind]
-		if _, err := tx.exec(ctx, "seal an old order", fmt.Sprintf(`UPDATE %s SET seal = $2 WHERE id = $1`, table), o.id, tx.seal.sealOrder(o)); err != nil {
+	for _, o := range slices.Concat(old, refunds) {
+		table := map[string]string{orderWithdrawal: "withdrawals", orderRefund: "resolutions"}[o.kind]
+		query := `UPDATE ` + table + ` SET seal = $2 WHERE id = $1`
+		if _, err := tx.exec(ctx, "seal an old order", query, o.id, tx.seal.sealOrder(o)); err != nil {
 			return false, err
 		}
 	}
@@ -161,5 +187,5 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return arrivals == limit || len(keys) == limit || len(old) == limit || len(returns) == limit, nil
+	return arrivals == limit || len(keys) == limit || len(old) == limit || len(refunds) == limit, nil
 }

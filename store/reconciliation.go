@@ -19,23 +19,41 @@ type Reconciliation struct {
 	OnChain   bursar.Amount
 }
 
+var reconciliationColumns = columnsOf([]column[Reconciliation]{
+	{"currency", func(r *Reconciliation) any { return &r.Currency }},
+	{"chain", func(r *Reconciliation) any { return &r.Chain }},
+	{"at", func(r *Reconciliation) any { return instant{&r.At} }},
+	{"height", func(r *Reconciliation) any { return &r.Height }},
+	{"custody", func(r *Reconciliation) any { return &r.Custody }},
+	{"unbooked", func(r *Reconciliation) any { return &r.Unbooked }},
+	{"unsettled", func(r *Reconciliation) any { return &r.Unsettled }},
+	{"on_chain", func(r *Reconciliation) any { return &r.OnChain }},
+})
+
 // Put keeps a comparison in place of the one before it.
 func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
-	_, err := tx.exec(ctx, "keep a reconciliation", `INSERT INTO reconciliations(currency, chain, at, height, custody, unbooked, unsettled, on_chain)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (currency) DO UPDATE SET chain = excluded.chain, at = excluded.at, height = excluded.height,
-		custody = excluded.custody, unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`,
-		string(r.Currency), string(r.Chain), micros(tx.now), int64(r.Height), r.Custody, r.Unbooked, r.Unsettled, r.OnChain)
+	query, args := values{
+		{"currency", string(r.Currency)},
+		{"chain", string(r.Chain)},
+		{"at", micros(tx.now)},
+		{"height", int64(r.Height)},
+		{"custody", r.Custody},
+		{"unbooked", r.Unbooked},
+		{"unsettled", r.Unsettled},
+		{"on_chain", r.OnChain},
+	}.insertInto("reconciliations")
+	_, err := tx.exec(ctx, "keep a reconciliation", query+` ON CONFLICT (currency) DO UPDATE SET
+		chain = excluded.chain, at = excluded.at, height = excluded.height, custody = excluded.custody,
+		unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`, args...)
 	return err
 }
 
 // All returns the newest comparison of each currency that was ever compared.
 func (tx Reconciliations) All(ctx context.Context) (map[bursar.CurrencyCode]Reconciliation, error) {
 	found := map[bursar.CurrencyCode]Reconciliation{}
-	_, err := rows(ctx, tx.Tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
-		var r Reconciliation
-		err = s.Scan(&r.Currency, &r.Chain, instant{&r.At}, &r.Height, &r.Custody, &r.Unbooked, &r.Unsettled, &r.OnChain)
+	list, err := reconciliationColumns.rows(ctx, tx.Tx, "list reconciliations", `FROM reconciliations`)
+	for _, r := range list {
 		found[r.Currency] = r
-		return none, err
-	}, `SELECT currency, chain, at, height, custody, unbooked, unsettled, on_chain FROM reconciliations`)
+	}
 	return found, err
 }

@@ -16,17 +16,24 @@ type Recovery struct {
 	BeganAt   time.Time
 	From      int64 // the newest block when the follower had caught up; -1: it has not yet
 	Blocks    int64 // recorded above it
-	Until     int64 // once this block is final, nothing that was signed before BeganAt can enter a block; -1: not known yet
+	Until     int64 // once it is final, nothing that was signed before BeganAt can enter a block; -1: not known
 	Released  bool  // an operator does not want to wait for that
 	Journaled bool  // the journal explains all that was signed before BeganAt: it is put back, and nothing is waited for
 	EndedAt   time.Time
 }
 
-const recoveryColumns = `number, chain, cause, began_at, from_height, blocks, until_height, released, journaled, ended_at`
-
-func scanRecovery(s scanner) (r Recovery, err error) {
-	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, &r.Journaled, instant{&r.EndedAt})
-}
+var recoveryColumns = columnsOf([]column[Recovery]{
+	{"number", func(r *Recovery) any { return &r.Number }},
+	{"chain", func(r *Recovery) any { return &r.Chain }},
+	{"cause", func(r *Recovery) any { return &r.Cause }},
+	{"began_at", func(r *Recovery) any { return instant{&r.BeganAt} }},
+	{"from_height", func(r *Recovery) any { return &r.From }},
+	{"blocks", func(r *Recovery) any { return &r.Blocks }},
+	{"until_height", func(r *Recovery) any { return &r.Until }},
+	{"released", func(r *Recovery) any { return &r.Released }},
+	{"journaled", func(r *Recovery) any { return &r.Journaled }},
+	{"ended_at", func(r *Recovery) any { return instant{&r.EndedAt} }},
+})
 
 // Begin stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
 // once more. A recovery that is under way goes on, and waits again. The caller has locked the chain.
@@ -40,14 +47,16 @@ func (tx Recoveries) BeginJournaled(ctx context.Context, chain bursar.ChainID, c
 }
 
 func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause string, journaled bool) error {
-	_, err := tx.exec(ctx, "begin recovery", `INSERT INTO recoveries(chain, cause, began_at, journaled) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (chain) WHERE ended_at = 0 DO UPDATE SET began_at = excluded.began_at, from_height = -1, blocks = 0, until_height = -1,
-		released = FALSE, journaled = recoveries.journaled AND excluded.journaled`,
+	_, err := tx.exec(ctx, "begin recovery",
+		`INSERT INTO recoveries(chain, cause, began_at, journaled) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (chain) WHERE ended_at = 0 DO UPDATE SET began_at = excluded.began_at, from_height = -1, blocks = 0,
+		until_height = -1, released = FALSE, journaled = recoveries.journaled AND excluded.journaled`,
 		string(chain), cause, micros(tx.now), journaled)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "forget readiness", `UPDATE chains SET ready_token = 0 WHERE chain = $1`, string(chain)); err != nil {
+	if _, err := tx.exec(ctx, "forget readiness",
+		`UPDATE chains SET ready_token = 0 WHERE chain = $1`, string(chain)); err != nil {
 		return err
 	}
 	return tx.Halts().Put(ctx, Halt{Scope: HaltChain(chain), Kind: HaltByRecovery, Reason: cause})
@@ -55,7 +64,8 @@ func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause str
 
 // Get returns the recovery that a chain is in, or ErrNotFound.
 func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
-	return one(ctx, tx.Tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
+	return recoveryColumns.one(ctx, tx.Tx, "read recovery",
+		`FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
 }
 
 // IsOpen reports whether a chain is in a recovery.
@@ -69,18 +79,20 @@ func (tx Recoveries) IsOpen(ctx context.Context, chain bursar.ChainID) (bool, er
 
 // List returns the newest recoveries of all chains, those under way among them, newest first.
 func (tx Recoveries) List(ctx context.Context, limit int) ([]Recovery, error) {
-	return rows(ctx, tx.Tx, "list recoveries", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
+	return recoveryColumns.rows(ctx, tx.Tx, "list recoveries", `FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
 }
 
 // Set writes From, Blocks, Until and Released of a recovery.
 func (tx Recoveries) Set(ctx context.Context, r Recovery) error {
-	return tx.change(ctx, "note recovery", `UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
+	return tx.change(ctx, "note recovery",
+		`UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
 		r.Number, r.From, r.Blocks, r.Until, r.Released)
 }
 
 // End lets a chain's payments go on.
 func (tx Recoveries) End(ctx context.Context, r Recovery) error {
-	err := tx.change(ctx, "end recovery", `UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
+	err := tx.change(ctx, "end recovery",
+		`UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
 	if err != nil {
 		return err
 	}

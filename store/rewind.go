@@ -24,8 +24,8 @@ func (db *DB) Keep(ctx context.Context) error {
 	return nil
 }
 
-// Rewind makes a database in memory hold what it did when Keep was called. Its statements stay prepared: to open another one
-// and to prepare all of them takes longer than a simulation's whole history.
+// Rewind makes a database in memory hold what it did when Keep was called. Its statements stay prepared: to open
+// another one and to prepare all of them takes longer than a simulation's whole history.
 func (db *DB) Rewind(ctx context.Context) error {
 	tables, err := db.tables(ctx)
 	if err != nil {
@@ -53,15 +53,16 @@ func (db *DB) Rewind(ctx context.Context) error {
 func (db *DB) tables(ctx context.Context) (names []string, err error) {
 	var text sql.NullString
 	err = db.write.QueryRowContext(ctx, `SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_master
-		WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE 'kept\_%' ESCAPE '\' ORDER BY rowid)`).Scan(&text)
+		WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE 'kept\_%' ESCAPE '\'
+		ORDER BY rowid)`).Scan(&text)
 	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)
 	}
 	return strings.Fields(text.String), nil
 }
 
-// Overwrite makes a database in memory hold what an image of one with the same schema holds, row by row: anyone who uses it goes on with
-// that, and its statements stay prepared.
+// Overwrite makes a database in memory hold what an image of one with the same schema holds, row by row: anyone who
+// uses it goes on with that, and its statements stay prepared.
 func (db *DB) Overwrite(ctx context.Context, image []byte) error {
 	from, err := OpenMemory(ctx, image, Config{})
 	if err != nil {
@@ -106,7 +107,7 @@ func copyTable(ctx context.Context, from *sql.DB, to *sql.Tx, table string) erro
 		into[i] = &values[i]
 	}
 	columns[0] = "rowid"
-	insert := `INSERT INTO ` + table + `(` + strings.Join(columns, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(columns)-1) + `)`
+	insert := `INSERT INTO ` + table + `(` + strings.Join(columns, ", ") + `) VALUES ` + tuples(1, len(columns), 0)
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err

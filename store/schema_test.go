@@ -15,7 +15,8 @@ import (
 var update = flag.Bool("update", false, "write schema.sql as the migrations make it")
 
 // schemaHead is how schema.sql begins.
-const schemaHead = `-- The whole schema as the migrations in store/migrations make it, for readers: SQLite's own words for it.
+const schemaHead = "" +
+	`-- The whole schema as the migrations in store/migrations make it, for readers: SQLite's own words for it.
 -- go test ./store -run TestTheSchema -update writes it again. PostgreSQL has the same tables, columns and indexes.
 `
 
@@ -23,7 +24,8 @@ const schemaHead = `-- The whole schema as the migrations in store/migrations ma
 func TestTheSchemaIsAsWritten(t *testing.T) {
 	t.Parallel()
 	db := raw(t, "sqlite", strings.Replace(storetest.SQLite(t), "sqlite:", "file:", 1))
-	statements := list(t, db, `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'goose_db_version' AND name NOT LIKE 'sqlite_%'
+	statements := list(t, db,
+		`SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'goose_db_version' AND name NOT LIKE 'sqlite_%'
 		ORDER BY tbl_name, type DESC, name`)
 	made := schemaHead + "\n" + strings.Join(statements, ";\n\n") + ";\n"
 	if *update {
@@ -47,12 +49,15 @@ func TestBothDatabasesHaveOneSchema(t *testing.T) {
 	server := raw(t, "pgx", storetest.Postgres(t))
 	for what, queries := range map[string][2]string{
 		"columns": {
-			`SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name <> 'goose_db_version'`,
-			`SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'goose_db_version'`,
+			`SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
+				WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name <> 'goose_db_version'`,
+			`SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
+				AND table_name <> 'goose_db_version'`,
 		},
 		"indexes": {
 			`SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`,
-			`SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname NOT LIKE '%_pkey' AND indexname NOT LIKE '%_key' AND tablename <> 'goose_db_version'`,
+			`SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname NOT LIKE '%_pkey'
+				AND indexname NOT LIKE '%_key' AND tablename <> 'goose_db_version'`,
 		},
 	} {
 		one, other := list(t, lite, queries[0]), list(t, server, queries[1])

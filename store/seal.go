@@ -17,16 +17,16 @@ import (
 // ErrAltered is returned for an order whose facts are not those that the service once took.
 var ErrAltered = errors.New("it was changed in the database after it was taken")
 
-// sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also makes the
-// hashes again.
+// sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also
+// makes the hashes again.
 type sealKey struct {
 	id  string // names the key; empty for none
 	key []byte
 }
 
-// SealWith has what is booked and ordered from now on sealed with a key that the database never holds: who can write to
-// the database alone then cannot change or forge an entry or an order without being found. Call it before the database is
-// used. A database that was sealed with a key once takes no entry from a process without that key.
+// SealWith has what is booked and ordered from now on sealed with a key that the database never holds: who can write
+// to the database alone then cannot change or forge an entry or an order without being found. Call it before the
+// database is used. A database that was sealed with a key once takes no entry from a process without that key.
 func (db *DB) SealWith(key []byte) {
 	db.seal = sealKey{key: key}
 	db.seal.id = hex.EncodeToString(db.seal.sum("bursar books key id v1").Sum(nil)[:8])
@@ -65,9 +65,15 @@ func (f facts) entry(number int64, e ledger.Entry) {
 	}
 }
 
-// orderFacts are what never changes of an order to pay somebody outside: a withdrawal, or the return of a deposit.
+// The kinds of orders, in the words that their seals are made of.
+const (
+	orderWithdrawal = "withdrawal"
+	orderRefund     = "return"
+)
+
+// orderFacts are what never changes of an order to pay somebody outside: a withdrawal, or the refund of a deposit.
 type orderFacts struct {
-	kind     string // "withdrawal" or "return"
+	kind     string // orderWithdrawal or orderRefund
 	id       bursar.ID
 	of       bursar.ID // the account, or the deposit
 	chain    bursar.ChainID
@@ -79,11 +85,11 @@ type orderFacts struct {
 }
 
 func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
-	return orderFacts{"withdrawal", w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
+	return orderFacts{orderWithdrawal, w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
 }
 
-func returnFacts(n bursar.Resolution) orderFacts {
-	return orderFacts{"return", n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
+func refundFacts(n bursar.Resolution) orderFacts {
+	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
 }
 
 // order adds an order.
@@ -107,8 +113,8 @@ func (k sealKey) sealOrder(o orderFacts) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-// check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be judged:
-// such a process cannot sign either.
+// check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be
+// judged: such a process cannot sign either.
 func (k sealKey) check(o orderFacts, seal []byte) error {
 	if k.id == "" && len(seal) > sha256.Size {
 		return nil
@@ -116,5 +122,6 @@ func (k sealKey) check(o orderFacts, seal []byte) error {
 	if hmac.Equal(seal, k.sealOrder(o)) {
 		return nil
 	}
-	return fmt.Errorf("%s %s: %w", o.kind, o.id, ErrAltered)
+	kind := map[string]string{orderWithdrawal: "withdrawal", orderRefund: "refund"}[o.kind]
+	return fmt.Errorf("%s %s: %w", kind, o.id, ErrAltered)
 }

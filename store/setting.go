@@ -9,9 +9,11 @@ import (
 // ErrMismatch is returned by Pin when the database was made for something else.
 var ErrMismatch = errors.New("the database belongs to another configuration")
 
-// Pin writes a setting the first time and afterwards insists that it has not changed: the seed's fingerprint, the network.
+// Pin writes a setting the first time and afterwards insists that it has not changed: the seed's fingerprint, the
+// network.
 func (tx Settings) Pin(ctx context.Context, name, value string) error {
-	_, err := tx.exec(ctx, "pin setting", `INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
+	_, err := tx.exec(ctx, "pin setting",
+		`INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
 	if err != nil {
 		return err
 	}
@@ -35,8 +37,8 @@ func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 	return value, err
 }
 
-// take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays locked
-// until the transaction ends, so numbers become visible in their order.
+// take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays
+// locked until the transaction ends, so numbers become visible in their order.
 func (tx *Tx) take(ctx context.Context, name string, n int) (int64, error) {
 	var next int64
 	err := tx.row(ctx, "take numbers", `INSERT INTO counters(name, next) VALUES ($1, $2)

@@ -21,8 +21,20 @@ type Line struct {
 	ledger.Posting
 }
 
-// placesPerEntry is more than the postings of any entry, so that an entry's number and a place in it make one number that
-// sorts as they do.
+var lineColumns = columnsOf([]column[Line]{
+	{"p.entry", func(l *Line) any { return &l.Entry }},
+	{"p.place", func(l *Line) any { return &l.Place }},
+	{"e.kind", func(l *Line) any { return &l.Kind }},
+	{"e.ref", func(l *Line) any { return &l.Ref }},
+	{"e.at", func(l *Line) any { return instant{&l.At} }},
+	{"p.debit", func(l *Line) any { return &l.Debit }},
+	{"p.credit", func(l *Line) any { return &l.Credit }},
+	{"p.asset", func(l *Line) any { return &l.Asset }},
+	{"p.amount", func(l *Line) any { return &l.Amount }},
+})
+
+// placesPerEntry is more than the postings of any entry, so that an entry's number and a place in it make one number
+// that sorts as they do.
 const placesPerEntry = 1 << 8
 
 // Number is the line's own number: lines are listed and pages continue by it.
@@ -37,12 +49,13 @@ type LineQuery struct {
 	Until    time.Time // and earlier than this
 }
 
-// clocksApart is more than the clocks of replicas are apart and a transaction lasts: an entry's number is given within the
-// transaction whose begin is its time, so entries whose times are further apart have numbers in the order of their times.
+// clocksApart is more than the clocks of replicas are apart and a transaction lasts: an entry's number is given
+// within the transaction whose begin is its time, so entries whose times are further apart have numbers in the order
+// of their times.
 const clocksApart = time.Hour
 
-// List returns the lines below a number, newest first: those of a later entry before, and within an entry the last first.
-// Before 0 in the page is the newest.
+// List returns the lines below a number, newest first: those of a later entry before, and within an entry the last
+// first. Before 0 in the page is the newest.
 func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
 	return tx.lines(ctx, q, page.bound(), true, page.Limit)
 }
@@ -61,20 +74,21 @@ func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, lim
 	for _, account := range q.Accounts {
 		arg := b.arg(string(account))
 		for _, side := range []string{"debit", "credit"} {
-			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE %s = %s%s%s) b%d`,
-				side, arg, condition, order, len(branches)))
+			where := side + ` = ` + arg + condition + order
+			branches = append(branches, branch(where, len(branches)))
 		}
 	}
 	if len(q.Accounts) == 0 {
-		branches = []string{`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
+		branches = []string{branch(`TRUE`+condition+order, 0)}
 	}
-	return rows(ctx, tx, "list postings", scanLine, `SELECT p.entry, p.place, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
-		FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
+	return lineColumns.rows(ctx, tx, "list postings",
+		`FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
 }
 
-func scanLine(s scanner) (l Line, err error) {
-	err = s.Scan(&l.Entry, &l.Place, &l.Kind, &l.Ref, instant{&l.At}, &l.Debit, &l.Credit, &l.Asset, &l.Amount)
-	return l, err
+// branch reads postings by one index; number tells it from the others.
+func branch(where string, number int) string {
+	const columns = `entry, place, debit, credit, asset, amount`
+	return fmt.Sprintf(`SELECT * FROM (SELECT %s FROM postings WHERE %s) b%d`, columns, where, number)
 }
 
 // lineBuilder gathers a query's arguments.
@@ -112,11 +126,14 @@ func (b *lineBuilder) condition(q LineQuery) string {
 	}
 	if !q.Since.IsZero() {
 		of = append(of, `at >= `+b.arg(micros(q.Since)))
-		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + b.arg(micros(q.Since.Add(-clocksApart))) + ` ORDER BY at DESC LIMIT 1), 0)`
+		from := b.arg(micros(q.Since.Add(-clocksApart)))
+		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + from + ` ORDER BY at DESC LIMIT 1), 0)`
 	}
 	if !q.Until.IsZero() {
 		of = append(of, `at < `+b.arg(micros(q.Until)))
-		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + b.arg(micros(q.Until.Add(clocksApart))) + ` ORDER BY at LIMIT 1), 9223372036854775807)`
+		to := b.arg(micros(q.Until.Add(clocksApart)))
+		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + to + ` ORDER BY at LIMIT 1),
+			9223372036854775807)`
 	}
 	if of != nil {
 		text += ` AND EXISTS (SELECT 1 FROM entries WHERE number = entry AND ` + strings.Join(of, ` AND `) + `)`
@@ -126,7 +143,8 @@ func (b *lineBuilder) condition(q LineQuery) string {
 
 // OfTransfers returns an account's deposits that transfers within the service brought, by the withdrawals that made
 // them; chain is the one of each withdrawal's currency.
-func (tx Deposits) OfTransfers(ctx context.Context, account bursar.ID, chains map[bursar.ID]bursar.ChainID) (map[bursar.ID]bursar.ID, error) {
+func (tx Deposits) OfTransfers(ctx context.Context, account bursar.ID,
+	chains map[bursar.ID]bursar.ChainID) (map[bursar.ID]bursar.ID, error) {
 	withdrawals := make([]bursar.ID, 0, len(chains))
 	for id := range chains {
 		withdrawals = append(withdrawals, id)
@@ -145,7 +163,8 @@ func (tx Deposits) OfTransfers(ctx context.Context, account bursar.ID, chains ma
 			err := s.Scan(&hash, &id)
 			found[of[hash]] = id
 			return struct{}{}, err
-		}, `SELECT tx_id, id FROM deposits WHERE account_id = $1 AND (chain, tx_id) IN (VALUES `+tuples(len(chunk), 2, 1)+`)`, args...)
+		}, `SELECT tx_id, id FROM deposits WHERE account_id = $1 AND (chain, tx_id) IN (VALUES `+tuples(len(chunk), 2, 1)+`)`,
+			args...)
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,11 @@
-// Package store is the only place with SQL: it keeps the service's nouns in SQLite or PostgreSQL under one text and one
-// behaviour, which storetest holds both databases to.
+// Package store is the only place with SQL: it keeps the service's objects in SQLite or PostgreSQL under one text and
+// one behaviour, which storetest holds both databases to. Where a query has more than a few columns,
+// each is named beside the field that it is read into (columns) or the value that is written into it (values).
 //
-// It owns transactions, their retries and the gathering of small writes into one. It never talks to a node or a receiver
-// and decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a transaction
-// handed out by Do; an entry is posted once; a claim is used once; a status only changes along its transition table.
+// It owns transactions, their retries and the gathering of small writes into one. It never talks to a node or a
+// receiver and decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a
+// transaction handed out by Do; an entry is posted once; a reservation has one owner; a status only changes along its
+// transition table.
 package store
 
 import (
@@ -72,7 +74,13 @@ func connect(cfg Config) (*DB, error) {
 // openSQLite opens the file twice: one connection that writes, because SQLite has one writer at a time and a queue in
 // Go is fairer and faster than its busy loop, and a few that read beside it. Every commit is synced to the disk.
 func openSQLite(file string) (*DB, error) {
-	pragmas := url.Values{"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"}}
+	pragmas := url.Values{"_pragma": {
+		"busy_timeout(30000)",
+		"journal_mode(WAL)",
+		"synchronous(FULL)",
+		"foreign_keys(1)",
+		"cache_size(-65536)",
+	}}
 	source := "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode()
 	write, err := openCached(source + "&_txlock=immediate")
 	if err != nil {

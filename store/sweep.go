@@ -7,26 +7,29 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// busy are the open outgoing transactions that are no failures: those fail that are not drafted for a reason that no rule foresees, such as an
-// address that a token's issuer has frozen. A sweep that hangs, because its deposits were rolled back, keeps nobody busy.
-const busy = `s.status <> 'final' AND s.status <> 'abandoned' AND (s.status <> 'new' OR s.error = '' OR s.waits_for <> '')
+// busy are the open outgoing transactions that are no failures: those fail that are not drafted for a reason that no
+// rule foresees, such as an address that a token's issuer has frozen. A sweep that hangs, because its deposits were
+// rolled back, keeps nobody busy.
+const busy = `s.status <> 'final' AND s.status <> 'abandoned'
+	AND (s.status <> 'new' OR s.error = '' OR s.waits_for <> '')
 	AND s.waits_for <> 'deposit'`
 
-// Due returns the addresses that are worth a sweep of one asset and that no open outgoing transaction empties of it, the largest
-// first. The native asset stays while a sweep of the address is under way, whose gas it may be; and after a sweep that failed on
-// the chain, which has cost its fee for nothing, an address is left alone for failedRest;
+// Due returns the addresses that are worth a sweep of one asset and that no open outgoing transaction empties of it,
+// the largest first. The native asset stays while a sweep of the address is under way, whose gas it may be; and after
+// a sweep that failed on the chain, which has cost its fee for nothing, an address is left alone for failedRest;
 // after one that could not be made, for as long as Holding.Rests says.
-func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int) ([]Holding, error) {
+func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency,
+	limit int) ([]Holding, error) {
 	native := ""
 	if !currency.IsToken() {
 		native = ` AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
-	return rows(ctx, tx.Tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h
+	return holdingColumns.rows(ctx, tx.Tx, "list sweeps", `FROM holdings h
 		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
 		AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
-		AND NOT EXISTS (SELECT 1 FROM outgoing_txs f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE AND f.share = 'sweep'
-			AND f.currency = $3 AND f.updated_at > $5)`+native+`
+		AND NOT EXISTS (SELECT 1 FROM outgoing_txs f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE
+			AND f.share = 'sweep' AND f.currency = $3 AND f.updated_at > $5)`+native+`
 		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $4`,
 		string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)), micros(tx.now))
 }
@@ -35,23 +38,26 @@ func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursa
 const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
-func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode,
+	limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list open sweeps", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
 }
 
 // AnySweepFrom reports whether a sweep of an address is open and does not hang.
 func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base string) (open bool, err error) {
-	err = tx.row(ctx, "look for sweeps", `SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.share = 'sweep'
+	err = tx.row(ctx, "look for sweeps",
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.share = 'sweep'
 		AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for <> 'deposit')`, []any{string(chain), base}, &open)
 	return open, err
 }
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
 func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list hanging sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2
-		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
+	return outgoingColumns.rows(ctx, tx.Tx, "list hanging sweeps", `FROM outgoing_txs s
+		WHERE s.chain = $1 AND s.base = $2 AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned'
+		AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
 
 // SetHanging notes whether a signed sweep hangs.
@@ -60,19 +66,29 @@ func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) err
 	if hangs {
 		wait = string(bursar.WaitsForDeposit)
 	}
-	_, err := tx.exec(ctx, "note that a sweep hangs", `UPDATE outgoing_txs SET waits_for = $2, updated_at = $3 WHERE id = $1`, id, wait, micros(tx.now))
+	_, err := tx.exec(ctx, "note that a sweep hangs",
+		`UPDATE outgoing_txs SET waits_for = $2, updated_at = $3 WHERE id = $1`, id, wait, micros(tx.now))
 	return err
 }
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
 func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.OutgoingTx, order []byte) error {
-	return tx.change(ctx, "give a sweep another asset", `UPDATE outgoing_txs SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
-		updated_at = $5 WHERE id = $1 AND waits_for = 'deposit'`, id, string(from.Currency), from.Once, string(order), micros(tx.now))
+	query, args := values{
+		{"currency", string(from.Currency)},
+		{"once", from.Once},
+		{"order_json", string(order)},
+		{"waits_for", ""},
+		{"error", ""},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND waits_for = 'deposit'`, id)
+	return tx.change(ctx, "give a sweep another asset", query, args...)
 }
 
 // AnyPendingAt reports whether a deposit of an asset at an address, in a block up to a height, is not booked yet.
-func (tx Deposits) AnyPendingAt(ctx context.Context, chain bursar.ChainID, base, contract string, height uint64) (pending bool, err error) {
-	err = tx.row(ctx, "look for pending deposits", `SELECT EXISTS (SELECT 1 FROM deposits WHERE chain = $1 AND status = 'pending' AND base = $2 AND contract = $3
+func (tx Deposits) AnyPendingAt(ctx context.Context, chain bursar.ChainID, base, contract string,
+	height uint64) (pending bool, err error) {
+	err = tx.row(ctx, "look for pending deposits",
+		`SELECT EXISTS (SELECT 1 FROM deposits WHERE chain = $1 AND status = 'pending' AND base = $2 AND contract = $3
 		AND height <= $4)`, []any{string(chain), base, contract, int64(height)}, &pending)
 	return pending, err
 }

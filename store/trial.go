@@ -36,12 +36,13 @@ func (tx Ledger) TrialBalance(ctx context.Context) (map[bursar.CurrencyCode]ledg
 	}
 }
 
-// BelowZero returns the customers' balances below zero that no entry took there which may: nothing but a chain that took
-// something back can.
+// BelowZero returns the customers' balances below zero that no entry took there which may: nothing but a chain that
+// took something back can.
 func (tx Ledger) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 	return rows(ctx, tx.Tx, "look for balances below zero", func(s scanner) (k ledger.Key, err error) {
 		return k, s.Scan(&k.Account, &k.Asset)
-	}, `SELECT b.account, b.asset FROM balances b WHERE b.below = TRUE AND b.account LIKE 'customer:%' AND NOT EXISTS (SELECT 1 FROM postings p
+	}, `SELECT b.account, b.asset FROM balances b WHERE b.below = TRUE AND b.account LIKE 'customer:%'
+		AND NOT EXISTS (SELECT 1 FROM postings p
 		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2, $3))
 		ORDER BY b.account, b.asset LIMIT 100`,
 		string(ledger.KindDepositReversed), string(ledger.KindUnsettled), string(ledger.KindPayoutShortUndone))
@@ -49,6 +50,7 @@ func (tx Ledger) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 
 // BookedBeforeLinks reports whether entries are there that were booked before there were links.
 func (tx Ledger) BookedBeforeLinks(ctx context.Context) (old bool, err error) {
-	err = tx.row(ctx, "look for entries older than the links", `SELECT EXISTS (SELECT 1 FROM seals WHERE link = 0)`, nil, &old)
+	err = tx.row(ctx, "look for entries older than the links",
+		`SELECT EXISTS (SELECT 1 FROM seals WHERE link = 0)`, nil, &old)
 	return old, err
 }

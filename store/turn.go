@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// Turn is a lock that is held over several transactions of a process: anyone who waits for it waits as the database's Conduct
-// does, or until their context ends. The zero value is free.
+// Turn is a lock that is held over several transactions of a process: anyone who waits for it waits as the database's
+// Conduct does, or until their context ends. The zero value is free.
 type Turn struct {
 	mu   sync.Mutex
 	held chan struct{} // closed when it is free again; nil: it is free
 }
 
-// Take waits for a turn and takes it. The error is that of a context which ended before; else release gives the turn back.
+// Take waits for a turn and takes it. The error is that of a context which ended before; else release gives the turn
+// back.
 func (db *DB) Take(ctx context.Context, t *Turn) (release func(), err error) {
 	for {
 		held := t.try()

@@ -23,8 +23,8 @@ type Tx struct {
 	sealing  sealing
 }
 
-// fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing: a state
-// that lacks what one statement should have written is never the state of the books.
+// fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing:
+// a state that lacks what one statement should have written is never the state of the books.
 func (tx *Tx) fail(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	if tx.failed == nil {
@@ -81,7 +81,14 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	tx := &Tx{tx: raw, postgres: db.postgres, reads: opts != nil && opts.ReadOnly, now: db.Now(), before: db.conduct.Before, seal: db.seal}
+	tx := &Tx{
+		tx:       raw,
+		postgres: db.postgres,
+		reads:    opts != nil && opts.ReadOnly,
+		now:      db.Now(),
+		before:   db.conduct.Before,
+		seal:     db.seal,
+	}
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -100,8 +107,8 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 	return nil
 }
 
-// ErrCommit is returned where a commit failed. The changes may stand all the same: when the connection broke, the server's
-// answer is what was lost.
+// ErrCommit is returned where a commit failed. The changes may stand all the same: when the connection broke, the
+// server's answer is what was lost.
 var ErrCommit = errors.New("commit")
 
 // lostRace reports a serialization failure or a deadlock, after which the same transaction may succeed.
@@ -126,8 +133,8 @@ func (db *DB) commit(ctx context.Context, raw *sql.Tx) error {
 	return db.conduct.Before(ctx, Committed, "")
 }
 
-// forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write lock. A View
-// locks nothing: PostgreSQL refuses that in a transaction that only reads.
+// forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write
+// lock. A View locks nothing: PostgreSQL refuses that in a transaction that only reads.
 func (tx *Tx) forUpdate() string {
 	if tx.postgres && !tx.reads {
 		return " FOR UPDATE"
@@ -200,7 +207,8 @@ func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 // scanner is a row as database/sql gives it.
 type scanner interface{ Scan(dest ...any) error }
 
-func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string,
+	args ...any) ([]T, error) {
 	found, err := tx.query(ctx, query, args...)
 	if err != nil {
 		return nil, tx.fail(what, err)
@@ -220,7 +228,8 @@ func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T
 	return list, nil
 }
 
-func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string,
+	args ...any) (T, error) {
 	var item T
 	err := tx.before(ctx, Running, query)
 	if err == nil {

@@ -19,103 +19,132 @@ type Coin struct {
 	MadeBy     bursar.ID // the outgoing transaction whose change it is; zero for what others paid
 }
 
+var utxoColumns = columnsOf([]column[Coin]{
+	{"c.resource", func(c *Coin) any { return &c.Claim }},
+	{"c.base", func(c *Coin) any { return &c.Base }},
+	{"c.key_branch", func(c *Coin) any { return &c.Branch }},
+	{"c.key_index", func(c *Coin) any { return &c.Index }},
+	{"c.amount", func(c *Coin) any { return &c.Amount }},
+	{"c.height", func(c *Coin) any { return &c.Height }},
+	{"c.counts_from", func(c *Coin) any { return &c.CountsFrom }},
+	{"c.made_by", func(c *Coin) any { return &c.MadeBy }},
+})
+
 // Put records an output, or the block it stands in now.
 func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
-	_, err := tx.exec(ctx, "record coin", `INSERT INTO utxos(chain, resource, base, key_branch, key_index, amount, height, counts_from, made_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	query, args := values{
+		{"chain", string(chain)},
+		{"resource", c.Claim},
+		{"base", c.Base},
+		{"key_branch", int64(c.Branch)},
+		{"key_index", int64(c.Index)},
+		{"amount", c.Amount},
+		{"height", c.Height},
+		{"counts_from", int64(c.CountsFrom)},
+		{"made_by", c.MadeBy},
+	}.insertInto("utxos")
+	_, err := tx.exec(ctx, "record UTXO", query+`
 		ON CONFLICT (chain, resource) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
-		WHERE excluded.height > 0 OR utxos.height < 0`,
-		string(chain), c.Claim, c.Base, int64(c.Branch), int64(c.Index), c.Amount, c.Height, int64(c.CountsFrom), c.MadeBy)
+		WHERE excluded.height > 0 OR utxos.height < 0`, args...)
 	return err
 }
 
 // DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
 // again; the others cannot be used until they come back.
 func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop coins", `UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
+	_, err := tx.exec(ctx, "drop UTXOs",
+		`UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
 		string(chain), int64(height))
 	return err
 }
 
 // DropOf takes the UTXOs off their block that a deposit's transaction gave its address, when it is not in that block.
 func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
-	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
+	_, err := tx.exec(ctx, "drop a deposit's UTXOs", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2
+		AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
 }
 
-// Spendable returns UTXOs that nobody claims but the given outgoing transaction, whose fee may be going to be bumped: those of others final
-// and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
-// single version: of two versions either may be included, and then the other's change never exists. A consolidation's
-// counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
-// a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
-// for a second opinion is not spent: it may not be there. What an external spend has used is gone.
-func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
-	return rows(ctx, tx.Tx, "list coins", func(s scanner) (c Coin, err error) {
-		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
-	}, `SELECT c.resource, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM utxos c
+// Spendable returns UTXOs that nobody has reserved but the given outgoing transaction, whose fee may be going to be
+// bumped: those of others final and mature, and change of ours in any block or in none. Change that is not final
+// counts only while its transaction has a single version: of two versions either may be included, and then the
+// other's change never exists. A consolidation's counts in a block only: it is so large that nodes would relay little
+// behind it. Largest first, so that a limit never hides money: as long as amounts have no leading zeros, length and
+// text order them like numbers. What waits for a second opinion is not spent: it may not be there. What an external
+// spend has used is gone.
+func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
+	limit int) ([]Coin, error) {
+	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
 			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
 			OR EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id = $4))
-		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
+		AND NOT EXISTS (SELECT 1 FROM reservations k
+			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource)
-		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base AND d.status = 'pending' AND d.opinions > 0)
+		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base
+			AND d.status = 'pending' AND d.opinions > 0)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
-// StillSpendable reports whether every claim is a UTXO that has not was reorged out, and that no external spend has used, since
-// it was listed.
-func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
+// StillSpendable reports whether every output is a UTXO of ours that was not reorged out, and that no external spend
+// has used, since it was listed.
+func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, outputs []string) (bool, error) {
 	args := []any{string(chain)}
-	for _, c := range claims {
+	for _, c := range outputs {
 		args = append(args, c)
 	}
 	var n int
-	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM utxos WHERE chain = $1 AND resource IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0
+	err := tx.row(ctx, "check UTXOs", `SELECT COUNT(*) FROM utxos
+		WHERE chain = $1 AND resource IN (`+list(len(outputs), 1)+`) AND spent = FALSE AND height >= 0
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = utxos.chain AND u.resource = utxos.resource)`, args, &n)
-	return n == len(claims), err
+	return n == len(outputs), err
 }
 
 // ChangeReserved reports whether another outgoing transaction uses an output that an outgoing transaction makes.
 func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) {
 	var n int
-	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
+	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain
+		AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
 	return n > 0, err
 }
 
-// Spend marks the claims of a final outgoing transaction as gone, so that the list of unspent UTXOs stays short.
+// Spend marks what a final outgoing transaction has reserved as gone, so that the list of unspent UTXOs stays short.
 func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
+	_, err := tx.exec(ctx, "mark UTXOs spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
 // Unspend takes back UTXOs.Spend, because the outgoing transaction's block was reorged out.
 func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
+	_, err := tx.exec(ctx, "mark UTXOs unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
-// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
-func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []string, spent bool) error {
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands
+// beside.
+func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []string, spent bool) error {
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain), spent}
-		for _, c := range claims[:n] {
+		for _, c := range outputs[:n] {
 			args = append(args, c)
 		}
-		if _, err := tx.exec(ctx, "mark coins", `UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
+		if _, err := tx.exec(ctx, "mark UTXOs",
+			`UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
 			return err
 		}
-		claims = claims[n:]
+		outputs = outputs[n:]
 	}
 	return nil
 }
 
-// ForgetChange makes the unconfirmed change of an outgoing transaction unusable, when another version of it takes its place.
+// ForgetChange makes the unconfirmed change of an outgoing transaction unusable, when another version of it takes its
+// place.
 func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE utxos SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err
@@ -123,29 +152,30 @@ func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 
 // Sum returns the value of UTXOs in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
-	amounts, err := rows(ctx, tx.Tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
-		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
+	amounts, err := rows(ctx, tx.Tx, "read unspent UTXOs", scanOne[bursar.Amount],
+		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`,
+		string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	return bursar.Sum(amounts...)
 }
 
-// Worth returns what those of some claims are worth that are UTXOs of ours, spent or not.
-func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, claims []string) (bursar.Amount, error) {
+// Worth returns what those of some outputs are worth that are UTXOs of ours, spent or not.
+func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, outputs []string) (bursar.Amount, error) {
 	var worth []bursar.Amount
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain)}
-		for _, claim := range claims[:n] {
-			args = append(args, claim)
+		for _, output := range outputs[:n] {
+			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+		found, err := rows(ctx, tx.Tx, "value UTXOs", scanOne[bursar.Amount],
 			`SELECT amount FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return bursar.Amount{}, err
 		}
-		worth, claims = append(worth, found...), claims[n:]
+		worth, outputs = append(worth, found...), outputs[n:]
 	}
 	return bursar.Sum(worth...)
 }
@@ -161,15 +191,19 @@ type Holding struct {
 	Rests    time.Time // not swept before that: the sweep before could not be made
 }
 
-func scanHolding(s scanner) (h Holding, err error) {
-	return h, s.Scan(&h.Base, &h.Contract, &h.Branch, &h.Index, &h.Amount, &h.Due, instant{&h.Rests})
-}
-
-const holdingColumns = `base, contract, key_branch, key_index, amount, due, rests_until`
+var holdingColumns = columnsOf([]column[Holding]{
+	{"base", func(h *Holding) any { return &h.Base }},
+	{"contract", func(h *Holding) any { return &h.Contract }},
+	{"key_branch", func(h *Holding) any { return &h.Branch }},
+	{"key_index", func(h *Holding) any { return &h.Index }},
+	{"amount", func(h *Holding) any { return &h.Amount }},
+	{"due", func(h *Holding) any { return &h.Due }},
+	{"rests_until", func(h *Holding) any { return instant{&h.Rests} }},
+})
 
 // Get returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
 func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "read holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+	found, err := holdingColumns.rows(ctx, tx.Tx, "read holding", `FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`+tx.forUpdate(), string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -179,7 +213,7 @@ func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract
 
 // Current is Holding without the lock.
 func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "look up holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+	found, err := holdingColumns.rows(ctx, tx.Tx, "look up holding", `FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`, string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -189,21 +223,29 @@ func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, cont
 
 // Put writes what an address holds.
 func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, h Holding) error {
-	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due, rests_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due,
-		rests_until = excluded.rests_until`,
-		string(chain), h.Base, h.Contract, int64(h.Branch), int64(h.Index), h.Amount, h.Due, micros(h.Rests))
+	query, args := values{
+		{"chain", string(chain)},
+		{"base", h.Base},
+		{"contract", h.Contract},
+		{"key_branch", int64(h.Branch)},
+		{"key_index", int64(h.Index)},
+		{"amount", h.Amount},
+		{"due", h.Due},
+		{"rests_until", micros(h.Rests)},
+	}.insertInto("holdings")
+	_, err := tx.exec(ctx, "write holding", query+` ON CONFLICT (chain, contract, base) DO UPDATE SET
+		amount = excluded.amount, due = excluded.due, rests_until = excluded.rests_until`, args...)
 	return err
 }
 
 // Each calls f with what every address of a chain holds.
 func (tx Holdings) Each(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
 	_, err := rows(ctx, tx.Tx, "read holdings", func(s scanner) (struct{}, error) {
-		h, err := scanHolding(s)
+		h, err := holdingColumns.scan(s)
 		if err == nil {
 			err = f(h)
 		}
 		return struct{}{}, err
-	}, `SELECT `+holdingColumns+` FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
+	}, holdingColumns.query+`FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
 	return err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"database/sql/driver"
 	"fmt"
 	"strconv"
@@ -53,9 +54,33 @@ func memoValue(a bursar.Address) int64 {
 	return int64(a.Memo)
 }
 
+// duration is where a time kept as microseconds is scanned into.
+type duration struct{ d *time.Duration }
+
+func (d duration) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("scan duration: unexpected %T", src)
+	}
+	*d.d = time.Duration(n) * time.Microsecond
+	return nil
+}
+
+// sha is where a SHA-256 hash is scanned into.
+type sha struct{ hash *[sha256.Size]byte }
+
+func (h sha) Scan(src any) error {
+	hash, ok := src.([]byte)
+	if !ok || copy(h.hash[:], hash) != len(h.hash) {
+		return fmt.Errorf("scan hash: unexpected %T", src)
+	}
+	return nil
+}
+
 // tuples writes n groups of width placeholders, "($1,$2),($3,$4)", starting after offset.
 func tuples(n, width, offset int) string {
 	var b strings.Builder
+	b.Grow(n * (width*len("$00,") + len("(),")))
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
@@ -73,6 +98,7 @@ func tuples(n, width, offset int) string {
 // list writes n placeholders, "$1,$2,$3", starting after offset.
 func list(n, offset int) string {
 	var b strings.Builder
+	b.Grow(n * len("$00,"))
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
@@ -98,6 +124,18 @@ func joinText[S ~string](items []S) string {
 		texts[i] = string(s)
 	}
 	return strings.Join(texts, ",")
+}
+
+// texts is where a column written by joinText is scanned into.
+type texts[S ~string] struct{ list *[]S }
+
+func (t texts[S]) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("scan list of texts: unexpected %T", src)
+	}
+	*t.list = splitText[S](text)
+	return nil
 }
 
 func splitText[S ~string](text string) []S {

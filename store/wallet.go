@@ -9,26 +9,26 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and their
-// account's.
-const walletFrom = ` FROM wallets w
+// walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and
+// their account's.
+const walletFrom = `FROM wallets w
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 
-const effectiveWebhook = `CASE
-	WHEN w.for_charge THEN w.webhook
-	WHEN ra.version > w.webhook_version AND ra.version > COALESCE(rc.version, -1) THEN ra.webhook
-	WHEN rc.version > w.webhook_version THEN rc.webhook
-	ELSE w.webhook END`
-
-const walletColumns = `w.number, w.id, w.account_id, w.currency, w.family, w.key_index, w.base, w.memo, ` + effectiveWebhook + `,
-	w.metadata, w.for_charge, w.created_at`
-
-func scanWallet(s scanner) (w bursar.Wallet, err error) {
-	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Family, &w.Index, &w.Address.Base, memo{&w.Address},
-		&w.Webhook, &w.Metadata, &w.ForCharge, instant{&w.CreatedAt})
-	return w, err
-}
+var walletColumns = columnsOf([]column[bursar.Wallet]{
+	{"w.number", func(w *bursar.Wallet) any { return &w.Number }},
+	{"w.id", func(w *bursar.Wallet) any { return &w.ID }},
+	{"w.account_id", func(w *bursar.Wallet) any { return &w.AccountID }},
+	{"w.currency", func(w *bursar.Wallet) any { return &w.Currency }},
+	{"w.family", func(w *bursar.Wallet) any { return &w.Family }},
+	{"w.key_index", func(w *bursar.Wallet) any { return &w.Index }},
+	{"w.base", func(w *bursar.Wallet) any { return &w.Address.Base }},
+	{"w.memo", func(w *bursar.Wallet) any { return memo{&w.Address} }},
+	{effectiveWebhook, func(w *bursar.Wallet) any { return &w.Webhook }},
+	{"w.metadata", func(w *bursar.Wallet) any { return &w.Metadata }},
+	{"w.for_charge", func(w *bursar.Wallet) any { return &w.ForCharge }},
+	{"w.created_at", func(w *bursar.Wallet) any { return instant{&w.CreatedAt} }},
+})
 
 // TakeNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
 func (tx Wallets) TakeNumbers(ctx context.Context, n int) (int64, error) {
@@ -46,7 +46,8 @@ func (tx KeyIndexes) Take(ctx context.Context, family bursar.Family, n int) (uin
 // Next returns the index that KeyIndexes.Take would hand out next, without taking it.
 func (tx KeyIndexes) Next(ctx context.Context, family bursar.Family) (uint32, error) {
 	var next int64
-	err := tx.row(ctx, "read next index", `SELECT COALESCE((SELECT next FROM counters WHERE name = $1), 0)`, []any{"family:" + string(family)}, &next)
+	err := tx.row(ctx, "read next index",
+		`SELECT COALESCE((SELECT next FROM counters WHERE name = $1), 0)`, []any{"family:" + string(family)}, &next)
 	return uint32(next), err
 }
 
@@ -56,41 +57,28 @@ func (tx Wallets) Insert(ctx context.Context, wallets []bursar.Wallet) error {
 	if err != nil {
 		return err
 	}
-	const width = 13
-	args := make([]any, 0, width*len(wallets))
+	in := insertion{what: "insert wallets", table: "wallets", rows: len(wallets)}
 	for _, w := range wallets {
-		args = append(args, w.Number, w.ID, w.AccountID, string(w.Currency), string(w.Family), int64(w.Index), w.Address.Base, memoValue(w.Address),
-			w.Webhook, versions[w.AccountID], w.Metadata, w.ForCharge, micros(w.CreatedAt))
+		in.add(values{
+			{"number", w.Number},
+			{"id", w.ID},
+			{"account_id", w.AccountID},
+			{"currency", string(w.Currency)},
+			{"family", string(w.Family)},
+			{"key_index", int64(w.Index)},
+			{"base", w.Address.Base},
+			{"memo", memoValue(w.Address)},
+			{"webhook", w.Webhook},
+			{"webhook_version", versions[w.AccountID]},
+			{"metadata", w.Metadata},
+			{"for_charge", w.ForCharge},
+			{"created_at", micros(w.CreatedAt)},
+		})
 	}
-	err = tx.insertRows(ctx, insertion{what: "insert wallets", width: width, into: `INSERT INTO wallets(number, id, account_id, currency, family,
-		key_index, base, memo, webhook, webhook_version, metadata, for_charge, created_at) VALUES `}, args)
-	if err != nil {
+	if err := tx.insertRows(ctx, in); err != nil {
 		return err
 	}
 	return tx.countWallets(ctx, wallets)
-}
-
-// webhookVersions reads the newest version of each account, so that a new wallet's own webhook beats every older rule.
-func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map[bursar.ID]int64, error) {
-	versions := map[bursar.ID]int64{}
-	var ids []any
-	for _, w := range wallets {
-		if _, seen := versions[w.AccountID]; !seen {
-			versions[w.AccountID] = 0
-			ids = append(ids, w.AccountID)
-		}
-	}
-	type versioned struct {
-		id      bursar.ID
-		version int64
-	}
-	found, err := rows(ctx, tx, "read webhook versions", func(s scanner) (v versioned, err error) {
-		return v, s.Scan(&v.id, &v.version)
-	}, `SELECT id, webhook_version FROM accounts WHERE id IN (`+list(len(ids), 0)+`)`, ids...)
-	for _, v := range found {
-		versions[v.id] = v.version
-	}
-	return versions, err
 }
 
 func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
@@ -112,7 +100,8 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 	}
 	for _, g := range order {
 		_, err := tx.exec(ctx, "count wallets", `INSERT INTO wallet_counts(account_id, currency, wallets) VALUES ($1, $2, $3)
-			ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`, g.account, string(g.currency), counts[g])
+			ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`,
+			g.account, string(g.currency), counts[g])
 		if err != nil {
 			return err
 		}
@@ -122,28 +111,29 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 
 // Get returns an account's wallet; another account's, and a charge's, is ErrNotFound.
 func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet,
-		`SELECT `+walletColumns+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
+	return walletColumns.one(ctx, tx.Tx, "read wallet",
+		walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
 }
 
 // ByNumber returns any wallet, a charge's too.
 func (tx Wallets) ByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
+	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.number = $1`, number)
 }
 
 // ByID returns any account's wallet, a charge's too.
 func (tx Wallets) ByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.id = $1`, id)
+	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.id = $1`, id)
 }
 
 // ByAddress returns the wallet of any account or charge that an address of the family belongs to.
 func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+	return walletColumns.one(ctx, tx.Tx, "read wallet by address", walletFrom+
 		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
 }
 
 // ByAddresses returns the wallets that belong to any of the addresses.
-func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family, addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
+func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
+	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
 	for chunk := range slices.Chunk(addresses, 500) {
 		args := []any{string(family)}
@@ -152,7 +142,7 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family, address
 			args = append(args, a.Base, memoValue(a))
 			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
 		}
-		wallets, err := rows(ctx, tx.Tx, "read wallets by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+
 			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -178,69 +168,34 @@ func (p Page) bound() int64 {
 }
 
 // List returns an account's wallets, newest first, of one currency or of all for "".
-func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page Page) ([]bursar.Wallet, error) {
+func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode,
+	page Page) ([]bursar.Wallet, error) {
 	if currency == "" {
-		return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
-			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
+		return walletColumns.rows(ctx, tx.Tx, "list wallets", walletFrom+
+			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
+			account, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
-		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
+	return walletColumns.rows(ctx, tx.Tx, "list wallets", walletFrom+
+		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE
+		ORDER BY w.number DESC LIMIT $3`,
 		account, page.bound(), page.Limit, string(currency))
 }
 
 // SetMetadata replaces a wallet's metadata and returns the wallet; another account's is ErrNotFound.
 func (tx Wallets) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string) (bursar.Wallet, error) {
-	err := tx.change(ctx, "set metadata", `UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
+	err := tx.change(ctx, "set metadata",
+		`UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
 	return tx.Get(ctx, account, id)
-}
-
-// SetWebhook replaces one wallet's webhook and returns the wallet; another account's is ErrNotFound.
-func (tx Wallets) SetWebhook(ctx context.Context, account, id bursar.ID, webhook string) (bursar.Wallet, error) {
-	version, err := tx.nextWebhookVersion(ctx, account)
-	if err != nil {
-		return bursar.Wallet{}, err
-	}
-	err = tx.change(ctx, "set webhook", `UPDATE wallets SET webhook = $3, webhook_version = $4
-		WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, webhook, version)
-	if err != nil {
-		return bursar.Wallet{}, err
-	}
-	return tx.Get(ctx, account, id)
-}
-
-// SetWebhookRule replaces the webhook of every wallet of a currency, or of the account for "", and returns how many
-// wallets that is. Its cost does not depend on their number.
-func (tx Wallets) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, webhook string) (int64, error) {
-	version, err := tx.nextWebhookVersion(ctx, account)
-	if err != nil {
-		return 0, err
-	}
-	_, err = tx.exec(ctx, "set webhook rule", `INSERT INTO webhook_rules(account_id, currency, webhook, version) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (account_id, currency) DO UPDATE SET webhook = excluded.webhook, version = excluded.version`,
-		account, string(currency), webhook, version)
-	if err != nil {
-		return 0, err
-	}
-	var wallets int64
-	err = tx.row(ctx, "count wallets", `SELECT CAST(COALESCE(SUM(wallets), 0) AS BIGINT) FROM wallet_counts WHERE account_id = $1 AND (currency = $2 OR $2 = '')`,
-		[]any{account, string(currency)}, &wallets)
-	return wallets, err
-}
-
-func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64, error) {
-	var version int64
-	err := tx.row(ctx, "take webhook version", `UPDATE accounts SET webhook_version = webhook_version + 1 WHERE id = $1 RETURNING webhook_version`,
-		[]any{account}, &version)
-	return version, err
 }
 
 // Newest returns the number of the newest committed wallet of any family; 0 before the first.
 func (tx Wallets) Newest(ctx context.Context) (int64, error) {
 	var newest int64
-	err := tx.row(ctx, "read newest wallet", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'wallets'), 0)`, nil, &newest)
+	err := tx.row(ctx, "read newest wallet",
+		`SELECT COALESCE((SELECT next FROM counters WHERE name = 'wallets'), 0)`, nil, &newest)
 	return newest, err
 }
 
@@ -253,14 +208,16 @@ func (tx Wallets) Oldest(ctx context.Context, currencies []bursar.Currency) (at 
 	for _, c := range currencies {
 		codes = append(codes, string(c.Code))
 	}
-	err = tx.row(ctx, "read oldest wallet", `SELECT COALESCE((SELECT created_at FROM wallets WHERE currency IN (`+list(len(codes), 0)+`)
+	err = tx.row(ctx, "read oldest wallet",
+		`SELECT COALESCE((SELECT created_at FROM wallets WHERE currency IN (`+list(len(codes), 0)+`)
 		ORDER BY number LIMIT 1), 0)`, codes, instant{&at})
 	return at, err == nil && !at.IsZero(), err
 }
 
 // Any returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
 func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
-	found, err := rows(ctx, tx.Tx, "read a wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
+	found, err := walletColumns.rows(ctx, tx.Tx, "read a wallet",
+		walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
 	if err != nil || len(found) == 0 {
 		return bursar.Wallet{}, false, err
 	}
@@ -269,7 +226,8 @@ func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet,
 
 // EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
 func (tx Wallets) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
-	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
+	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`,
+		after, upTo, string(family))
 	if err != nil {
 		return tx.fail("read watched addresses", err)
 	}

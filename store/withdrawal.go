@@ -7,86 +7,114 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const withdrawalColumns = `number, id, account_id, currency, amount, fee, base, memo, status, outgoing_id, tx_id, error, created_at, completed_at`
-
-func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
-	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Amount, &w.Fee, &w.Address.Base, memo{&w.Address}, &w.Status, &w.OutgoingID,
-		&w.TxID, &w.Error, instant{&w.CreatedAt}, instant{&w.CompletedAt})
-	return w, err
-}
+var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
+	{"number", func(w *bursar.Withdrawal) any { return &w.Number }},
+	{"id", func(w *bursar.Withdrawal) any { return &w.ID }},
+	{"account_id", func(w *bursar.Withdrawal) any { return &w.AccountID }},
+	{"currency", func(w *bursar.Withdrawal) any { return &w.Currency }},
+	{"amount", func(w *bursar.Withdrawal) any { return &w.Amount }},
+	{"fee", func(w *bursar.Withdrawal) any { return &w.Fee }},
+	{"base", func(w *bursar.Withdrawal) any { return &w.Address.Base }},
+	{"memo", func(w *bursar.Withdrawal) any { return memo{&w.Address} }},
+	{"status", func(w *bursar.Withdrawal) any { return &w.Status }},
+	{"outgoing_id", func(w *bursar.Withdrawal) any { return &w.OutgoingID }},
+	{"tx_id", func(w *bursar.Withdrawal) any { return &w.TxID }},
+	{"error", func(w *bursar.Withdrawal) any { return &w.Error }},
+	{"created_at", func(w *bursar.Withdrawal) any { return instant{&w.CreatedAt} }},
+	{"completed_at", func(w *bursar.Withdrawal) any { return instant{&w.CompletedAt} }},
+})
 
 // Insert records an order; its amount is held by an entry of the same transaction.
 func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
 	order := withdrawalFacts(chain, w)
 	tx.sealing.noteOrder(order)
-	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, w.ID, w.AccountID, string(w.Currency), string(chain), w.Amount, w.Fee,
-		w.Address.Base, memoValue(w.Address), string(w.Status), micros(w.CreatedAt), tx.seal.sealOrder(order))
+	query, args := values{
+		{"id", w.ID},
+		{"account_id", w.AccountID},
+		{"currency", string(w.Currency)},
+		{"chain", string(chain)},
+		{"amount", w.Amount},
+		{"fee", w.Fee},
+		{"base", w.Address.Base},
+		{"memo", memoValue(w.Address)},
+		{"status", string(w.Status)},
+		{"created_at", micros(w.CreatedAt)},
+		{"seal", tx.seal.sealOrder(order)},
+	}.insertInto("withdrawals")
+	_, err := tx.exec(ctx, "insert withdrawal", query, args...)
 	return err
 }
 
 // Get returns an account's withdrawal; another account's is ErrNotFound.
 func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
-	return one(ctx, tx.Tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
+	return withdrawalColumns.one(ctx, tx.Tx, "read withdrawal",
+		`FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
 // Lock returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
 func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
 	return o.unaltered(err)
 }
 
 // List returns an account's withdrawals, newest first; the zero account means everybody's.
 func (tx Withdrawals) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Withdrawal, error) {
 	if account.IsZero() {
-		return rows(ctx, tx.Tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE number < $1
+		return withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals", `FROM withdrawals WHERE number < $1
 			ORDER BY number DESC LIMIT $2`, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx.Tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE account_id = $1 AND number < $2
+	return withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals", `FROM withdrawals WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // Unfinished returns withdrawals of all accounts that are neither completed nor given up, oldest first.
 func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withdrawal, error) {
-	return rows(ctx, tx.Tx, "list unfinished withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE completed_at = 0
+	return withdrawalColumns.rows(ctx, tx.Tx, "list unfinished withdrawals", `FROM withdrawals WHERE completed_at = 0
 		ORDER BY number LIMIT $1`, limit)
 }
 
 // notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and in nobody's way.
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
-// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose account is not frozen.
-func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
+// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose
+// account is not frozen.
+func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
+	codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
+	err = tx.row(ctx, "look for queued withdrawals",
+		`SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`)`+notFrozen+`)`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first, locked until the
-// transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
-// the facts of one are not those that were taken.
-func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode, limit int) ([]bursar.Withdrawal, error) {
+// Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first,
+// locked until the transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The
+// error is ErrAltered where the facts of one are not those that were taken.
+func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
+	limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
-	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals
+	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
 		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
 // PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.
-func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), spend))
+func (tx Withdrawals) PaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Withdrawal, error) {
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
 }
 
-// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero spend, takes them back into the queue.
-func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
-	return tx.changeOr(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
-		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
+// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero ID, takes them back into the
+// queue.
+func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, outgoing bursar.ID) error {
+	return tx.changeOr(ctx, "assign outgoing transaction", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), outgoing)
 }
 
 // SetStatus moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error

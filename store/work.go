@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// slowest bounds how long a worker that keeps failing waits between two tries, and soon where the database is away: it is near
-// and ours, and everything waits for it.
+// slowest bounds how long a worker that keeps failing waits between two tries, and soon where the database is away:
+// it is near and ours, and everything waits for it.
 const (
 	slowest = 30 * time.Second
 	soon    = 2 * time.Second
@@ -20,13 +20,13 @@ type Work struct {
 	Step   func(ctx context.Context) (more bool, err error)
 	Failed func(failures int, err error) // told of every failed step and how many failed in a row
 
-	// Patience bounds the wait after failures; 0: half a minute. It may be shorter than Pace: what has failed is then tried
-	// again sooner than it would be looked at while all is well.
+	// Patience bounds the wait after failures; 0: half a minute. It may be shorter than Pace: what has failed is then
+	// tried again sooner than it would be looked at while all is well.
 	Patience time.Duration
 }
 
-// Run takes steps until ctx ends or a step finds the lease lost. Any other error is waited out, twice as long after each
-// failure in a row up to Patience: a node or a database that is away comes back by itself.
+// Run takes steps until ctx ends or a step finds the lease lost. Any other error is waited out, twice as long after
+// each failure in a row up to Patience: a node or a database that is away comes back by itself.
 func (w Work) Run(ctx context.Context) error {
 	failures := 0
 	for {

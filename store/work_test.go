@@ -36,7 +36,8 @@ func tries(t *testing.T, w store.Work, n int) (waits []time.Duration) {
 	return waits
 }
 
-// A worker with little patience tries again within it, whatever its pace; another waits ever longer, up to half a minute.
+// A worker with little patience tries again within it, whatever its pace; another waits ever longer, up to half a
+// minute.
 func TestFailuresAreWaitedOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

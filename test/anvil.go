@@ -28,8 +28,8 @@ func (a anvil) Needed(ctx context.Context) bool {
 	return !a.works(ctx, program, "--version")
 }
 
-// Install asks for the platform's own package by name: as an optional package of another it is left out by an npm whose
-// Node.js is older than it names, which does not matter to the program.
+// Install asks for the platform's own package by name: an npm whose Node.js is older than the package names leaves
+// out an optional dependency, but the program runs all the same.
 func (a anvil) Install(ctx context.Context) error {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	return a.replace("anvil-"+anvilVersion, func(work string) error {
@@ -38,7 +38,8 @@ func (a anvil) Install(ctx context.Context) error {
 		}
 		inside := filepath.Join("node_modules", "@foundry-rs", "anvil-"+platform, "bin", "anvil")
 		if _, err := os.Stat(filepath.Join(work, inside)); err != nil {
-			return fmt.Errorf("the package for %s holds no anvil; set BURSAR_ANVIL to the path of one: %w", platform, err)
+			return fmt.Errorf("the package for %s contains no anvil: set BURSAR_ANVIL to the path of one: "+
+				"%w", platform, err)
 		}
 		return os.Symlink(inside, filepath.Join(work, "anvil"))
 	})

@@ -13,15 +13,16 @@ type apt struct {
 	updated bool
 }
 
-// options have apt wait for another that runs, and ask nobody anything.
+// options make apt wait for another apt that runs, and ask no questions.
 var options = []string{"-y", "-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"}
 
 func (a *apt) install(ctx context.Context, packages ...string) error {
 	if a.path("apt-get") == "" {
-		return fmt.Errorf("there is no apt-get here: install what Debian calls %s yourself", strings.Join(packages, ", "))
+		return fmt.Errorf("there is no apt-get here: install what Debian calls %s "+
+			"yourself", strings.Join(packages, ", "))
 	}
 	if !a.root && a.path("sudo") == "" {
-		return fmt.Errorf("it takes root, and there is no sudo: run apt-get install %s as root first",
+		return fmt.Errorf("installing packages needs root, and there is no sudo: run apt-get install %s as root first",
 			strings.Join(packages, " "))
 	}
 	if err := a.update(ctx); err != nil {
@@ -30,7 +31,7 @@ func (a *apt) install(ctx context.Context, packages ...string) error {
 	return a.asRoot(ctx, "apt-get", append(append(options, "install", "--no-install-recommends"), packages...)...)
 }
 
-// update brings apt's lists up to date once: old ones name packages that are gone.
+// update updates apt's lists once: old ones name packages that no longer exist.
 func (a *apt) update(ctx context.Context) error {
 	if a.updated {
 		return nil
@@ -48,7 +49,7 @@ func (a *apt) update(ctx context.Context) error {
 func (a *apt) asRoot(ctx context.Context, program string, args ...string) error {
 	c := line(append([]string{"env", "DEBIAN_FRONTEND=noninteractive", program}, args...)...)
 	if !a.root {
-		c.args = append([]string{"sudo"}, c.args...) // env behind it: sudo clears the environment
+		c.args = append([]string{"sudo"}, c.args...) // env after it: sudo clears the environment
 	}
 	a.say("   " + c.String())
 	if err := a.run(ctx, c); err != nil {
@@ -57,7 +58,7 @@ func (a *apt) asRoot(ctx context.Context, program string, args ...string) error 
 	return nil
 }
 
-// debianPackages is a step that takes packages from Debian.
+// debianPackages is a step that installs packages from Debian.
 type debianPackages struct {
 	apt      *apt
 	name     string

@@ -27,7 +27,7 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 				t.Errorf("root %v: it runs %q", root, ran)
 			}
 			if f.said[i] != "   "+ran {
-				t.Errorf("%q is run and %q is said", ran, f.said[i])
+				t.Errorf("it runs %q and prints %q", ran, f.said[i])
 			}
 		}
 		if said := postgresql(f.machine, a).Says(); strings.Contains(said, "sudo") == root {
@@ -70,10 +70,11 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },
 
-		"pgbackrest": func(f *fake) { f.has("pgbackrest") },
-		"patroni":    func(f *fake) { f.has("patroni", "python3") },
-		"etcd":       func(f *fake) { f.has("etcd") },
-		"litestream": func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
+		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
+		"patroni":       func(f *fake) { f.has("patroni", "python3") },
+		"etcd":          func(f *fake) { f.has("etcd") },
+		"litestream":    func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
+		"golangci-lint": func(f *fake) { f.env["BURSAR_GOLANGCI_LINT"] = "/opt/golangci-lint"; f.has("golangci-lint") },
 	} {
 		f := newFake(t)
 		s := steps(f.machine)[slices.IndexFunc(steps(f.machine), func(s step) bool { return s.Name() == name })]

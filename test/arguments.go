@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// arguments are what the command was asked to do.
+// arguments are the parsed command line.
 type arguments struct {
-	install string   // what to install alone, or ""
-	short   bool     // without what needs installing
-	test    []string // all of go test's arguments
+	install string   // the only thing to install, or ""
+	short   bool     // without tests that need something installed
+	test    []string // all arguments of go test
 	vet     []string // the packages
 }
 
 // everything names the packages of both modules.
 var everything = []string{"./...", "./sandbox/..."}
 
-// parse reads the command's arguments. All but -install are go test's; without a package among them they are for all.
+// parse parses the command's arguments. All except -install are go test's; without a package among them they apply to
+// all.
 func parse(args []string) (arguments, error) {
 	var a arguments
 	var timeout bool
@@ -28,7 +29,7 @@ func parse(args []string) (arguments, error) {
 				value = args[i+1]
 			}
 			if i > 0 || value == "" || len(args) > 2 {
-				return a, errors.New("-install stands alone, with what to install: go run ./test -install bitcoind")
+				return a, errors.New("-install takes one name and no other arguments: go run ./test -install bitcoind")
 			}
 			return arguments{install: value}, nil
 		case strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "github.com/bursar/bursar"):

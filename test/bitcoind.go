@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// bitcoind is Bitcoin Knots. Debian 12 has no node this new, so the package and the libraries it needs are taken from
-// Debian trixie-backports, unpacked in the cache folder and run through their own loader: the system stays as it is.
+// bitcoind is Bitcoin Knots. Debian 12 has no node this new, so the package and the libraries that it needs are taken
+// from Debian trixie-backports, unpacked in the cache directory and run through their own loader: the system stays as
+// it is.
 type bitcoind struct{ machine }
 
 const (
@@ -38,7 +39,8 @@ func (b bitcoind) Needed(ctx context.Context) bool {
 func (b bitcoind) Install(ctx context.Context) error {
 	for _, program := range []string{"apt-get", "apt-cache", "dpkg-deb"} {
 		if b.path(program) == "" {
-			return fmt.Errorf("there is no %s here; install a bitcoind yourself and set BURSAR_BITCOIND to its path", program)
+			return fmt.Errorf("there is no %s here: install a bitcoind yourself and set BURSAR_BITCOIND to its "+
+				"path", program)
 		}
 	}
 	mirror, err := b.mirror()
@@ -68,7 +70,7 @@ exec "$loader" --library-path "$(dirname "$(find "$root" -name libc.so.6 | head 
 `
 
 // unpack downloads the package with its libraries, and unpacks them below home/root. Of everything that the package
-// depends on, directly or not, only libraries are of use to a program that runs from a folder.
+// depends on, directly or not, only libraries are useful to a program that runs from a directory.
 func (b bitcoind) unpack(ctx context.Context, private privateApt, home string) error {
 	if err := private.get(ctx, "update"); err != nil {
 		return err
@@ -105,7 +107,7 @@ func (b bitcoind) unpack(ctx context.Context, private privateApt, home string) e
 	return nil
 }
 
-// mirror is the Debian archive that this machine's apt uses already.
+// mirror is the Debian archive that this machine's apt already uses.
 func (b bitcoind) mirror() (string, error) {
 	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
 		"/etc/apt/sources.list.d/*.sources"} {
@@ -120,7 +122,8 @@ func (b bitcoind) mirror() (string, error) {
 		}
 	}
 	return "",
-		errors.New("apt's sources name no Debian archive; install a bitcoind yourself and set BURSAR_BITCOIND to its path")
+		errors.New("apt's sources name no Debian archive: install a bitcoind yourself and set BURSAR_BITCOIND to its " +
+			"path")
 }
 
 // archive returns the first Debian archive that a file of apt's sources names, in either of their two forms.

@@ -9,15 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// errTests marks that tests, or vet, found something, and said so.
+// errTests means that tests, or vet, found something and printed it.
 var errTests = errors.New("the tests fail")
 
-// check looks at the formatting, then runs vet and the tests, whose output is the last.
+// check checks the formatting, then runs vet, the linter and the tests, whose output comes last. The linter is left out
+// with -short and where single packages are asked for.
 func check(ctx context.Context, m machine, asked arguments) error {
-	m.say("== formatting and vet")
+	m.say("== formatting")
 	wrong, err := unformatted(".")
 	if err != nil {
 		return err
@@ -25,9 +27,11 @@ func check(ctx context.Context, m machine, asked arguments) error {
 	if len(wrong) > 0 {
 		return fmt.Errorf("gofmt would change: %s", strings.Join(wrong, " "))
 	}
-	for _, args := range [][]string{append([]string{"go", "vet"}, asked.vet...),
-		append([]string{"go", "test"}, asked.test...)} {
-		c := line(args...)
+	commands := []command{line(append([]string{"go", "vet"}, asked.vet...)...)}
+	if !asked.short && slices.Equal(asked.vet, everything) {
+		commands = append(commands, lint(m, everything))
+	}
+	for _, c := range append(commands, line(append([]string{"go", "test"}, asked.test...)...)) {
 		m.say("== " + c.String())
 		if err := m.run(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c, errors.Join(errTests, err))
@@ -36,7 +40,7 @@ func check(ctx context.Context, m machine, asked arguments) error {
 	return nil
 }
 
-// unformatted returns the Go files below a folder that gofmt would change.
+// unformatted returns the Go files below a directory that gofmt would change.
 func unformatted(root string) ([]string, error) {
 	var wrong []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

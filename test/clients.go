@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// clients are client libraries that others wrote: ethers, tronweb, xrpl.js, @solana/web3.js and bitcoinjs-lib.
+// clients are third-party client libraries: ethers, tronweb, xrpl.js, @solana/web3.js and bitcoinjs-lib.
 type clients struct{ machine }
 
-// manifest is the folder with the versions of all that they need.
+// manifest is the directory with the versions of everything that they need.
 const manifest = "sandbox/clients/javascript"
 
 func (clients) Name() string { return "clients" }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// etcd is what Patroni agrees on a primary with. Debian starts a service as soon as its package is installed, which the
-// tests neither use nor want to share a machine with: the package is unpacked in the cache folder, and the system stays
+// etcd is where Patroni agrees on a primary. Debian starts a service as soon as its package is installed, which the
+// tests neither use nor want on their machine: the package is unpacked in the cache directory, and the system stays
 // as it is.
 type etcd struct{ apt *apt }
 

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// fake is a computer of which nothing is there but what a test puts there.
+// fake is a computer on which only what a test puts there exists.
 type fake struct {
 	machine
-	programs map[string]string // what --version and the like print, by the program that works
+	programs map[string]string // output of --version and the like, by program
 	files    map[string][]string
 	env      map[string]string
-	failing  string // commands that contain it fail
+	failing  string // commands that contain one of these fail
 	effect   func(command)
 
 	ran  []string
@@ -41,7 +41,7 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// glob finds the files that a test names, and the real ones in the cache folder.
+// glob finds the files that a test names, and the real ones in the cache directory.
 func (f *fake) glob(pattern string) []string {
 	cache, _ := f.cache()
 	if strings.HasPrefix(pattern, cache) {
@@ -62,7 +62,7 @@ func (f *fake) run(_ context.Context, c command) error {
 	return nil
 }
 
-// read runs what is on the path, and what is a file in the cache folder.
+// read runs programs on the path, and files in the cache directory.
 func (f *fake) read(_ context.Context, c command) (string, error) {
 	if f.failing != "" && strings.Contains(c.String(), f.failing) {
 		return "", errors.New("exit status 1")
@@ -83,7 +83,7 @@ func (f *fake) has(programs ...string) {
 	}
 }
 
-// holds says that a line with all the parts is among the lines.
+// holds reports whether one of the lines contains all the parts.
 func holds(lines []string, parts ...string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool {
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) })

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// hardhat is an Ethereum node for developers, in JavaScript around a library. It answers fewer methods than anvil.
+// hardhat is an Ethereum node for developers, in JavaScript around a library. It supports fewer methods than anvil.
 type hardhat struct{ machine }
 
 const hardhatVersion = "2.26.3"
@@ -18,7 +18,7 @@ func (h hardhat) Needed(ctx context.Context) bool {
 	return !h.runs(ctx, h.folder("BURSAR_HARDHAT", "hardhat-"+hardhatVersion))
 }
 
-// runs says that the Hardhat in a folder runs here, library and all.
+// runs reports whether the Hardhat in a directory runs here, library included.
 func (h hardhat) runs(ctx context.Context, folder string) bool {
 	edr := filepath.Join(folder, "node_modules", "@nomicfoundation", "edr")
 	return h.works(ctx, "node", "-e", "require(process.argv[1])", edr)

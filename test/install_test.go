@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// put writes a file of a package that npm would bring.
+// put writes a file of a package that npm would install.
 func put(t *testing.T, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -20,7 +20,7 @@ func put(t *testing.T, path string) {
 	}
 }
 
-// left returns what lies in the folder of the nodes.
+// left returns the content of the directory of the nodes.
 func (f *fake) left(t *testing.T) []string {
 	t.Helper()
 	folder, err := f.nodes()
@@ -49,7 +49,7 @@ func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("npm fails: %v", err)
 	}
 	if names := f.left(t); len(names) > 0 || !s.Needed(t.Context()) {
-		t.Errorf("what failed leaves %v", names)
+		t.Errorf("a failed installation leaves %v", names)
 	}
 	f.failing = ""
 	f.effect = func(c command) {
@@ -63,7 +63,8 @@ func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Asked for among others, the library is left out by an npm whose Node.js is older than the library names.
+// TestLiteSVMIsAskedForByName checks that the library is requested by name: as one of several, an npm whose Node.js
+// is older than the library names would leave it out.
 func TestLiteSVMIsAskedForByName(t *testing.T) {
 	f := newFake(t)
 	f.has("node")
@@ -93,13 +94,13 @@ func TestTheClientLibrariesFollowTheirVersions(t *testing.T) {
 	}
 	f.env["BURSAR_CLIENTS"] = t.TempDir()
 	if !s.Needed(t.Context()) {
-		t.Error("an empty folder holds the libraries")
+		t.Error("an empty directory counts as holding the libraries")
 	}
 	if err := os.WriteFile(filepath.Join(f.env["BURSAR_CLIENTS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Needed(t.Context()) {
-		t.Error("other versions are taken for those wanted")
+		t.Error("other versions count as the wanted ones")
 	}
 }
 
@@ -134,7 +135,8 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	}
 }
 
-// Debian would start etcd as a service of the machine: the package is unpacked and never installed.
+// TestEtcdIsUnpackedAndNoServiceOfTheMachine checks that the package is unpacked and never installed, because Debian
+// would start etcd as a service of the machine.
 func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
 	f := newFake(t)
 	s := etcd{&apt{machine: f.machine}}
@@ -164,9 +166,9 @@ func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
+func TestAProgramIsBuiltAtItsVersion(t *testing.T) {
 	f := newFake(t)
-	s := litestream{f.machine}
+	s := litestream(f.machine)
 	f.effect = func(c command) {
 		if !slices.Contains(c.env, "GOBIN="+c.folder) || !slices.Contains(c.env, "GOWORK=off") {
 			t.Errorf("it is built with %q in %s", c.env, c.folder)
@@ -176,7 +178,7 @@ func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed: %v", err)
 	}
-	if !holds(f.ran, "cmd/litestream@v"+litestreamVersion) {
+	if !holds(f.ran, "cmd/litestream@v"+s.version) {
 		t.Errorf("it runs %q", f.ran)
 	}
 }

@@ -21,7 +21,7 @@ func (l litesvm) Needed(ctx context.Context) bool {
 	return !l.loads(ctx, l.folder("BURSAR_LITESVM", "litesvm-"+litesvmVersion))
 }
 
-// loads says that the library in a folder can be loaded here.
+// loads reports whether the library in a directory can be loaded here.
 func (l litesvm) loads(ctx context.Context, folder string) bool {
 	for _, library := range l.glob(filepath.Join(folder, "node_modules", "litesvm-*")) {
 		if l.works(ctx, "node", "-e", "new (require(process.argv[1]).LiteSvm)()", library) {
@@ -39,14 +39,14 @@ func (l litesvm) Install(ctx context.Context) error {
 			return err
 		}
 		if !l.loads(ctx, work) {
-			return fmt.Errorf("there is no LiteSVM %s that runs on this platform with this Node.js", litesvmVersion)
+			return fmt.Errorf("LiteSVM %s does not run on this platform with this Node.js", litesvmVersion)
 		}
 		return nil
 	})
 }
 
-// library is the package of this platform. The package litesvm adds nothing but a wrapper in JavaScript, with fifty
-// packages behind it.
+// library is the package of this platform. The package litesvm adds only a wrapper in JavaScript, with fifty
+// dependencies.
 func (l litesvm) library() string {
 	name := "litesvm-" + runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
 	switch {

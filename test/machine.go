@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// machine is what the steps know of the computer, and what they may do to it beside files in its cache folder. Tests
-// put another in its place.
+// machine is what the steps know about the computer, and what they may do to it besides writing files in its cache
+// directory. Tests use another one.
 type machine struct {
-	root   bool // whether this is root
+	root   bool // whether this user is root
 	cache  func() (string, error)
 	getenv func(name string) string
-	path   func(program string) string          // where a program is, or ""
+	path   func(program string) string          // path of a program, or ""
 	glob   func(pattern string) []string        // the files that match
 	run    func(context.Context, command) error // its output is shown
 	read   func(context.Context, command) (string, error)
 	say    func(line string)
 }
 
-// command is a program with its arguments, in a folder and with variables beside those of this process.
+// command is a program with its arguments, in a directory and with variables besides those of this process.
 type command struct {
 	folder string
 	env    []string
@@ -51,7 +51,7 @@ func system() machine {
 		},
 		run: func(ctx context.Context, c command) error {
 			child := c.child(ctx)
-			child.Stdout, child.Stderr = os.Stdout, os.Stdout // one stream, so that go test's last line is the last of all
+			child.Stdout, child.Stderr = os.Stdout, os.Stdout // one stream, so that go test's last line comes last
 			return child.Run()
 		},
 		read: func(ctx context.Context, c command) (string, error) {
@@ -62,7 +62,7 @@ func system() machine {
 	}
 }
 
-// child is the command ready to start. It is asked to end with this process, and killed where it does not.
+// child is the command ready to start. It is asked to stop with this process, and killed if it does not.
 func (c command) child(ctx context.Context) *exec.Cmd {
 	child := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	child.Dir = c.folder
@@ -72,16 +72,16 @@ func (c command) child(ctx context.Context) *exec.Cmd {
 	return child
 }
 
-// nodes is the folder that holds the nodes and libraries of the tests.
+// nodes is the directory of the tests' nodes and libraries.
 func (m machine) nodes() (string, error) {
 	cache, err := m.cache()
 	if err != nil {
-		return "", fmt.Errorf("look for the cache folder: %w", err)
+		return "", fmt.Errorf("find the cache directory: %w", err)
 	}
 	return filepath.Join(cache, "bursar-nodes"), nil
 }
 
-// works says whether a command succeeds here.
+// works reports whether a command succeeds here.
 func (m machine) works(ctx context.Context, args ...string) bool {
 	_, err := m.read(ctx, line(args...))
 	return err == nil

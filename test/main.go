@@ -27,7 +27,7 @@ func main() {
 	var child *exec.ExitError
 	switch {
 	case err == nil:
-	case errors.As(err, &child) && errors.Is(err, errTests): // whose output says everything, and is the last
+	case errors.As(err, &child) && errors.Is(err, errTests): // it has printed everything, and comes last
 		os.Exit(max(child.ExitCode(), 1))
 	default:
 		fmt.Fprintln(os.Stderr, "go run ./test:", err)

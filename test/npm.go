@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// npm fills a folder with packages. No script of a package is run: what they would do is build programs that are not
+// npm fills a directory with packages. No script of a package is run, because they would build programs that are not
 // needed.
 func (m machine) npm(ctx context.Context, folder string, args ...string) error {
 	c := line(append([]string{"npm", args[0], "--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier",
@@ -20,7 +20,7 @@ func (m machine) npm(ctx context.Context, folder string, args ...string) error {
 	return nil
 }
 
-// replace fills a new folder and puts it in the place of the folder of that name, once it is whole.
+// replace fills a new directory and renames it to the directory of that name, once it is complete.
 func (m machine) replace(name string, fill func(work string) error) error {
 	nodes, err := m.nodes()
 	if err != nil {
@@ -33,7 +33,7 @@ func (m machine) replace(name string, fill func(work string) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) // it is elsewhere where all went well
+	defer os.RemoveAll(work) // it is renamed if everything went well
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}
@@ -47,7 +47,8 @@ func (m machine) replace(name string, fill func(work string) error) error {
 	return os.Rename(work, home)
 }
 
-// folder is where an installed thing lies: where a variable says, or in the cache folder. "" where there is none.
+// folder is the directory of an installed thing: the one that a variable names, or one in the cache directory. "" if
+// there is none.
 func (m machine) folder(variable, name string) string {
 	if named := m.getenv(variable); named != "" {
 		return named

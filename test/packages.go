@@ -30,7 +30,7 @@ func curl(m machine, a *apt) step {
 // oldestNode is the first major version of Node.js that the client libraries load in.
 const oldestNode = 18
 
-// nodejs brings npm too, and the certificates that Debian's npm trusts registries by.
+// nodejs also installs npm, and the certificates by which Debian's npm trusts registries.
 func nodejs(m machine, a *apt) step {
 	packages := []string{"nodejs", "npm", "ca-certificates"}
 	return debianPackages{apt: a, name: "nodejs", packages: packages, present: func(ctx context.Context) bool {
@@ -64,7 +64,7 @@ func litecoind(m machine, a *apt) step {
 	}
 }
 
-// pyzmq is libzmq with a program that speaks it: what others' subscriptions to announcements are made of.
+// pyzmq is libzmq with a Python module: a third-party implementation of subscriptions to announcements.
 func pyzmq(m machine, a *apt) step {
 	return debianPackages{
 		apt:      a,
@@ -81,14 +81,14 @@ func pyzmq(m machine, a *apt) step {
 	}
 }
 
-// pgbackrest keeps copies of a PostgreSQL server and of all that it writes.
+// pgbackrest keeps copies of a PostgreSQL server and of everything that it writes.
 func pgbackrest(m machine, a *apt) step {
 	return debianPackages{apt: a, name: "pgbackrest", packages: []string{"pgbackrest"}, after: []string{"postgresql"},
 		present: func(ctx context.Context) bool { return m.works(ctx, "pgbackrest", "version") }}
 }
 
-// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's
-// Python, whichever is first on the path; its service does not start without a configuration.
+// patroni turns several PostgreSQL servers into a cluster and decides which of them is the primary. Debian's runs in
+// Debian's Python, whichever is first on the path; its service does not start without a configuration.
 func patroni(m machine, a *apt) step {
 	packages := []string{"patroni", "python3-etcd", "python3-psycopg2"}
 	return debianPackages{

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// step brings one thing that the tests need.
+// step installs one thing that the tests need.
 type step interface {
-	// Name is what -install calls it.
+	// Name is the name for -install.
 	Name() string
-	// Says tells what Install does, in a few words after "installs".
+	// Says describes what Install does, in a few words after "installs".
 	Says() string
-	// After names the steps that come first.
+	// After lists the steps that come first.
 	After() []string
-	// Needed says that the thing is not there, or is not as the tests want it.
+	// Needed reports that the thing is missing, or is not as the tests need it.
 	Needed(context.Context) bool
-	// Install brings it, whole or not at all.
+	// Install installs it, completely or not at all.
 	Install(context.Context) error
 }
 
@@ -28,7 +28,7 @@ func steps(m machine) []step {
 	return []step{
 		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
-		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream{m},
+		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m),
 	}
 }
 
@@ -43,14 +43,14 @@ func choose(all []step, name string) ([]step, error) {
 		for _, s := range all {
 			names = append(names, s.Name())
 		}
-		return nil, fmt.Errorf("there is no %q to install: it can be %s or all", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%q cannot be installed: use %s or all", name, strings.Join(names, ", "))
 	}
 	return slices.DeleteFunc(slices.Clone(all[:at+1]), func(s step) bool {
 		return s.Name() != name && !slices.Contains(all[at].After(), s.Name())
 	}), nil
 }
 
-// perform says what is missing, then installs it. It ends at the first step that fails.
+// perform prints what is missing, then installs it. It stops at the first step that fails.
 func perform(ctx context.Context, m machine, list []step) error {
 	var missing []step
 	for _, s := range list {
@@ -59,10 +59,10 @@ func perform(ctx context.Context, m machine, list []step) error {
 		}
 	}
 	if len(missing) == 0 {
-		m.say("== everything that the tests need is here")
+		m.say("== everything that the tests need is installed")
 		return nil
 	}
-	m.say("== the tests need what is not here; this installs:")
+	m.say("== the tests need what is not installed; this installs:")
 	for _, s := range missing {
 		m.say("   " + s.Name() + ": " + s.Says())
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// thing is a step of a test's own.
+// thing is a step of a test.
 type thing struct {
 	name   string
 	here   *bool
@@ -39,20 +39,20 @@ func TestOnlyWhatIsMissingIsInstalledAndItIsSaidBefore(t *testing.T) {
 	}
 	named := slices.Index(f.said, "   missing: a thing")
 	if done := slices.Index(f.said, "== installing missing"); named < 0 || done < named || holds(f.said, "here:") {
-		t.Errorf("it says %q", f.said)
+		t.Errorf("it prints %q", f.said)
 	}
 	f.said = nil
 	if err := perform(t.Context(), f.machine, list); err != nil || len(log) != 1 {
 		t.Errorf("a second run installs %v: %v", log, err)
 	}
-	if !slices.Equal(f.said, []string{"== everything that the tests need is here"}) {
-		t.Errorf("a second run says %q", f.said)
+	if !slices.Equal(f.said, []string{"== everything that the tests need is installed"}) {
+		t.Errorf("a second run prints %q", f.said)
 	}
 }
 
 func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 	f, log, here, other := newFake(t), []string{}, false, false
-	broken := errors.New("no room on the disk")
+	broken := errors.New("no space on the disk")
 	list := []step{thing{name: "broken", here: &here, fails: broken, log: &log},
 		thing{name: "next", here: &other, log: &log}}
 	if err := perform(t.Context(), f.machine, list); !errors.Is(err, broken) ||
@@ -64,7 +64,7 @@ func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 		t.Errorf("what does not work after its installation: %v", err)
 	}
 	if slices.Contains(log, "next") {
-		t.Error("the step behind a failing one is performed")
+		t.Error("the step after a failing one is performed")
 	}
 }
 
@@ -74,7 +74,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
 		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat clients litesvm pgbackrest patroni etcd " +
-			"litestream",
+			"litestream golangci-lint",
 	} {
 		chosen, err := choose(all, name)
 		var names []string

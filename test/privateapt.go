@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// privateApt is an apt with lists and downloads of its own, of a Debian that is newer than this machine's. It needs no
-// root.
+// privateApt is an apt with lists and downloads of its own, of a newer Debian than this machine's. It needs no root.
 type privateApt struct {
 	machine
 	folder  string
@@ -38,7 +37,7 @@ func newPrivateApt(m machine, folder, mirror string) (privateApt, error) {
 	return a, os.WriteFile(filepath.Join(folder, "sources.list"), []byte(sources.String()), 0o644)
 }
 
-// get runs apt-get; what it downloads comes into the folder.
+// get runs apt-get; its downloads go into the directory.
 func (a privateApt) get(ctx context.Context, args ...string) error {
 	c := line(append(append([]string{"apt-get", "-qq"}, a.options...), args...)...)
 	c.folder = a.folder
@@ -49,7 +48,7 @@ func (a privateApt) get(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// cached asks apt's lists, and returns the lines of the answer.
+// cached queries apt's lists, and returns the lines of the answer.
 func (a privateApt) cached(ctx context.Context, args ...string) ([]string, error) {
 	text, err := a.read(ctx, line(append(append([]string{"apt-cache"}, a.options...), args...)...))
 	if err != nil {

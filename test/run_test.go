@@ -25,12 +25,12 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		got, err := parse(strings.Fields(c.args))
 		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
 			got.short != c.short {
-			t.Errorf("%q is read as %+v: %v", c.args, got, err)
+			t.Errorf("%q is parsed as %+v: %v", c.args, got, err)
 		}
 	}
 	for _, args := range []string{"-install anvil", "--install=anvil"} {
 		if got, err := parse(strings.Fields(args)); err != nil || got.install != "anvil" {
-			t.Errorf("%q is read as %+v: %v", args, got, err)
+			t.Errorf("%q is parsed as %+v: %v", args, got, err)
 		}
 	}
 	for _, args := range []string{"-install", "-install anvil ./store", "-short -install anvil"} {
@@ -40,7 +40,7 @@ func TestArgumentsAreGoTests(t *testing.T) {
 	}
 }
 
-// source makes a folder with one Go file the current one.
+// source makes a directory with one Go file the current one.
 func source(t *testing.T, text string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -64,6 +64,23 @@ func TestShortInstallsNothing(t *testing.T) {
 	}
 }
 
+func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	all := arguments{vet: everything, test: everything}
+	for asked, want := range map[*arguments]bool{&all: true, {vet: []string{"./store"}}: false,
+		{vet: everything, short: true}: false} {
+		f.ran = nil
+		if err := check(t.Context(), f.machine, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
+			t.Errorf("%+v runs %q: %v", asked, f.ran, err)
+		}
+	}
+	f.failing, f.ran = "golangci-lint", nil
+	if err := check(t.Context(), f.machine, all); !errors.Is(err, errTests) || holds(f.ran, "go test") {
+		t.Errorf("the linter finds something: %v, after %q", err, f.ran)
+	}
+}
+
 func TestWhatFailsEndsTheRun(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)
@@ -79,7 +96,7 @@ func TestWhatFailsEndsTheRun(t *testing.T) {
 	f.ran = nil
 	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil ||
 		!strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
-		t.Errorf("a file of another form: %v", err)
+		t.Errorf("a file with other formatting: %v", err)
 	}
 }
 

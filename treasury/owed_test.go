@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// Never so much is taken that less is held than is owed: a customer below zero makes nobody's claim less, and the
-// operator's free funds are what covers them.
+// Withdrawals never leave custody below liabilities: a customer below zero does not lower what others are owed, and
+// free operator funds cover the difference.
 func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 	each(t, func(p *purse) {
 		at := p.db.Now()
@@ -35,7 +35,7 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 	})
 }
 
-// A token's free funds are not made less by the fees of transactions under way, which are paid in the native asset.
+// The fees of pending transactions, which are paid in the native asset, do not lower a token's free funds.
 func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	each(t, func(p *purse) {
 		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN",
@@ -67,10 +67,10 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	})
 }
 
-// The treasury shows where the operator's own comes from, what was taken out and what is on its way.
-func TestWhatTheTreasuryShows(t *testing.T) {
+// The treasury shows where operator funds come from, what was withdrawn and what is pending.
+func TestTheTreasuryShowsItsSources(t *testing.T) {
 	each(t, func(p *purse) {
-		w, err := p.take("1.5", p.cold.String()) // by the address in place of its label
+		w, err := p.take("1.5", p.cold.String()) // by the address instead of its label
 		if p.need(err); w.Address != p.cold {
 			t.Errorf("paid is %s", w.Address)
 		}

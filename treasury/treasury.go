@@ -1,9 +1,10 @@
-// Package treasury shows what is the operator's own, and pays it out.
+// Package treasury shows operator funds, and pays them out.
 //
-// It owns the treasury's account and the rule of how much may be taken. It pays nothing itself: a treasury withdrawal
-// is a withdrawal of that account, and passes every check that a customer's does. Its invariants: never more is taken
-// than is the operator's own and not set aside for the fees of what is under way, however many take at the same time;
-// it goes to the account's listed destinations only; who took it and why is recorded with it.
+// It owns the treasury's account and the rule of how much may be withdrawn. It pays nothing itself: a treasury
+// withdrawal is a withdrawal of that account, and passes every check that a customer's does. Its invariants:
+// withdrawals never exceed operator funds minus what is set aside for the fees of pending transactions, even
+// concurrently; they go to the account's listed destinations only; who requested a withdrawal and why is recorded with
+// it.
 package treasury
 
 import (
@@ -19,31 +20,31 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Account is the treasury's: an account like any other, and nobody has a key to it.
+// Account is the treasury's account: an account like any other, without API keys.
 var Account = bursar.ID{0: 't', 1: 'r', 2: 'e', 3: 'a', 4: 's', 5: 'u', 6: 0x70, 7: 'r', 8: 0x80, 9: 'y', 15: 1}
 
-// Order asks for some of the operator's own.
+// Order is a request to withdraw operator funds.
 type Order struct {
 	Currency bursar.CurrencyCode
-	Amount   string // plain decimal
+	Amount   string // plain decimal, in whole units
 	To       string // an address of the list, or the label of one
 	Reason   string
 	Actor    string
 }
 
-// Pay takes an order of an account to pay, as withdrawals are taken; fund runs in the transaction that holds the money,
-// and done behind it.
+// Pay creates a withdrawal of an account, as for customers; fund runs in the transaction that holds the money, and done
+// after it.
 type Pay func(ctx context.Context, o Order, address string, fund,
 	done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error)
 
-// Service is the operator's purse. It is safe for concurrent use.
+// Service shows and withdraws operator funds. It is safe for concurrent use.
 type Service struct {
 	DB       *store.DB
 	Registry *bursar.Registry
 	Pay      Pay
 }
 
-// Open makes sure that the treasury's account is there, with its list of destinations switched on.
+// Open ensures that the treasury's account exists, with its list of destinations switched on.
 func (s *Service) Open(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		_, err := tx.Accounts().Get(ctx, Account)
@@ -62,10 +63,10 @@ func (s *Service) Open(ctx context.Context) error {
 	})
 }
 
-// Withdraw orders a payment of the operator's own. Errors: *bursar.Error for whatever is wrong with the order.
+// Withdraw requests a withdrawal of operator funds. Errors: *bursar.Error for an invalid request.
 func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, error) {
 	if strings.TrimSpace(o.Reason) == "" {
-		return bursar.Withdrawal{}, bursar.Refuse(bursar.CodeInvalidRequest, "say why: a treasury withdrawal has a reason")
+		return bursar.Withdrawal{}, bursar.Refuse(bursar.CodeInvalidRequest, "reason is required for a treasury withdrawal")
 	}
 	currency, err := s.Registry.Get(o.Currency)
 	if err != nil {
@@ -87,8 +88,8 @@ func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, err
 		})
 }
 
-// destination finds the address that a label stands for. It refuses while the list is switched off: then anything would
-// go.
+// destination returns the address of a label. It refuses while the list is switched off, because then any address would
+// be accepted.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.DestinationLists().Get(ctx, Account)
@@ -97,7 +98,8 @@ func (s *Service) destination(ctx context.Context, to string) (address string, e
 		}
 		if !list.Binds(tx.Now()) {
 			return bursar.Refuse(bursar.CodeDestinationRefused,
-				"the treasury's list of destinations is switched off: `bursar destination enable --account %s`", Account)
+				"the treasury's list of destinations is switched off: switch it on with `bursar destination enable --account %s`",
+				Account)
 		}
 		listed, err := tx.Destinations().List(ctx, Account, store.Page{Limit: 1000})
 		if err != nil {
@@ -112,16 +114,16 @@ func (s *Service) destination(ctx context.Context, to string) (address string, e
 	return address, err
 }
 
-// fund sets aside what a withdrawal takes of the operator's own, in the transaction that holds it. The chain is
-// locked, so that neither another withdrawal nor the fee of a transaction counts on the same. What an earlier
-// withdrawal brought back is taken first; it may have been lost meanwhile like anything else of the operator's.
+// fund sets aside the operator funds for a withdrawal, in the transaction that holds them. The chain is locked, so that
+// neither another withdrawal nor the fee of a transaction uses the same funds. What a failed withdrawal returned is
+// used first; it may have been lost in the meantime like any other operator funds.
 func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w bursar.Withdrawal) error {
 	need, err := w.Amount.Add(w.Fee)
 	if err != nil {
 		return err
 	}
 	has, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID),
-		w.Currency) // what a withdrawal that failed brought back
+		w.Currency) // what a failed withdrawal returned
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	}
 	if free.Less(need) {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount",
-			"%s %s are the operator's own and free to take; this needs %s %s with its fee",
+			"%s %s of operator funds are free; this withdrawal needs %s %s with its fee",
 			c.Exact(free), c.Code, c.Exact(need), c.Code)
 	}
 	if need = need.SubOrZero(left); need.IsZero() {
@@ -140,13 +142,13 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	}
 	err = tx.Ledger().Post(ctx, ledger.TreasuryFunded(w, need, tx.Now()))
 	if errors.Is(err, store.ErrPosted) {
-		return nil // a commit whose answer was lost
+		return nil // a repeated commit whose answer was lost
 	}
 	return err
 }
 
-// free is what may be taken of a currency: the operator's own with back, which was drawn and came back, less what the
-// transactions under way may cost it, and never so much that less is held than is owed to others.
+// free returns how much of a currency may be withdrawn: operator funds including back, which was drawn and returned,
+// minus what pending transactions may cost, and limited so that custody covers what is owed to others.
 func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amount) (bursar.Amount, error) {
 	own, err := tx.OperatorFunds().Get(ctx, c.Code)
 	if err != nil {
@@ -176,21 +178,21 @@ func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amou
 	return free, err
 }
 
-// Position is what the treasury has of one currency.
+// Position is the treasury's state in one currency.
 type Position struct {
 	Currency       bursar.Currency
 	DepositFees    bursar.Amount
 	WithdrawalFees bursar.Amount
 	Capital        bursar.Amount // operator funds
-	NetworkFees    bursar.Amount // that networks took
+	NetworkFees    bursar.Amount // network fees paid
 	Losses         bursar.Amount
-	Drawings       bursar.Amount // taken out
-	Aside          bursar.Amount // of the treasury's account: on its way out, or back from a withdrawal that failed
-	Free           bursar.Amount // may be taken now
-	Short          bursar.Amount // by how much networks and losses took more than there was
+	Drawings       bursar.Amount // withdrawn
+	Aside          bursar.Amount // balance of the treasury's account: about to be paid, or returned by a failed withdrawal
+	Free           bursar.Amount // may be withdrawn now
+	Short          bursar.Amount // by how much network fees and losses exceed operator funds
 }
 
-// Show returns what the treasury has of every currency.
+// Show returns the treasury's position in every currency.
 func (s *Service) Show(ctx context.Context) (list []Position, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list = nil
@@ -223,7 +225,7 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 	if err != nil {
 		return p, err
 	}
-	p.Drawings, _ = drawn.Net(ledger.Asset) // it grows by debits
+	p.Drawings, _ = drawn.Net(ledger.Asset) // it increases by debits
 	for _, account := range []ledger.Account{ledger.Available(Account), ledger.Held(Account)} {
 		b, err := tx.Ledger().Balance(ctx, account, c.Code)
 		if err != nil {

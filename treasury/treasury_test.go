@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the
-// network took.
+// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 of network
+// fees paid.
 type purse struct {
 	*testing.T
 	db       *store.DB
@@ -104,9 +104,9 @@ func refused(err error, code bursar.ErrorCode) bool {
 	return errors.As(err, &refusal) && refusal.Code == code
 }
 
-// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a
-// unit more.
-func TestTheOperatorTakesItsOwn(t *testing.T) {
+// Operator funds are withdrawn to a listed destination, booked, and recorded with who requested it and why; not a unit
+// more.
+func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 	each(t, func(p *purse) {
 		if got := p.free(); got != bursar.Units(180_000_000) {
 			t.Fatalf("%s units are free", got)
@@ -117,7 +117,7 @@ func TestTheOperatorTakesItsOwn(t *testing.T) {
 		w, err := p.take("1.5", "cold")
 		p.need(err)
 		if w.Status != bursar.WithdrawalQueued || w.Address != p.cold || w.AccountID != treasury.Account {
-			t.Errorf("the order is %+v", w)
+			t.Errorf("the withdrawal is %+v", w)
 		}
 		if got := p.free(); got != bursar.Units(30_000_000) {
 			t.Errorf("%s units are free afterwards", got)
@@ -136,14 +136,14 @@ func TestTheOperatorTakesItsOwn(t *testing.T) {
 	})
 }
 
-// Nothing goes to where the list does not say, without a reason, or while the list is switched off.
+// A withdrawal is refused to an unlisted destination, without a reason, or while the list is switched off.
 func TestOnlyListedDestinations(t *testing.T) {
 	each(t, func(p *purse) {
 		if _, err := p.take("1", "somewhere"); err == nil {
 			t.Error("an address that is not listed was paid")
 		}
 		if _, err := p.treasury.Withdraw(ctx, treasury.Order{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
-			t.Error("an order without a reason was taken")
+			t.Error("a withdrawal without a reason was accepted")
 		}
 		p.do(func(tx *store.Tx) error {
 			return tx.DestinationLists().Set(ctx, treasury.Account, tx.Now().Add(-time.Hour))
@@ -157,8 +157,8 @@ func TestOnlyListedDestinations(t *testing.T) {
 	})
 }
 
-// However many take at the same time, together they take no more than there is.
-func TestTakersDoNotExceedItTogether(t *testing.T) {
+// Concurrent withdrawals together never exceed the free funds.
+func TestConcurrentWithdrawalsDoNotExceedTheFreeFunds(t *testing.T) {
 	each(t, func(p *purse) {
 		results := make(chan error, 8)
 		for range cap(results) {
@@ -182,9 +182,9 @@ func TestTakersDoNotExceedItTogether(t *testing.T) {
 	})
 }
 
-// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used
+// The fees that are set aside for pending transactions are not free, and what a failed withdrawal returned is used
 // first.
-func TestWhatIsSetAside(t *testing.T) {
+func TestPendingFeesAreSetAside(t *testing.T) {
 	each(t, func(p *purse) {
 		p.do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
@@ -211,14 +211,15 @@ func TestWhatIsSetAside(t *testing.T) {
 	})
 }
 
-// What came back from a withdrawal is the operator's only as far as it was not lost meanwhile: customers come first.
-func TestWhatCameBackMayBeLost(t *testing.T) {
+// Funds that a failed withdrawal returned are available only if they were not lost in the meantime: customers come
+// first.
+func TestReturnedFundsMayBeLost(t *testing.T) {
 	each(t, func(p *purse) {
 		w, err := p.take("1.5", "cold")
 		p.need(err)
 		_, err = p.orders.Cancel(ctx, w.ID)
 		p.need(err)
-		p.do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what came back is lost with them
+		p.do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what was returned is lost with them
 			return tx.Ledger().Post(ctx, ledger.SweepShort("s", 0, "COIN", bursar.Units(130_000_000), tx.Now()))
 		})
 		if _, err := p.take("0.50000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
@@ -240,8 +241,8 @@ func TestWhatCameBackMayBeLost(t *testing.T) {
 	})
 }
 
-// A taker locks the chain before the treasury's account, as the follower and the spender do, who would otherwise wait
-// for each other for ever.
+// A withdrawal locks the chain before the treasury's account, as the follower and the sender do; otherwise they would
+// deadlock.
 func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 	p := newPurse(t, storetest.Open(t, storetest.Postgres(t)))
 	raw, err := sql.Open("pgx", storetest.URL(p.db))

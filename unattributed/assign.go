@@ -40,7 +40,7 @@ func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, no
 	})
 }
 
-// assign credits a deposit to whom owner names; owner also returns the number of the wallet.
+// assign credits a deposit to the customer that owner names; owner also returns the number of the wallet.
 func (s *Service) assign(ctx context.Context, id bursar.ID, note string,
 	owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// What is kept is the operator's own capital, its alarm ends, and anyone who pays is woken; it is decided once.
-func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
+// A kept deposit becomes operator funds, its alarm closes, and the chain's sender is woken; it is resolved once.
+func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 	r := newHarness(t, coined)
 	d, other := r.stranded(80_000), r.stranded(5)
 	n, err := r.service.Keep(ctx, d.ID, "  ticket 42 ")
@@ -24,7 +24,7 @@ func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 	if n.Kind != bursar.ResolutionKeep || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" ||
 		n.CompletedAt.IsZero() ||
 		n.DepositID != d.ID || n.Chain != d.Chain || n.Currency != "COIN" {
-		t.Errorf("the decision is %+v", n)
+		t.Errorf("the resolution is %+v", n)
 	}
 	if got := r.standing(d); got.ID != n.ID || r.deposit(d.ID).Purpose != bursar.ForCapital {
 		t.Errorf("the deposit is for %s, by %s", r.deposit(d.ID).Purpose, got.ID)
@@ -45,14 +45,14 @@ func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 	}
 	r.service.Decided = nil
 	if _, err := r.service.Keep(ctx, other.ID, ""); err != nil {
-		t.Errorf("with nobody to wake: %v", err)
+		t.Errorf("without a callback: %v", err)
 	}
 }
 
 func second(_ bursar.Resolution, err error) error { return err }
 
-// Only final value that fits no wallet is decided about, and only where it is known.
-func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
+// Only a final unattributed deposit is resolved, and only on a chain that is configured.
+func TestOnlyFinalUnattributedValueIsResolved(t *testing.T) {
 	r := newHarness(t, coined)
 	pending := r.arrive(r.anns.Address.Base, "", 80_000, 1)
 	r.refused("pending", second(r.service.Keep(ctx, pending.ID, "")), unattributed.ErrNotFinal, pending)
@@ -73,7 +73,7 @@ func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
 	r.books(ledger.Capital, 0)
 }
 
-// A wallet gets what is assigned to it as a deposit of its own, less the deposit fee; its event goes to the wallet's
+// A deposit that is assigned to a wallet becomes the wallet's, less the deposit fee; its event goes to the wallet's
 // webhook.
 func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	r := newHarness(t, coined)
@@ -83,7 +83,7 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	r.need(err)
 	if n.Kind != bursar.ResolutionAssign || n.Status != bursar.ResolutionDone || n.AccountID != bob ||
 		n.WalletID != other.ID || n.CompletedAt.IsZero() {
-		t.Errorf("the decision is %+v", n)
+		t.Errorf("the resolution is %+v", n)
 	}
 	r.books(ledger.Available(bob), 79_200)
 	r.books(ledger.Available(ann), 0)
@@ -95,13 +95,13 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 		if len(notified) != 1 || notified[0].URL != other.Webhook || notified[0].Subject != d.ID {
-			t.Errorf("told is %+v", notified)
+			t.Errorf("the events are %+v", notified)
 		}
 		return err
 	})
 }
 
-// A charge is paid by what is assigned to it.
+// A deposit that is assigned to a charge pays it.
 func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 	r := newHarness(t, coined)
 	w := bursar.Wallet{ID: r.ids.Next(), AccountID: bob, Currency: "COIN", Family: "bitcoin", ForCharge: true,
@@ -131,7 +131,7 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 	})
 }
 
-// An account gets what is assigned to it without a wallet.
+// A deposit that is assigned to an account has no wallet.
 func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
@@ -139,13 +139,13 @@ func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 	r.need(err)
 	if got := r.deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
 		got.AccountID != bob {
-		t.Errorf("the decision is %+v, the deposit %+v", n, got)
+		t.Errorf("the resolution is %+v, the deposit %+v", n, got)
 	}
 	r.books(ledger.Available(bob), 79_200)
 }
 
-// What cannot be credited is refused, and stays undecided.
-func TestWhatCannotBeCreditedIsRefused(t *testing.T) {
+// An assignment that cannot be credited is refused, and the deposit stays unresolved.
+func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.refused("no wallet", second(r.service.AssignToWallet(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
@@ -168,7 +168,7 @@ func TestWhatCannotBeCreditedIsRefused(t *testing.T) {
 	}
 }
 
-// A note is text of at most 1000 bytes; what is wrong with it is said before anything is looked at.
+// A note is text of at most 1000 bytes; an invalid note is refused before anything is read.
 func TestANoteIsShortText(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
@@ -182,9 +182,9 @@ func TestANoteIsShortText(t *testing.T) {
 	r.need(err)
 }
 
-// A return is called back while it is queued and no longer; what is called back can be decided again, and says why it
+// A refund is cancelled while it is queued and not later; a cancelled one can be resolved again, and says why it
 // failed.
-func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
+func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	for _, note := range []string{"", "wrong address"} {
@@ -199,7 +199,7 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 		}
 		r.do(func(tx *store.Tx) error {
 			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
-			if got, want := all[d.ID], strings.TrimSuffix("the operator called it back: "+note, ": "); got.Error != want ||
+			if got, want := all[d.ID], strings.TrimSuffix("the operator cancelled it: "+note, ": "); got.Error != want ||
 				got.Status != bursar.ResolutionFailed {
 				t.Errorf("recorded is %+v, want %q", got, want)
 			}
@@ -219,9 +219,9 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 	}
 }
 
-// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else
-// gets it. A return may be ordered, so that the recovery can adopt the payment for it.
-func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
+// A database restored from a backup may not know that value was refunded: until its chain has recovered nobody else
+// gets it. A refund may be requested, so that the recovery can adopt its payment.
+func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	r := newHarness(t, coined)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)
 	to := r.node.Named("sender")
@@ -230,7 +230,7 @@ func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 		"kept":                func() error { return second(r.service.Keep(ctx, d.ID, "")) },
 		"assigned":            func() error { return second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
 		"given to an account": func() error { return second(r.service.AssignToAccount(ctx, d.ID, ann, "")) },
-		"called back":         func() error { return second(r.service.Cancel(ctx, ordered.ID, "")) },
+		"cancelled":           func() error { return second(r.service.Cancel(ctx, ordered.ID, "")) },
 	}
 	why := "the database has stepped back"
 	r.service.Behind = func(context.Context) (string, error) { return why, nil }
@@ -247,7 +247,7 @@ func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 		}
 	}
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
-		t.Errorf("it is decided: %+v", n)
+		t.Errorf("it is resolved: %+v", n)
 	}
 	r.need(second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))
 }

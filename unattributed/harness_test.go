@@ -28,7 +28,7 @@ var (
 	token = bursar.Currency{Code: "TOKEN", Decimals: 6, Places: 6, Minimum: bursar.Units(1)}
 )
 
-// harness is an operator's desk over a followed chain, with a wallet of Ann's and one of Bob's.
+// harness is the service over a followed chain, with a wallet of Ann's and one of Bob's.
 type harness struct {
 	*testing.T
 	db       *store.DB
@@ -52,7 +52,7 @@ var (
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2}
 )
 
-// newHarness returns a desk whose chain asks 1000 for each payment.
+// newHarness returns a harness whose chain charges 1000 for each payment.
 func newHarness(t *testing.T, config sim.Config) *harness {
 	t.Parallel()
 	r := &harness{T: t, node: sim.New(config), db: storetest.Open(t, storetest.SQLite(t))}
@@ -92,7 +92,7 @@ func newHarness(t *testing.T, config sim.Config) *harness {
 	return r
 }
 
-// quoted is a chain whose prices the test decides about.
+// quoted is a chain whose fees the test sets.
 type quoted struct {
 	*sim.Chain
 	r *harness
@@ -126,7 +126,7 @@ func (r *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name s
 	return w
 }
 
-// step has the follower catch up.
+// step runs the follower until it is caught up.
 func (r *harness) step() {
 	r.Helper()
 	for more := true; more; {
@@ -136,7 +136,7 @@ func (r *harness) step() {
 	}
 }
 
-// arrive pays an address in a way that fits no wallet, and returns what was recorded, final after two blocks.
+// arrive makes a transfer that belongs to no wallet, and returns the recorded deposit, final after two blocks.
 func (r *harness) arrive(to string, contract string, units uint64, blocks int) bursar.Deposit {
 	r.Helper()
 	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
@@ -159,7 +159,7 @@ func (r *harness) arrive(to string, contract string, units uint64, blocks int) b
 	return found
 }
 
-// stranded is final COIN at Ann's address that fits no wallet.
+// stranded is a final deposit of COIN at Ann's address that belongs to no wallet.
 func (r *harness) stranded(units uint64) bursar.Deposit {
 	r.Helper()
 	return r.arrive(r.anns.Address.Base, "", units, 2)
@@ -176,7 +176,7 @@ func (r *harness) deposit(id bursar.ID) (d bursar.Deposit) {
 	return d
 }
 
-// standing is the decision about a deposit that stands; the zero one where none does.
+// standing is the resolution of a deposit that has not failed; the zero one where there is none.
 func (r *harness) standing(d bursar.Deposit) (n bursar.Resolution) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
@@ -210,13 +210,13 @@ func (r *harness) alarms() (n int) {
 	return n
 }
 
-// refused checks an error, and that nothing was decided about a deposit.
+// refused checks an error, and that a deposit was not resolved.
 func (r *harness) refused(name string, err, want error, d bursar.Deposit) {
 	r.Helper()
 	if !errors.Is(err, want) {
 		r.Errorf("%s: %v, want %v", name, err, want)
 	}
 	if n := r.standing(d); !n.ID.IsZero() {
-		r.Errorf("%s: it is decided: %+v", name, n)
+		r.Errorf("%s: it is resolved: %+v", name, n)
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Item is value that fitted no wallet when it arrived.
+// Item is an unattributed deposit.
 type Item struct {
 	bursar.Deposit
-	Why        string             // it fits no wallet, for the operator
-	Wallet     *bursar.Wallet     // that has its address, although it does not fit
+	Why        string             // it belongs to no wallet, for the operator
+	Wallet     *bursar.Wallet     // that has its address, although the deposit is not the wallet's
 	Resolution *bursar.Resolution // the newest; nil while there is none
 }
 
-// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was
-// decided. families names each chain's family; where one is missing, no wallet is looked for.
+// List returns what waits for a resolution or for finality, newest first; all adds what was reorged out and what was
+// resolved. families names each chain's family; where one is missing, no wallet is looked up.
 func List(
 	ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page,
 ) (list []Item, err error) {
@@ -71,7 +71,7 @@ func walletsAt(
 	return found, nil
 }
 
-// why says in words why value fits no wallet.
+// why returns the reason why value belongs to no wallet.
 func why(d bursar.Deposit, w *bursar.Wallet) string {
 	switch {
 	case w == nil && !d.Address.HasMemo:
@@ -86,7 +86,7 @@ func why(d bursar.Deposit, w *bursar.Wallet) string {
 	return "only a difference of balances shows it: verify it with the node"
 }
 
-// Words says what a decision was and how far it has come, for the operator.
+// Words describes a resolution and its status for the operator.
 func Words(n bursar.Resolution) string {
 	switch n.Kind {
 	case bursar.ResolutionAssign:

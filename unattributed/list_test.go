@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-func TestWhyItFitsNoWallet(t *testing.T) {
+func TestTheReasonWhyADepositIsUnattributed(t *testing.T) {
 	seen := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	tagged := bursar.Deposit{Currency: "XRP", Address: bursar.Address{Base: "r", Memo: 7, HasMemo: true}, SeenAt: seen}
 	bare := bursar.Deposit{Currency: "BNB", Address: bursar.Address{Base: "0x"}, SeenAt: seen}

@@ -12,18 +12,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Return is an order to pay value back.
+// Return is a request to refund value to its sender.
 type Return struct {
 	Deposit bursar.ID
 	To      string // address, or address:memo
-	// FromCapital lets the operator bear the chain's fees. Otherwise a native asset pays them out of its amount; a
-	// token is paid back whole in any case.
+	// FromCapital makes the operator bear the chain's fees. Otherwise a native asset pays them out of its amount; a
+	// token is always refunded in full.
 	FromCapital bool
 	Note        string
 }
 
-// Return sets the value aside to be paid back. It is paid from the hot side like a withdrawal: all that we hold is one
-// pool, and the value itself is swept into it like any deposit. The destination is refused for what a withdrawal's is.
+// Return sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
+// are one pool, and the value itself is swept into it like any deposit. The destination is refused for the same reasons
+// as a withdrawal's.
 func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, error) {
 	d, p, err := s.price(ctx, r)
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, erro
 	return s.decide(ctx, r.Deposit, r.Note,
 		func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 			if now.Amount != d.Amount {
-				return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
+				return n, fmt.Errorf("deposit %s came back with another amount after a reorganisation: resolve it again", d.ID)
 			}
 			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
 				p.amount, p.fee
@@ -44,17 +45,17 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, erro
 		})
 }
 
-// priced is a return that was checked.
+// priced is a refund request that was checked.
 type priced struct {
 	to          bursar.Address
 	amount, fee bursar.Amount
 }
 
-// askWithin bounds how long the node is waited for.
+// askWithin is how long the node's answer is awaited.
 const askWithin = 10 * time.Second
 
-// price checks a return and splits the value into what is paid and what is kept for the chain's fees. It asks the node,
-// before anything is locked.
+// price checks a refund request and splits the value into what is paid and what is deducted for the chain's fees. It
+// asks the node, before anything is locked.
 func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p priced, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -82,7 +83,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 	return d, p, s.deduct(ctx, at, d, &p, cost)
 }
 
-// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where
+// deduct deducts from the amount what the payment costs, and what it costs to sweep the value to the hot wallet, where
 // it did not arrive there.
 func (s *Service) deduct(
 	ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount,
@@ -109,8 +110,8 @@ func (s *Service) deduct(
 	return err
 }
 
-// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent
-// round.
+// destination parses an address that must not be of this service. A payment to a wallet's address by mistake is
+// assigned, not sent to the service itself.
 func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (bursar.Address, error) {
 	to, err := at.Chain.ParseAddress(text)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (b
 			at.Chain.Capabilities().ID)
 	}
 	if to.Base == at.Hot {
-		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)
+		return to, fmt.Errorf("%w: %s is an address of this service; assign the value to a wallet, or keep it", ErrDestination, to)
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {

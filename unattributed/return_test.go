@@ -13,16 +13,15 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// back orders a return of a deposit to its sender.
+// back requests a refund of a deposit to its sender.
 func (r *harness) back(d bursar.Deposit) (bursar.Resolution, error) {
 	return r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
 }
 
-// A native asset pays its own way: the fee of the payment is kept of it, and on the account model also that of bringing
-// it to
-// the hot address, where it did not arrive there. A token comes back whole, and so does what the operator bears the fee
-// of.
-func TestWhatAReturnKeepsForTheFee(t *testing.T) {
+// A native asset pays its own fees: the fee of the payment is deducted, and on the account model also the fee of
+// sweeping it to the hot wallet, where it did not arrive there. A token is refunded in full, and so is a deposit whose
+// fee the operator bears.
+func TestTheFeesDeductedFromARefund(t *testing.T) {
 	for name, c := range map[string]struct {
 		chain   sim.Config
 		at      string
@@ -32,7 +31,7 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 	}{
 		"of a UTXO":              {coined, "ann's", false, false, 1000},
 		"at a deposit address":   {numbered, "ann's", false, false, 2000},
-		"at the hot address":     {tagged, "hot", false, false, 1000},
+		"at the hot wallet":      {tagged, "hot", false, false, 1000},
 		"of a token":             {numbered, "ann's", true, false, 0},
 		"borne by the operator":  {numbered, "ann's", false, true, 0},
 		"of a UTXO, borne":       {coined, "ann's", false, true, 0},
@@ -52,7 +51,7 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
 				n.Fee != bursar.Units(c.fee) || n.Amount != bursar.Units(80_000-c.fee) || r.standing(d).ID != n.ID {
-				t.Errorf("the decision is %+v", n)
+				t.Errorf("the resolution is %+v", n)
 			}
 			if got := r.deposit(d.ID); got.Purpose != bursar.ForReturned || r.alarms() != 0 || len(r.decided) != 1 {
 				t.Errorf("it is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
@@ -65,8 +64,8 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 	}
 }
 
-// What the fees leave nothing of is not returned. One unit is enough.
-func TestAReturnPaysMoreThanNothing(t *testing.T) {
+// A deposit of which the fees leave nothing is not refunded. One unit is enough.
+func TestARefundPaysMoreThanZero(t *testing.T) {
 	r := newHarness(t, coined)
 	for _, units := range []uint64{1, 999, 1000} {
 		d := r.stranded(units)
@@ -83,7 +82,7 @@ func TestAReturnPaysMoreThanNothing(t *testing.T) {
 	r.books(ledger.Unattributed, 2000)
 }
 
-// The chain is asked about what is really paid: an amount that it does not carry after the fee is refused.
+// The chain is asked about the amount that is paid: one that it cannot carry after the fee is refused.
 func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
@@ -102,8 +101,8 @@ func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
 	}
 }
 
-// What bringing the value to the hot address costs is asked for that very value.
-func TestTheSweepIsAskedForTheWholeValue(t *testing.T) {
+// The fee of sweeping the value to the hot wallet is estimated for that value.
+func TestTheSweepIsPricedForTheWholeValue(t *testing.T) {
 	r := newHarness(t, numbered)
 	var asked []chain.Payment
 	r.quote = func(p chain.Payment) (bursar.Amount, error) {
@@ -118,11 +117,11 @@ func TestTheSweepIsAskedForTheWholeValue(t *testing.T) {
 	}
 }
 
-// Value is not sent round: our own addresses and wallets are no destinations, and an address that is none neither.
-func TestAReturnGoesToAnOutsider(t *testing.T) {
+// Value is not refunded to the service itself: its addresses and wallets are refused, and so is an invalid address.
+func TestARefundGoesToAnExternalAddress(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
-	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "our own",
+	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "an address of this service",
 		r.bobs.Address.Base: r.bobs.ID.String()} {
 		_, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
 		r.refused(to, err, unattributed.ErrDestination, d)
@@ -132,8 +131,8 @@ func TestAReturnGoesToAnOutsider(t *testing.T) {
 	}
 }
 
-// A destination that can never be paid is refused with the chain's reason; a node that is away refuses no destination.
-func TestANodeThatIsAwayRefusesNoDestination(t *testing.T) {
+// A destination that can never be paid is refused with the chain's reason; an unreachable node refuses no destination.
+func TestAnUnreachableNodeRefusesNoDestination(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
@@ -153,8 +152,8 @@ func TestANodeThatIsAwayRefusesNoDestination(t *testing.T) {
 	}
 }
 
-// A deposit that a reorg takes away while the node is asked is not returned.
-func TestADepositThatLeavesMeanwhileIsNotReturned(t *testing.T) {
+// A deposit that is reorged out while the node is asked is not refunded.
+func TestADepositReorgedOutDuringPricingIsNotRefunded(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
@@ -170,8 +169,8 @@ func TestADepositThatLeavesMeanwhileIsNotReturned(t *testing.T) {
 	r.books(ledger.Returning, 0)
 }
 
-// The list shows what waits, with why it fits no wallet, whose address it is and what was decided; with all of it, what
-// is done too.
+// The list shows what waits, with why it belongs to no wallet, the wallet of its address and its resolution; with all,
+// what is done too.
 func TestTheListShowsWhatWaits(t *testing.T) {
 	r := newHarness(t, coined)
 	families := map[bursar.ChainID]bursar.Family{bursar.Bitcoin: "bitcoin"}
@@ -198,8 +197,8 @@ func TestTheListShowsWhatWaits(t *testing.T) {
 	}
 }
 
-// Words say what was decided.
-func TestWordsSayWhatWasDecided(t *testing.T) {
+// Words describes a resolution.
+func TestWordsDescribeAResolution(t *testing.T) {
 	account, wallet := bursar.ID{15: 1}, bursar.ID{15: 2}
 	for want, n := range map[string]bursar.Resolution{
 		"assigned to account " + account.String(): {Kind: bursar.ResolutionAssign, AccountID: account},
@@ -215,7 +214,7 @@ func TestWordsSayWhatWasDecided(t *testing.T) {
 }
 
 // A deposit that comes back with another amount while the node is asked is priced again.
-func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
+func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
@@ -241,7 +240,7 @@ func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
 	}
 	_, err := r.back(d)
 	if n := r.standing(d); err == nil || !strings.Contains(err.Error(), "another amount") || !n.ID.IsZero() {
-		t.Errorf("it gave %v, decided is %+v", err, n)
+		t.Errorf("it gave %v, the resolution is %+v", err, n)
 	}
 	n, err := r.back(d)
 	if r.need(err); n.Amount != bursar.Units(69_000) {
@@ -249,8 +248,8 @@ func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
 	}
 }
 
-// No node is asked about what cannot be decided.
-func TestNoNodeIsAskedAboutWhatIsDecided(t *testing.T) {
+// No node is asked about a deposit that cannot be resolved.
+func TestNoNodeIsAskedAboutAResolvedDeposit(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	_, err := r.service.Keep(ctx, d.ID, "")

@@ -1,10 +1,10 @@
-// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no
-// wallet: it is credited to a customer, paid back, or kept as the operator's own.
+// Package unattributed carries out the operator's resolution of value that reached an address of the service and
+// belongs to no wallet: it is assigned to a customer, refunded to its sender, or kept as operator funds.
 //
-// It owns who may decide what and when, and the record of it. It credits nobody by itself, which the follower does, and
-// sends nothing, which the spender does. Its invariants: only final value is decided about, and once; a decision, its
+// It owns which resolution is allowed when, and its record. It credits nobody itself, which package deposit does, and
+// sends nothing, which package outgoing does. Its invariants: only final value is resolved, and once; a resolution, its
 // postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica
-// and no reorganisation comes between; what is paid back is set aside before anything is drafted.
+// and no reorganisation comes between; value to be refunded is set aside before any transaction is built.
 package unattributed
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Why a decision is refused. Nothing has changed then.
+// The reasons why a resolution is refused. Nothing has changed then.
 var (
 	ErrNotUnattributed = errors.New("it is not unattributed")
 	ErrNotFinal        = errors.New("it can be decided once it is final")
@@ -31,45 +31,47 @@ var (
 	ErrDestination     = errors.New("it cannot be paid back there")
 	ErrTooLate         = errors.New("it is too late for that")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
-	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A
-	// return may be ordered: it waits, and the recovery adopts the payment that it may have had.
+	// ErrRecovering is returned while a database restored from a backup may not know that the value was refunded. A
+	// refund may be requested: it waits, and the recovery adopts the payment that was made before, if there was one.
 	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar " +
 		"recovery status`")
 )
 
-// Chain is what a decision needs of a chain.
+// Chain is the part of a chain that a resolution needs.
 type Chain interface {
 	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
 
-// Creditor credits a customer with a final deposit that was nobody's; it is the follower of the deposit's chain.
+// Creditor credits an unattributed deposit that is final to a customer; it is the deposit handler of the deposit's
+// chain.
 type Creditor interface {
 	Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error
 }
 
-// ChainDesk is all that is needed to decide about value on one chain. Hot is our own address there.
+// ChainDesk is all that is needed to resolve value on one chain. Hot is the hot wallet there.
 type ChainDesk struct {
 	Chain    Chain
 	Creditor Creditor
 	Hot      string
 }
 
-// Service carries out decisions. It is safe for concurrent use.
+// Service carries out resolutions. It is safe for concurrent use.
 type Service struct {
 	DB       *store.DB
 	Chains   map[bursar.ChainID]ChainDesk
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Decided  func(bursar.ChainID) // called after a commit that recorded an event or a return; may be nil
+	Decided  func(bursar.ChainID) // called after a commit that recorded an event or a refund; may be nil
 
-	// Behind says why the database is, or may be, older than it was; "" where nothing says so. It may be nil.
+	// Behind returns the reason why the database is, or may be, older than it was; "" where there is none. It may be
+	// nil.
 	Behind func(context.Context) (string, error)
 }
 
-// Keep makes the value the operator's own capital.
+// Keep makes the value operator funds.
 func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
 		return bursar.Resolution{}, err
@@ -87,7 +89,7 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.R
 	})
 }
 
-// Cancel calls back a return that is not signed yet: its value is undecided again.
+// Cancel cancels a refund to a sender that is not signed yet: its value is unresolved again.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
@@ -109,17 +111,17 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
 		}
-		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
+		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed
-		s.Log.Info("return called back", "deposit", id, "decision", n.ID)
+		s.Log.Info("refund of unattributed deposit cancelled", "deposit", id, "decision", n.ID)
 	}
 	return n, err
 }
 
-// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what
-// the decision means; the alarm ends with it.
+// decide runs f on a deposit that may be resolved, with a resolution to fill in, and records that resolution. f posts
+// its entry; the alarm closes in the same transaction.
 func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 	f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
@@ -151,7 +153,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 	if err != nil {
 		return n, err
 	}
-	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+	s.Log.Info("deposit resolved", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
 		n.Currency)
 	if s.Decided != nil {
 		s.Decided(n.Chain)
@@ -159,8 +161,8 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 	return n, nil
 }
 
-// locked runs f on a deposit as it is, in a transaction that keeps its chain's followers, spenders and other operators
-// waiting.
+// locked runs f on a deposit as it is in the database, in a transaction that holds the lock of its chain: followers,
+// senders and other operators wait.
 func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bursar.Deposit) error) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deposits().ByID(ctx, id)
@@ -177,7 +179,7 @@ func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bu
 	})
 }
 
-// unresolved refuses a deposit that cannot be decided about now.
+// unresolved refuses a deposit that cannot be resolved now.
 func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
@@ -192,28 +194,28 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	}
 	open, err := tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 	if err == nil && open {
-		err = fmt.Errorf("%w: a return of it failed in a block that left the chain, and may be paid after all", ErrNotFinal)
+		err = fmt.Errorf("%w: a refund of it failed in a block that was reorged out, and may still be paid", ErrNotFinal)
 	}
 	return err
 }
 
-// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the
-// database: no chain recovers yet, and the value may have been paid back.
+// notBehind refuses to credit value to anybody between a restore or a failover and the service's next check of the
+// database: no chain recovers yet, and the value may have been refunded.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.Behind == nil {
 		return nil
 	}
 	why, err := s.Behind(ctx)
 	if err != nil {
-		return fmt.Errorf("compare the database with the marks, before unattributed value is decided about: %w", err)
+		return fmt.Errorf("compare the database with the marks before unattributed value is resolved: %w", err)
 	}
 	if why != "" {
-		return fmt.Errorf("%w: %s; start the service, which looks at it, and try again", ErrRecovering, why)
+		return fmt.Errorf("%w: %s; start the service, which checks it, and try again", ErrRecovering, why)
 	}
 	return nil
 }
 
-// notForgotten refuses to give value to anybody while its chain may show that it was paid back.
+// notForgotten refuses to credit value to anybody while its chain may show that it was refunded.
 func notForgotten(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	recovering, err := tx.Recoveries().IsOpen(ctx, d.Chain)
 	if err == nil && recovering {

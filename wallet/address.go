@@ -9,12 +9,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errNoKey is what a client is told while the pool is empty: it fills up within moments where the seed is at hand.
+// errNoKey is the error while the pool is empty: a process with the seed fills it within moments.
 var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
 	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
-// address gives each wallet the next index of its family and the address there. It returns the places of those for
-// which the pool has no key.
+// address gives each wallet the next index of its family and the address at that index. It returns the positions of
+// those for which the pool has no key.
 func (s *Service) address(
 	ctx context.Context, tx *store.Tx, wallets []bursar.Wallet,
 ) (refused map[int]bool, err error) {
@@ -71,8 +71,8 @@ func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
 	return nil
 }
 
-// fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which
-// there is none, raises an alarm, and returns the wallets' places.
+// fromPool makes the addresses of one family from the pool's keys, which are read in one query. It releases the indexes
+// for which there is no key, raises an alarm, and returns the positions of those wallets.
 func (s *Service) fromPool(
 	ctx context.Context, tx *store.Tx, capabilities chain.Capabilities, wallets []bursar.Wallet, places []int,
 ) (short []int, err error) {
@@ -101,12 +101,12 @@ func (s *Service) fromPool(
 		Chain: capabilities.ID,
 		Kind:  AlarmPoolEmpty,
 		Ref:   string(capabilities.Family),
-		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is",
+		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the process with the seed fills the pool",
 			capabilities.ID),
 	})
 }
 
-// derive makes the address at an index from the keys. Chains that are Pooled never come here.
+// derive makes the address at an index from the keys. It is never called for chains that are Pooled.
 func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address, error) {
 	c, err := s.chainOf(code)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address
 	capabilities := c.Capabilities()
 	ref, tag := chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
 	if capabilities.SharedAddress {
-		ref, tag = chain.Hot(capabilities.Family), index+1 // tag 0 is left unused: many senders write it for none
+		ref, tag = chain.Hot(capabilities.Family), index+1 // tag 0 is not used: many senders write it where they mean none
 	}
 	pub, err := s.keys.Public(ref)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// aheadBy is how many addresses of a currency are derived before they are asked for.
+// aheadBy is how many addresses of a currency are derived before they are requested.
 const aheadBy = 512
 
-// ahead derives the addresses of the next indexes beside the transactions that need them, so that a transaction which
-// holds the database's lock finds them ready. What is derived and never asked for costs nothing but its time.
+// ahead derives the addresses of the next indexes outside the transactions that need them, so that a transaction which
+// holds the database's lock finds them ready. An address that is derived and never used costs nothing but time.
 type ahead struct {
 	derive func(code bursar.CurrencyCode, index uint32) (bursar.Address, error)
 
@@ -30,7 +30,7 @@ func newAhead(derive func(bursar.CurrencyCode, uint32) (bursar.Address, error)) 
 	}
 }
 
-// get returns the address at an index, derived before or now, and has the following ones derived.
+// get returns the address at an index, derived before or now, and starts the derivation of the following ones.
 func (a *ahead) get(code bursar.CurrencyCode, index uint32) (bursar.Address, error) {
 	address, found := a.take(code, index)
 	if found {
@@ -51,8 +51,8 @@ func (a *ahead) take(code bursar.CurrencyCode, index uint32) (bursar.Address, bo
 	return address, found
 }
 
-// fill derives up to aheadBy addresses from an index on. Indexes that other replicas or other currencies of the family
-// took are forgotten.
+// fill derives up to aheadBy addresses, starting at an index. It forgets indexes that other replicas or other
+// currencies of the family took.
 func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	a.mu.Lock()
 	start := max(from, a.filled[code])
@@ -67,7 +67,7 @@ func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	for index := start; index < end; index++ {
 		address, err := a.guarded(code, index)
 		if err != nil {
-			end = index // anyone who needs it meets the error itself
+			end = index // the caller that needs it gets the error
 			break
 		}
 		fresh[index] = address
@@ -83,7 +83,7 @@ func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	a.filled[code], a.busy[code] = max(end, a.filled[code]), false
 }
 
-// guarded turns a panic into an error: no request's own guard is above the goroutine that works ahead.
+// guarded turns a panic into an error: the goroutine that derives ahead is not below any request's recover.
 func (a *ahead) guarded(code bursar.CurrencyCode, index uint32) (address bursar.Address, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -36,9 +36,8 @@ func (d *deriver) count(index uint32) int {
 	return d.calls[index]
 }
 
-// An address is that of its index and its currency, whether it was derived ahead or not, in whatever order they are
-// asked for; what
-// was derived ahead is not derived again.
+// An address belongs to its index and its currency, whether it was derived ahead or not, in any order of requests; an
+// address that was derived ahead is not derived again.
 func TestAnAddressIsThatOfItsIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deriver{calls: map[uint32]int{}}
@@ -55,7 +54,7 @@ func TestAnAddressIsThatOfItsIndex(t *testing.T) {
 	})
 }
 
-// After the first one the next addresses are ready: a transaction that holds the database's lock derives none.
+// After the first address the next ones are ready: a transaction that holds the database's lock derives none.
 func TestTheNextAddressesAreReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deriver{calls: map[uint32]int{}}
@@ -76,8 +75,8 @@ func TestTheNextAddressesAreReady(t *testing.T) {
 	})
 }
 
-// What others took is forgotten: memory is bounded by what is derived ahead.
-func TestWhatOthersTookIsForgotten(t *testing.T) {
+// Indexes that others took are forgotten, so that memory is bounded by the addresses derived ahead.
+func TestIndexesThatOthersTookAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deriver{calls: map[uint32]int{}}
 		a := newAhead(d.derive)
@@ -98,8 +97,7 @@ func TestWhatOthersTookIsForgotten(t *testing.T) {
 	})
 }
 
-// An index that cannot be derived, or whose derivation panics, harms nobody before it is asked for, and then only that
-// one.
+// An index that cannot be derived, or whose derivation panics, affects only the request for that index.
 func TestAnIndexThatCannotBeDerived(t *testing.T) {
 	for name, fails := range map[string]func(){"an error": func() {}, "a panic": func() { panic("curve") }} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +140,7 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 	}
 }
 
-// A panic beside a request is told as an error.
+// A panic of the goroutine that derives ahead becomes an error.
 func TestAPanicAheadIsAnError(t *testing.T) {
 	a := newAhead(func(bursar.CurrencyCode, uint32) (bursar.Address, error) { panic("curve") })
 	if _, err := a.guarded("COIN", 1); err == nil || !strings.Contains(err.Error(), "curve") {

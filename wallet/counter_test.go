@@ -48,7 +48,7 @@ type counter struct {
 	account bursar.ID
 }
 
-// newCounter opens one with the keys that it derives from.
+// newCounter starts a counter with the keys from which it derives.
 func newCounter(t testing.TB, db *store.DB, keys wallet.Keys) *counter {
 	t.Helper()
 	c := &counter{TB: t, db: db, account: bursar.ID{0: 1, 15: 7}}
@@ -92,7 +92,7 @@ func (c *counter) create(code bursar.CurrencyCode) (bursar.Wallet, error) {
 	return c.Create(ctx, wallet.New{Account: c.account, Currency: code, Webhook: "https://receiver.example"})
 }
 
-// createMany creates wallets at the same time and returns those that were made and how many were refused for now.
+// createMany creates wallets at the same time and returns the created ones and how many were refused as unavailable.
 func (c *counter) createMany(code bursar.CurrencyCode, n int) (made []bursar.Wallet, refused int) {
 	c.Helper()
 	var group sync.WaitGroup
@@ -117,7 +117,7 @@ func (c *counter) createMany(code bursar.CurrencyCode, n int) (made []bursar.Wal
 	return made, refused
 }
 
-// wantDerived checks that wallets are what the seed makes of their indexes, and returns the indexes.
+// wantDerived checks that wallets have the addresses that the seed derives at their indexes, and returns the indexes.
 func (c *counter) wantDerived(keys wallet.Keys, wallets []bursar.Wallet) map[uint32]bool {
 	c.Helper()
 	indexes := map[uint32]bool{}

@@ -9,18 +9,18 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Marks keeps outside the database which key indexes, and tags, may have been given out, so that a database that is put
-// back gives none of them out again.
+// Marks records outside the database which key indexes, and tags, may have been given out, so that a restored backup of
+// the database never gives one of them out again.
 type Marks interface {
-	// Take asks whether n indexes from first on may be given out by the copy of the database that answers. It answers from
-	// memory, within the transaction that takes them; commit is run once that is committed. An error says that they are to
-	// be reserved first.
+	// Take asks whether the copy of the database that answers may give out n indexes, starting at first. It answers
+	// from memory, within the transaction that takes them; commit is called once that is committed. An error means that
+	// the indexes must be reserved first.
 	Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error)
-	// Reserve makes more indexes durable. It waits for a disk or another process, so it runs outside of transactions.
+	// Reserve makes more indexes durable. It waits for a disk or another process, so it runs outside transactions.
 	Reserve(ctx context.Context, family bursar.Family) error
 }
 
-// unreservedError says that the indexes of a family are used up to what the marks know.
+// unreservedError says that all indexes of a family that the marks have reserved are used.
 type unreservedError struct {
 	family bursar.Family
 	cause  error
@@ -33,8 +33,8 @@ func (s *Service) mark(ctx context.Context, tx *store.Tx, family bursar.Family, 
 	if s.Marks == nil {
 		return nil
 	}
-	// Asked of the server in this very transaction: another one may have been promoted since the service last looked,
-	// which has forgotten what other processes gave out.
+	// Ask the server in this transaction: since the service last asked, another server may have been promoted, which
+	// does not know the indexes that other processes gave out.
 	answers, err := tx.Settings().Identity(ctx)
 	if err != nil {
 		return err
@@ -47,11 +47,10 @@ func (s *Service) mark(ctx context.Context, tx *store.Tx, family bursar.Family, 
 	return nil
 }
 
-// reservations bounds how often a wallet waits for indexes to be reserved: others may take them first.
+// reservations is how often a wallet's creation reserves indexes before it gives up: others may take them first.
 const reservations = 5
 
-// create makes a wallet, and has indexes reserved where there are none. Nearly always there are: they are reserved
-// ahead.
+// create makes a wallet, and reserves indexes where there are none. That is rare: indexes are reserved ahead of use.
 func (s *Service) create(ctx context.Context, n New) (w bursar.Wallet, err error) {
 	for range reservations {
 		w, err = s.batch.Do(ctx, n)

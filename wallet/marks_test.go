@@ -43,8 +43,7 @@ func newMarked(t *testing.T, k *kept) *counter {
 	return c
 }
 
-// No index is given out that the marks do not have: it is reserved first. That it was given out is noted after the
-// commit.
+// An index that the marks do not contain is reserved before it is given out. Its use is recorded after the commit.
 func TestNoIndexIsGivenOutThatIsNotReserved(t *testing.T) {
 	k := &kept{each: 2}
 	c := newMarked(t, k)
@@ -62,7 +61,7 @@ func TestNoIndexIsGivenOutThatIsNotReserved(t *testing.T) {
 	}
 }
 
-// Where nothing can be reserved no wallet is made, and no index used; others may take what was reserved only so often.
+// Where nothing can be reserved no wallet is made and no index is used, after a limited number of reservations.
 func TestWithoutReservationsNoWalletIsMade(t *testing.T) {
 	refusal := errors.New("the disk is full")
 	for name, c := range map[string]struct {
@@ -87,7 +86,7 @@ func TestWithoutReservationsNoWalletIsMade(t *testing.T) {
 	}
 }
 
-// An index whose wallet is not made after all is not noted as given out.
+// An index whose wallet is not made is not recorded as given out.
 func TestAWalletThatIsNotMadeUsesNoIndex(t *testing.T) {
 	k := &kept{below: 100}
 	c := newMarked(t, k)

@@ -14,34 +14,36 @@ import (
 )
 
 const (
-	// PoolSize is how many public keys a pool keeps ready.
+	// PoolSize is how many public keys a pool holds ready by default.
 	PoolSize = 10_000
-	// poolChunk is how many are added in one transaction: a few dozen milliseconds of deriving, and few of writing.
+	// poolChunk is how many keys are added in one transaction: a few dozen milliseconds of derivation, and a few of
+	// writing.
 	poolChunk = 1_000
-	// poolPace is how often a pool is looked at without being woken, and how long it rests after a failure.
+	// poolPace is how often a pool is checked without a wake-up, and the pause after a failure.
 	poolPace = 10 * time.Second
 )
 
-// AlarmPoolEmpty is the kind of the alarm that a wallet could not be made for want of a key in the pool.
+// AlarmPoolEmpty is the kind of the alarm that is raised when a wallet could not be made because the pool has no key.
 const AlarmPoolEmpty = "address_pool_empty"
 
 // ErrOtherPool is returned when the pool holds keys of another seed.
 var ErrOtherPool = errors.New("the address pool was filled from another seed")
 
-// Pooled reports whether a chain's deposit keys come from the pool: those of ed25519, which only the seed can derive.
+// Pooled reports whether a chain's deposit keys come from the pool: ed25519 keys do, because only the seed can derive
+// them.
 func Pooled(capabilities chain.Capabilities) bool {
 	return capabilities.Curve == chain.Ed25519 && !capabilities.SharedAddress
 }
 
-// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to
-// create a wallet. Several processes may keep one pool: they derive the same keys.
+// Pool holds public keys ready for families whose keys only the seed can derive, so that a wallet is created without
+// the seed. Several processes may fill one pool: they derive the same keys.
 type Pool struct {
 	DB       *store.DB
-	Keys     Keys // with the seed
+	Keys     Keys // those of a process with the seed
 	Families []bursar.Family
-	Size     int // what is kept ready; 0: PoolSize
+	Size     int // keys held ready; 0: PoolSize
 	Log      *slog.Logger
-	Wake     <-chan struct{} // hints that keys were taken; may be nil
+	Wake     <-chan struct{} // signals that keys were taken; may be nil
 }
 
 func (p *Pool) size() int {
@@ -51,13 +53,13 @@ func (p *Pool) size() int {
 	return p.Size
 }
 
-// Run fills the pool whenever less than half of its size is left, until ctx ends.
+// Run fills the pool whenever less than half of its size is left. It returns when ctx ends.
 func (p *Pool) Run(ctx context.Context) error {
 	for {
 		wake := p.Wake
 		if err := p.Step(ctx); err != nil && ctx.Err() == nil {
-			p.Log.Error("address pool not filled: wallets of its chains are refused once it is empty", "error", err)
-			wake = nil // what fails is not tried with every wallet that is asked for
+			p.Log.Error("address pool not filled: wallets of its chains will be refused once it is empty", "error", err)
+			wake = nil // after a failure, wait: do not retry with every wallet request
 		}
 		timer := time.NewTimer(poolPace)
 		select {
@@ -71,7 +73,7 @@ func (p *Pool) Run(ctx context.Context) error {
 	}
 }
 
-// Step looks at the pool once, and fills it up where less than half is left.
+// Step checks the pool once, and fills it up where less than half is left.
 func (p *Pool) Step(ctx context.Context) error {
 	for _, family := range p.Families {
 		s, err := p.state(ctx, family)
@@ -91,7 +93,7 @@ func (p *Pool) Step(ctx context.Context) error {
 	return nil
 }
 
-// Prime makes a first chunk ready of every family that has less, so that wallets can be made at once.
+// Prime adds a first chunk of keys for every family that has fewer, so that wallets can be made at once.
 func (p *Pool) Prime(ctx context.Context) error {
 	for _, family := range p.Families {
 		if err := p.Fill(ctx, family, min(p.size(), poolChunk)); err != nil {
@@ -101,7 +103,7 @@ func (p *Pool) Prime(ctx context.Context) error {
 	return nil
 }
 
-// Fill derives keys until at least so many are ready, a chunk to a transaction, and removes those that were handed out.
+// Fill derives keys until at least so many are ready, one chunk per transaction, and removes those that were used.
 func (p *Pool) Fill(ctx context.Context, family bursar.Family, ready int) error {
 	for {
 		s, err := p.state(ctx, family)
@@ -122,7 +124,7 @@ func (p *Pool) Fill(ctx context.Context, family bursar.Family, ready int) error 
 			return tx.Alarms().Resolve(ctx, AlarmPoolEmpty, string(family))
 		})
 		if err != nil {
-			return fmt.Errorf("fill the pool of %s: %w", family, err)
+			return fmt.Errorf("fill the address pool of %s: %w", family, err)
 		}
 	}
 }
@@ -133,14 +135,14 @@ func (p *Pool) derive(family bursar.Family, from uint32, n int) ([]store.PoolKey
 		index := from + uint32(i)
 		pub, err := p.Keys.Public(chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: index})
 		if err != nil {
-			return nil, fmt.Errorf("derive for the pool of %s: %w", family, err)
+			return nil, fmt.Errorf("derive keys for the address pool of %s: %w", family, err)
 		}
 		keys[i] = store.PoolKey{Index: index, Public: pub}
 	}
 	return keys, nil
 }
 
-// Verify compares the first and the last key of each pool with the seed. The error is ErrForeignPool when they differ.
+// Verify compares the first and the last key of each pool with the seed. The error is ErrOtherPool when they differ.
 func (p *Pool) Verify(ctx context.Context) error {
 	for _, family := range p.Families {
 		s, err := p.state(ctx, family)
@@ -169,7 +171,7 @@ func (p *Pool) state(ctx context.Context, family bursar.Family) (s store.PoolSta
 		return err
 	})
 	if err != nil {
-		return s, fmt.Errorf("look at the pool of %s: %w", family, err)
+		return s, fmt.Errorf("read the address pool of %s: %w", family, err)
 	}
 	return s, nil
 }

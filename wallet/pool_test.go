@@ -28,7 +28,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// noSeed is a process's keys that fails the test where a key is asked for that only the seed can derive.
+// noSeed are the keys of a process that fail the test where a key is requested that only the seed can derive.
 type noSeed struct {
 	testing.TB
 	public wallet.Keys
@@ -41,7 +41,7 @@ func (k noSeed) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return k.public.Public(ref)
 }
 
-// A process with nothing but the exported public keys creates wallets of every currency once the pool is filled.
+// A process that has only exported public keys creates wallets of every currency once the pool is filled.
 func TestEveryCurrencyWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -74,8 +74,9 @@ func TestEveryCurrencyWithoutTheSeed(t *testing.T) {
 	})
 }
 
-// An empty pool refuses its own currency only, for now and with an alarm; a refill makes wallets go on without a gap.
-func TestEmptyPool(t *testing.T) {
+// An empty pool refuses its own currency only, temporarily and with an alarm; after a refill the indexes continue
+// without a gap.
+func TestAnEmptyPoolRefusesWallets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		seed := seedOf(t, 1)
@@ -108,7 +109,7 @@ func TestEmptyPool(t *testing.T) {
 	})
 }
 
-// The pool is left alone until half of it is gone, then filled up, and what was handed out is removed.
+// The pool is not touched until half of it is used, then filled up, and used keys are removed.
 func TestRefill(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
@@ -129,7 +130,7 @@ func TestRefill(t *testing.T) {
 	}
 }
 
-// Wallets that were made before there was a pool count: it begins behind them.
+// A pool starts after the indexes of wallets that were made before there was a pool.
 func TestPoolOfAnOlderDatabase(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
@@ -150,8 +151,8 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 	}
 }
 
-// A pool that another seed filled is refused before it is used, whichever end of it is wrong.
-func TestAnothersPool(t *testing.T) {
+// A pool that was filled with another seed is refused before it is used, whichever end of it is wrong.
+func TestAPoolOfAnotherSeedIsRefused(t *testing.T) {
 	t.Parallel()
 	mine, other := seedOf(t, 1), seedOf(t, 2)
 	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other},
@@ -168,13 +169,13 @@ func TestAnothersPool(t *testing.T) {
 	}
 	db := storetest.Open(t, storetest.SQLite(t))
 	pool := newPool(db, mine, 10)
-	must(t, pool.Verify(ctx)) // an empty one is nobody's
+	must(t, pool.Verify(ctx)) // an empty pool is of no seed
 	must(t, pool.Prime(ctx))
 	must(t, pool.Verify(ctx))
 }
 
-// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for
-// each other no longer than it takes.
+// Replicas that fill one pool and take keys from it at the same time give out every index exactly once, and wait for
+// each other no longer than necessary.
 func TestReplicasShareAPool(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -254,7 +255,7 @@ func TestRunKeepsThePoolFull(t *testing.T) {
 	}
 }
 
-// A pool that cannot be filled says so and does not end the process.
+// A pool that cannot be filled logs an error and does not end the process.
 func TestPoolWithoutASeed(t *testing.T) {
 	t.Parallel()
 	exported, err := signer.FromPublic(seedOf(t, 1).ExportPublic())

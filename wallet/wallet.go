@@ -1,10 +1,10 @@
 // Package wallet creates deposit addresses and changes what clients attach to them.
 //
-// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys
-// that were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops
-// address creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is
-// visible to the followers before its first payment can be, and creating a wallet never asks for a key that needs the
-// seed.
+// It owns the sequence of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys
+// that are derived ahead where only the seed can derive them. It never asks a node, so a chain whose nodes are down
+// never stops address creation. Its invariants: an index is used once, an address belongs to one wallet, every
+// committed address is visible to the followers before its first payment can be, and creating a wallet never needs a
+// key that only the seed derives.
 package wallet
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Keys derives public keys. To create wallets it needs no seed; see Pooled.
+// Keys derives public keys. Creating wallets needs no seed; see Pooled.
 type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }
 
-// Chain is what address creation needs of a chain: nothing that asks a node.
+// Chain is the part of a chain that address creation needs: nothing in it asks a node.
 type Chain interface {
 	Capabilities() chain.Capabilities
 	chain.Addresses
@@ -36,24 +36,24 @@ type Service struct {
 	chains   map[bursar.ChainID]Chain
 	registry *bursar.Registry
 	ids      *bursar.IDs
-	allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
+	allowed  []netip.Prefix // networks that webhooks may reach besides public addresses
 	ahead    *ahead
 	batch    *store.Batch[New, bursar.Wallet]
 
-	// Pooled, when set before the first Create, is called after each order for a wallet whose key comes from the pool. It
-	// must not block.
+	// Pooled, when set before the first Create, is called after each request for a wallet whose key comes from the
+	// pool. It must not block.
 	Pooled func()
 
-	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an
-	// index that it does not know yet is given to nobody.
+	// Marks, when set before the first Create, records outside the database which key indexes may have been given out:
+	// an index that it does not know yet is never given out.
 	Marks Marks
 
-	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the
-	// first Create, and answers from memory.
+	// Suspended returns the reason why a currency is not credited now, "" for one that is; nil: no currency is
+	// suspended. It is set before the first Create, and answers from memory.
 	Suspended func(code bursar.CurrencyCode) string
 }
 
-// NewService returns a service over the chains that are configured.
+// NewService returns a service for the configured chains.
 func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, registry *bursar.Registry, ids *bursar.IDs,
 	allowed []netip.Prefix) *Service {
 	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, allowed: allowed}
@@ -62,21 +62,23 @@ func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, regist
 	return s
 }
 
-// New is an order for a wallet, or for the wallet of a charge.
+// New is a request for a wallet, or for the wallet of a charge.
 type New struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode
 	Webhook  string
 	Metadata string
 
-	ChargeMinimum bursar.Amount // of a charge
-	ChargeLife    time.Duration // of a charge; zero: a wallet
+	ChargeMinimum bursar.Amount // of the charge
+	ChargeLife    time.Duration // of the charge; zero: this is a wallet
 
-	// Done runs in the transaction that creates the wallet, so that what it writes is there with it or not at all.
+	// Done runs in the transaction that creates the wallet, so that its writes are committed with the wallet or not at
+	// all.
 	Done func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error
 }
 
-// Create makes a wallet and returns it once it is committed. Errors: *bursar.Error of what is wrong with the order.
+// Create makes a wallet and returns it once it is committed. Errors: a *bursar.Error that says what is wrong with the
+// request.
 func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	c, err := s.chainOf(n.Currency)
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	if err := netpolicy.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
 		return bursar.Wallet{}, err
 	}
-	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // why is the operator's business
+	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // the reason is for the operator only
 		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
 			"%s is suspended for the moment: what is paid in it is not credited", n.Currency)
 	}
@@ -111,8 +113,8 @@ func (s *Service) chainOf(code bursar.CurrencyCode) (Chain, error) {
 	return c, nil
 }
 
-// createAll makes the wallets of one batch. All are made or, on an error, none; those for which the pool has no key are
-// refused each by itself.
+// createAll makes the wallets of one batch. Either all are made or, on an error, none; a wallet for which the pool has
+// no key is refused alone.
 func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]store.Result[bursar.Wallet], error) {
 	number, err := tx.Wallets().TakeNumbers(ctx, len(orders))
 	if err != nil {
@@ -148,7 +150,7 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 	return results, s.insert(ctx, tx, made, wanted)
 }
 
-// insert writes wallets that have their addresses, with what their orders want besides.
+// insert writes wallets that have their addresses, and whatever else their requests write.
 func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet, orders []New) error {
 	if len(wallets) == 0 {
 		return nil
@@ -167,7 +169,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wal
 	return nil
 }
 
-// enableURLs allows the orders' webhooks again that had answered 410 Gone, each once.
+// enableURLs enables the requests' webhooks that had answered 410 Gone again, each once.
 func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 	type receiver struct {
 		account bursar.ID
@@ -242,21 +244,21 @@ func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metada
 	return w, err
 }
 
-// Scope says whose webhook is set: one wallet's, a currency's, or with neither the whole account's.
+// Scope says whose webhook is set: one wallet's, all of a currency, or, with neither, the whole account's.
 type Scope struct {
 	Account  bursar.ID
 	Wallet   bursar.ID
 	Currency bursar.CurrencyCode
 }
 
-// Updated is how many wallets a change of webhook met, and the wallet where it was one.
+// Updated is the number of wallets whose webhook was changed, and the wallet where it was a single one.
 type Updated struct {
 	Wallets int64
 	Wallet  *bursar.Wallet
 }
 
-// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction
-// and may be nil. A currency beside a wallet must be the wallet's.
+// SetWebhook replaces the webhook of the existing wallets that the scope names; done runs in the same transaction and
+// may be nil. A scope with a wallet and a currency is refused unless the wallet has that currency.
 func (s *Service) SetWebhook(
 	ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error,
 ) (u Updated, err error) {

@@ -13,21 +13,21 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can
-// be used again.
+// maxAnswer is how many bytes of a response's body are read. Its content does not matter: it is read so that the
+// connection can be used again.
 const maxAnswer = 64 << 10
 
-// answer is what came of a request.
+// answer is the outcome of a request.
 type answer struct {
 	outcome Outcome
-	code    int           // 0: there was none
-	after   time.Duration // the receiver's wish for the next attempt, 0: none
-	words   string        // why it failed, empty for a success
+	code    int           // 0: there was no response
+	after   time.Duration // the receiver's Retry-After, 0: none
+	reason  string        // why it failed, empty for a success
 }
 
 func failed(err error) answer {
-	outcome, words := explain(err)
-	return answer{outcome: outcome, words: words}
+	outcome, reason := explain(err)
+	return answer{outcome: outcome, reason: reason}
 }
 
 // result is an attempt to be recorded.
@@ -37,36 +37,36 @@ type result struct {
 	of   *job
 }
 
-// attempt sends one event and records what came of it. An attempt that was cut off by the end of Run, or could not be
-// signed, is not recorded: the claim runs out and the event is sent again.
+// attempt sends one event and records the outcome. An attempt that was cut off by the end of Run, or could not be
+// signed, is not recorded: its lease expires and the event is sent again.
 func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	at, began := d.now(), d.clock()
 	secrets := secretsAt(d.secrets, j.account, at)
-	a := answer{words: "not signed"}
+	a := answer{reason: "not signed"}
 	if len(secrets) > 0 {
 		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
 	}
 	ended := d.clock()
-	for _, turned := range d.queues.ended(j, ended, a.words == "") {
+	for _, turned := range d.queues.ended(j, ended, a.reason == "") {
 		d.skip(ctx, turned)
 	}
 	d.pump(ctx)
 	defer d.queues.recorded()
 	switch {
 	case len(secrets) == 0:
-		d.log.Error("a webhook could not be signed", "event", j.ID)
-	case ctx.Err() == nil || a.words == "":
+		d.log.Error("webhook could not be signed", "event", j.ID)
+	case ctx.Err() == nil || a.reason == "":
 		d.counters.made(a.outcome, ended.Sub(began))
 		d.record(ctx, d.judge(j, a, at, ended.Sub(began)))
 	}
 }
 
-// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of
-// others.
+// guarded turns a panic into a failed attempt, so that one receiver's response ends neither the process nor the
+// deliveries to others.
 func (d *Deliverer) guarded(j *job, send func() answer) (a answer) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.log.Error("an attempt panicked", "event", j.ID, "cause", cause, "stack", string(debug.Stack()))
+			d.log.Error("webhook attempt panicked", "event", j.ID, "cause", cause, "stack", string(debug.Stack()))
 			a = failed(errPanicked)
 		}
 	}()
@@ -75,7 +75,7 @@ func (d *Deliverer) guarded(j *job, send func() answer) (a answer) {
 
 var errPanicked = errors.New("the attempt panicked")
 
-// send posts the event and reads the answer, all within the time of one attempt.
+// send posts the event and reads the response, all within the time limit of one attempt.
 func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {
 	if err := netpolicy.CheckWebhookURL(j.URL, d.allowed); err != nil {
 		return failed(err)
@@ -96,18 +96,18 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 		return failed(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
-		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
+	if resp.StatusCode >= 200 { // the body of a protocol switch (1xx) never ends
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // only the status counts, so a read error does not matter
 	}
 	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
 		after: retryAfter(resp.StatusCode, resp.Header, d.now())}
 	if !delivered(a.code) {
-		a.words = statusWords(a.code)
+		a.reason = statusReason(a.code)
 	}
 	return a
 }
 
-// judge turns an answer into the event's new state.
+// judge derives the event's new state from an answer.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
 	r := result{of: j, Outcome: store.Outcome{
 		Event:   j.Number,
@@ -115,9 +115,9 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 		Status:  store.DeliveryPending,
 		Tries:   j.Tries + 1,
 		NextAt:  at,
-		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words},
+		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.reason},
 	}}
-	if a.words == "" {
+	if a.reason == "" {
 		r.Status = store.DeliveryDelivered
 		return r
 	}
@@ -134,24 +134,24 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 	return r
 }
 
-// skip passes over an attempt of an event whose receiver hangs, as if it had been made in vain. The last one of the
-// schedule is not passed over: it is forgotten, and made when the lane opens again.
+// skip records an attempt of an event whose receiver hangs as failed, without sending it. The last attempt of the
+// schedule is never skipped: it is left to its lease, and made when the destination queue opens again.
 func (d *Deliverer) skip(ctx context.Context, j *job) {
 	if j.Tries+1 >= attemptsOf(j.Kind) {
 		return
 	}
 	d.counters.skipped()
 	d.begin(func() {
-		d.record(ctx, d.judge(j, answer{words: "not sent: the receiver did not answer the attempts before"}, d.now(), 0))
+		d.record(ctx, d.judge(j, answer{reason: "not sent: the receiver did not answer earlier attempts"}, d.now(), 0))
 	})
 }
 
-// record writes a result together with those of other attempts.
+// record writes a result, in one transaction with those of other attempts.
 func (d *Deliverer) record(ctx context.Context, r result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	if _, err := d.records.Do(ctx, r); err != nil {
-		d.log.Error("a webhook's attempt could not be recorded", "number", r.Event, "error", err)
+		d.log.Error("webhook attempt could not be recorded", "number", r.Event, "error", err)
 		return
 	}
 	d.logAttempt(r)

@@ -28,7 +28,7 @@ func counter(b *testing.B) (url string, count *atomic.Int64) {
 }
 
 // BenchmarkDeliver sends 10,000 events to a healthy receiver while another one, with 100 events due before, hangs. Each
-// is claimed, signed, sent and recorded.
+// is leased, signed, sent and recorded.
 func BenchmarkDeliver(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite,
 		"postgres": storetest.Postgres} {
@@ -52,7 +52,7 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkBarePost sends as many requests with nothing around them, as many at once as a lane allows.
+// BenchmarkBarePost sends as many requests without the rest of the work, as many at once as a destination queue allows.
 func BenchmarkBarePost(b *testing.B) {
 	url, _ := counter(b)
 	d := New(Config{AllowNetworks: loopback})

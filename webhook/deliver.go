@@ -1,18 +1,19 @@
-// Package webhook delivers events: it claims the rows that are due in the events table, posts each to its receiver, and
-// records what came of it.
+// Package webhook delivers events: it leases the due rows of the events table, posts each to its receiver, and records
+// the outcome.
 //
 // It owns the schedule of attempts, the signature, the dialling of receivers and the fairness between them. It never
-// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its
-// invariants:
-//   - an event is sent at least once, always under its own id, and stays claimed by one deliverer while it is sent;
-//   - no connection is opened to an address that bursar.MayDial refuses, whatever a URL or a name server says;
-//   - a receiver that hangs holds back its own events and nobody else's;
-//   - no event is given up without its last attempt having really been sent.
+// writes an event's body, never decides whether a customer gets an event, and never stores a secret. Its invariants:
 //
-// Each account's events to one host form a lane. A lane starts narrow and widens with each success, so a receiver that
-// never answers holds a few connections only; after some attempts in a row that hung, the lane is shut for a while and
-// its events move along their schedule without being sent. An event that finds no room is given back for a while, or
-// forgotten until its claim runs out by itself; it is claimed again, at no cost to its schedule.
+//   - an event is sent at least once, always under its own id, and is leased by one deliverer while it is sent;
+//   - no connection is opened to an address that netpolicy.MayDial refuses, whatever a URL or a name server says;
+//   - a receiver that hangs delays its own events and no others;
+//   - no event is given up before its last attempt was really sent.
+//
+// Each account's events for one host form a destination queue. A queue starts with few attempts at once and gets more
+// with each success, so a receiver that never answers holds a few connections only. After several attempts in a row
+// that hung, the queue is shut for a while and its events move along their schedule without being sent. An event that
+// overflows a queue is released for a while, or dropped from memory until its lease expires; it is leased again, at no
+// cost to its schedule.
 package webhook
 
 import (
@@ -29,22 +30,22 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Secrets knows the webhook secrets, which are derived and never stored.
+// Secrets returns the webhook secrets, which are derived and never stored.
 type Secrets interface {
-	// WebhookSecret returns the bytes that sign an account's webhooks in one generation, the same for ever; none means
+	// WebhookSecret returns the bytes that sign an account's webhooks in one generation, always the same; nil means
 	// that nothing can be sent for the account now.
 	WebhookSecret(account bursar.ID, generation uint32) []byte
 }
 
-// Config is what a Deliverer works with.
+// Config holds the settings and dependencies of a Deliverer.
 type Config struct {
 	DB            *store.DB
 	Secrets       Secrets
-	AllowNetworks []netip.Prefix      // what may be dialled besides public addresses
+	AllowNetworks []netip.Prefix      // networks that may be dialled besides public addresses
 	Log           *slog.Logger        // nil: nothing is logged
 	Rand          func(n int64) int64 // a number in [0, n), to spread retries; nil: math/rand/v2
-	Clock         func() time.Time    // of this process, to measure what takes long; nil: time.Now
-	Client        Poster              // makes the requests in place of connections of its own, which it must keep from addresses that are not public
+	Clock         func() time.Time    // of this process, to measure durations; nil: time.Now
+	Client        Poster              // replaces the default client; like it, must refuse addresses that are not public
 }
 
 // Deliverer sends due events. Any number of them, in any number of processes, may share a database.
@@ -65,22 +66,22 @@ type Deliverer struct {
 	group    sync.WaitGroup
 }
 
-// times are the durations of the contract and of the work around it.
+// times are the durations that the contract sets and those of the work around them.
 type times struct {
-	attempt time.Duration // all that one attempt may take
+	attempt time.Duration // time limit of one attempt
 	lease   time.Duration // after this another deliverer may take an event
-	queue   time.Duration // the most that a claimed event waits: claim less attempt, and time to record
-	poll    time.Duration // between looks into the database while nobody wakes us
-	grace   time.Duration // how long attempts under way may go on when Run is to end
+	queue   time.Duration // the longest that a leased event waits: lease less attempt, less time to record
+	poll    time.Duration // interval of polling the database without a wake-up
+	grace   time.Duration // time for attempts under way when Run ends
 }
 
 const (
 	leaseBatch    = 256
 	recordTimeout = 10 * time.Second
-	retryLater    = 10 * time.Millisecond // when what is due was being claimed by another
+	retryLater    = 10 * time.Millisecond // when due events were locked by another deliverer
 )
 
-// New returns a Deliverer that does nothing before Run.
+// New returns a Deliverer that does nothing before Run or Step.
 func New(cfg Config) *Deliverer {
 	d := &Deliverer{
 		db:      cfg.DB,
@@ -117,7 +118,7 @@ func New(cfg Config) *Deliverer {
 	return d
 }
 
-// Wake hints that an event may be due. It never blocks, and is never needed: the database is looked at every second.
+// Wake signals that an event may be due. It never blocks and is never needed: the database is polled every second.
 func (d *Deliverer) Wake() {
 	select {
 	case d.wake <- struct{}{}:
@@ -125,38 +126,38 @@ func (d *Deliverer) Wake() {
 	}
 }
 
-// Step claims what is due, sends it and records what came of it: one round of Run, for who decides when each is taken.
+// Step leases due events, sends them and records the outcomes: one round of Run, for callers that control the time.
 func (d *Deliverer) Step(ctx context.Context) error {
-	d.giveBack(ctx)
+	d.releaseOverflow(ctx)
 	jobs, _, err := d.lease(ctx, leaseBatch)
 	if err != nil {
-		return fmt.Errorf("claim due webhooks: %w", err)
+		return fmt.Errorf("lease due webhooks: %w", err)
 	}
-	d.place(ctx, jobs)
+	d.enqueue(ctx, jobs)
 	d.group.Wait()
 	return nil
 }
 
-// begin runs f beside the caller.
+// begin runs f in a goroutine of its own.
 func (d *Deliverer) begin(f func()) {
 	d.group.Add(1)
 	d.db.Go(func() {
 		defer d.group.Done()
-		defer d.noted()
+		defer d.recovered()
 		f()
 	})
 }
 
-// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent
+// recovered keeps a panic from ending the process. What was under way is not recorded: its lease expires and it is sent
 // again.
-func (d *Deliverer) noted() {
+func (d *Deliverer) recovered() {
 	if cause := recover(); cause != nil {
-		d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
+		d.log.Error("webhook delivery panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 
-// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error
-// of the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
+// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. A
+// database error is logged and the work goes on; leased events are sent later. Run may be called once.
 func (d *Deliverer) Run(ctx context.Context) error {
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -164,7 +165,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 		d.round(ctx, sending)
 	}
 	d.queues.close(d.clock())
-	d.giveBack(sending)
+	d.releaseOverflow(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
 	d.group.Wait()
@@ -172,34 +173,34 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	return nil
 }
 
-// round claims one batch, and waits for something to do when that was all there was.
+// round leases one batch, and waits for work when no more events are due.
 func (d *Deliverer) round(ctx, sending context.Context) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
+			d.log.Error("webhook delivery panicked", "cause", cause, "stack", string(debug.Stack()))
 			d.sleep(ctx, d.times.poll)
 		}
 	}()
-	limit := d.queues.room(ctx, leaseBatch)
-	d.giveBack(sending)
+	limit := d.queues.awaitCapacity(ctx, leaseBatch)
+	d.releaseOverflow(sending)
 	if limit == 0 {
 		return
 	}
 	jobs, leased, err := d.lease(ctx, limit)
 	if err != nil {
 		if ctx.Err() == nil {
-			d.log.Error("due webhooks could not be claimed", "error", err)
+			d.log.Error("due webhooks could not be leased", "error", err)
 			d.sleep(ctx, d.times.poll)
 		}
 		return
 	}
-	d.place(sending, jobs)
+	d.enqueue(sending, jobs)
 	if leased < limit {
 		d.idle(ctx, leased)
 	}
 }
 
-// idle waits until the next event is due, for a hint, or for the time to look again.
+// idle waits until the next event is due, for a wake-up, or for the next poll.
 func (d *Deliverer) idle(ctx context.Context, leased int) {
 	wait := d.times.poll
 	err := d.db.View(ctx, func(tx *store.Tx) error {
@@ -210,7 +211,7 @@ func (d *Deliverer) idle(ctx context.Context, leased int) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		d.log.Error("the next webhook could not be looked up", "error", err)
+		d.log.Error("next due webhook could not be looked up", "error", err)
 	}
 	if leased == 0 {
 		wait = max(wait, retryLater)
@@ -231,25 +232,29 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// place puts claimed events into their lanes.
-func (d *Deliverer) place(sending context.Context, jobs []*job) {
+// enqueue puts leased events into their destination queues.
+func (d *Deliverer) enqueue(sending context.Context, jobs []*job) {
 	for _, j := range jobs {
 		if !d.queues.put(j, d.clock()) {
 			d.skip(sending, j)
 		}
 	}
 	d.pump(sending)
-	d.giveBack(sending)
+	d.releaseOverflow(sending)
 }
 
-// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of
-// the claim, the claim just runs out.
-func (d *Deliverer) giveBack(ctx context.Context) {
+// releaseOverflow releases the leases of events that overflowed, from the time when there will be capacity. Where that
+// is later than the end of the lease, the lease is left to expire.
+func (d *Deliverer) releaseOverflow(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()
 	for _, s := range d.queues.takeOverflow() {
-		if s.room.Before(s.job.leased.Add(d.times.lease)) {
-			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
+		if s.capacityAt.Before(s.job.leased.Add(d.times.lease)) {
+			back = append(back, store.Claimed{
+				Event:  s.job.Number,
+				Claim:  s.job.Attempts,
+				NextAt: d.now().Add(s.capacityAt.Sub(now)),
+			})
 		}
 	}
 	if len(back) == 0 {
@@ -259,11 +264,11 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 	defer cancel()
 	err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.Deliveries().Release(ctx, back) })
 	if err != nil && ctx.Err() == nil {
-		d.log.Error("webhooks without room could not be given back", "error", err)
+		d.log.Error("leases of overflowed webhooks could not be released", "error", err)
 	}
 }
 
-// pump starts every attempt that the lanes allow now.
+// pump starts every attempt that the destination queues allow now.
 func (d *Deliverer) pump(sending context.Context) {
 	for j := d.queues.next(d.clock()); j != nil; j = d.queues.next(d.clock()) {
 		d.begin(func() { d.attempt(sending, j) })

@@ -93,8 +93,8 @@ func TestTheWholeSchedule(t *testing.T) {
 	})
 }
 
-// An event that was given up, or delivered, starts again when somebody asks for it.
-func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
+// An event that was given up, or delivered, starts its schedule again when somebody requests a redelivery.
+func TestRedeliveryRestartsTheSchedule(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		var code atomic.Int64
@@ -195,7 +195,7 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 	})
 }
 
-// Whatever goes wrong, the log and the record hold neither a secret nor the URL.
+// Whatever fails, the log and the records contain neither a secret nor the URL.
 func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
@@ -212,7 +212,7 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 			for range schedule {
 				d, past := s.tried(id, 1)
 				last := past[len(past)-1]
-				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") ||
+				if last.Error == "" || len(last.Error) > maxReason || strings.Contains(last.Error, "hunter2") ||
 					strings.Contains(last.Error, "127.0.0.1") {
 					t.Errorf("%s: %q", host, last.Error)
 				}
@@ -226,7 +226,7 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 	})
 }
 
-// The events of a lane that is shut move along their schedule without being sent, but the last attempt is always made.
+// The events of a queue that is shut move along their schedule without being sent, but the last attempt is always made.
 func TestAShutQueue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
@@ -243,7 +243,7 @@ func TestAShutQueue(t *testing.T) {
 			}
 			s.clock.advance(e.NextAt.Sub(s.clock.now()))
 		}
-		s.until("the last attempt to be claimed and forgotten", func() bool {
+		s.until("the last attempt to be leased and forgotten", func() bool {
 			e, _ := s.find(id)
 			return e.Attempts >= int64(len(schedule))
 		})
@@ -269,7 +269,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		d.secrets = noSecrets{}
 		stop := s.run(d)
 		id := s.event(r.URL)
-		s.until("the claim", func() bool { e, _ := s.find(id); return e.Attempts == 1 })
+		s.until("the lease", func() bool { e, _ := s.find(id); return e.Attempts == 1 })
 		stop()
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
 			t.Errorf("it is %s", e.Status)
@@ -282,7 +282,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 	})
 }
 
-// With a poll that never comes, only the hint and the time of the next event move it.
+// With a poll interval that never ends, only the wake-up and the time of the next event make it look for work.
 func TestWakeAndTheNextTime(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {

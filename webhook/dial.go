@@ -12,27 +12,27 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// The reasons not to dial. They name no address: what a name means inside the operator's network is not the customer's.
+// The reasons not to dial. They name no address: how a name resolves in the operator's network is not for customers.
 var (
 	errNotPublic = errors.New("the host's address is not public")
 	errPort      = errors.New("ports below 1024 other than 80 and 443 are not allowed")
 )
 
-// maxHeader bounds the header of an answer.
+// maxHeader is the maximum size of a response's header.
 const maxHeader = 32 << 10
 
-// keepIdle is shorter than the 5 seconds after which common servers close a connection, so that hardly any request
-// meets one that is just being closed.
+// keepIdle is shorter than the 5 seconds after which common servers close a connection, so that hardly any request uses
+// a connection that is just being closed.
 const keepIdle = 4 * time.Second
 
-// Poster sends requests; *http.Client is the one for service use.
+// Poster sends requests; production uses *http.Client.
 type Poster interface {
 	Do(*http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }
 
-// newClient returns a client that follows no redirect, knows no proxy and no cookie, unpacks nothing, and dials only
-// what the rules allow.
+// newClient returns a client that follows no redirect, uses no proxy and no cookies, decompresses nothing, and dials
+// only what the rules allow.
 func newClient(allowed []netip.Prefix, l limits) *http.Client {
 	return &http.Client{
 		Transport:     newTransport(newDialer(allowed), l),
@@ -50,12 +50,12 @@ func newTransport(dialer *net.Dialer, l limits) *http.Transport {
 		IdleConnTimeout:        keepIdle,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: maxHeader,
-		// A connection of HTTP/2 whose other end has vanished would otherwise be used again and again.
+		// Without pings an HTTP/2 connection whose peer has vanished would be used again and again.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
 	}
 }
 
-// newDialer returns a dialer that judges every address at the moment of connecting, after all resolving.
+// newDialer returns a dialer that checks every address at the moment of connecting, after name resolution.
 func newDialer(allowed []netip.Prefix) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   10 * time.Second,

@@ -52,7 +52,7 @@ func TestTheAddressThatIsDialledIsJudged(t *testing.T) {
 	}
 }
 
-// nameServer answers every question for an address with what it is told at that moment.
+// nameServer answers every query for an address with what answer returns at that moment.
 func nameServer(t *testing.T, answer func() []netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -94,8 +94,8 @@ func reply(query []byte, answer func() []netip.Addr) []byte {
 	return message
 }
 
-// A name leads to an allowed address when it is first looked up and to the operator's own network afterwards.
-func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
+// A name resolves to an allowed address at the first look-up and to the operator's own network afterwards.
+func TestANameThatResolvesToAPrivateAddressIsNotDialled(t *testing.T) {
 	t.Parallel()
 	outside, port := listenAt(t, "127.0.0.2:0")
 	inside, _ := listenAt(t, "127.0.0.1:"+port)
@@ -111,7 +111,7 @@ func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
 		t.Fatalf("before: %+v", a)
 	}
 	turned.Store(true)
-	if a := post(d, url); a.words != errNotPublic.Error() {
+	if a := post(d, url); a.reason != errNotPublic.Error() {
 		t.Errorf("after: %+v", a)
 	}
 	if outside.Load() != 1 || inside.Load() != 0 {
@@ -126,7 +126,7 @@ func addresses(texts ...string) (list []netip.Addr) {
 	return list
 }
 
-// resolving returns a deliverer that may dial 127.0.0.2 and has names resolved to what it is told at that moment.
+// resolving returns a deliverer that may dial 127.0.0.2 and whose names resolve to what answer returns at that moment.
 func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
 	t.Helper()
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
@@ -138,8 +138,8 @@ func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
 	return d
 }
 
-// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is
-// any.
+// A name resolves to several addresses, some of them internal: those are skipped, and a public one is dialled if there
+// is any.
 func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 	t.Parallel()
 	outside, port := listenAt(t, "127.0.0.2:0")
@@ -168,8 +168,8 @@ func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 	}
 }
 
-// A name server that tells nothing useful, or nothing at all, holds an attempt up no longer than a receiver may.
-func TestNamesThatLeadNowhere(t *testing.T) {
+// A name server with a useless answer, or with none, delays an attempt no longer than a receiver may.
+func TestNamesThatDoNotResolveFailInTime(t *testing.T) {
 	t.Parallel()
 	if a := post(resolving(t, func() []netip.Addr {
 		return nil
@@ -178,7 +178,7 @@ func TestNamesThatLeadNowhere(t *testing.T) {
 	}
 	silent := resolving(t, func() []netip.Addr { select {} })
 	silent.times.attempt = 100 * time.Millisecond
-	if a := post(silent, "http://silent.example/"); a.words == "" || a.code != 0 {
+	if a := post(silent, "http://silent.example/"); a.reason == "" || a.code != 0 {
 		t.Errorf("without an answer: %+v", a)
 	}
 }
@@ -215,7 +215,7 @@ func post(d *Deliverer, url string) answer {
 	return d.send(bg, j, time.Now(), [][]byte{{1}})
 }
 
-func TestNoCostumeReachesALocalReceiver(t *testing.T) {
+func TestNoNotationReachesALocalReceiver(t *testing.T) {
 	t.Parallel()
 	connections, port := listenAt(t, "[::]:0")
 	d := New(Config{})
@@ -224,17 +224,17 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 		"[::1]", "[::]", "[::ffff:127.0.0.1]",
 		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
 	} {
-		if a := post(d, "http://"+host+":"+port+"/"); a.words == "" || a.code != 0 {
+		if a := post(d, "http://"+host+":"+port+"/"); a.reason == "" || a.code != 0 {
 			t.Errorf("%s: %+v", host, a)
 		}
 	}
-	// Past the look at the URL, the dialler alone keeps it out.
+	// After the check of the URL, the dialer alone refuses it.
 	for _, address := range []string{"127.0.0.1:", "localhost:", "[::1]:", "0.0.0.0:", ":", "[::ffff:127.0.0.1]:"} {
 		conn, err := newDialer(nil).DialContext(bg, "tcp", address+port)
 		if err == nil {
 			conn.Close()
 		}
-		if outcome, words := explain(err); err == nil || outcome != OutcomeRefused || words != errNotPublic.Error() {
+		if outcome, reason := explain(err); err == nil || outcome != OutcomeRefused || reason != errNotPublic.Error() {
 			t.Errorf("dialling %s: %v", address, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+port)
 	t.Setenv("http_proxy", "http://127.0.0.1:"+port)
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/30")}})
-	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.words, "refused") || connections.Load() != 0 {
+	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.reason, "refused") || connections.Load() != 0 {
 		t.Errorf("%+v, %d connections", a, connections.Load())
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// One receiver that hangs, with a long queue of its own, costs another nothing.
+// One receiver that hangs, with a long queue of its own, does not delay another.
 func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
@@ -30,7 +30,7 @@ func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	})
 }
 
-// One account points its events at hundreds of hosts that all hang; the other account does not notice.
+// One account points its events at hundreds of hosts that all hang; the other account is not delayed.
 func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {

@@ -31,7 +31,7 @@ type wristwatch struct{ offset atomic.Int64 }
 func (w *wristwatch) now() time.Time          { return time.Now().Add(time.Duration(w.offset.Load())) }
 func (w *wristwatch) advance(d time.Duration) { w.offset.Add(int64(d)) }
 
-// harness is a database with an account, and a clock of its own.
+// harness is a database with an account, and a clock that the test sets.
 type harness struct {
 	testing.TB
 	url   string
@@ -103,7 +103,7 @@ func (s *harness) eventsOf(account bursar.ID, n int, url func(i int) string) []b
 			if err != nil {
 				return err
 			}
-			e.Kind = bursar.EventDeposit // a trial has fewer attempts
+			e.Kind = bursar.EventDeposit // a test event has fewer attempts
 			if err := tx.Events().Insert(bg, e); err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func until(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out while waiting for: %s", what)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (s *harness) tried(id bursar.ID, n int) (d store.Delivery, past []store.Att
 	return d, past
 }
 
-// fixedSecrets derives a secret that tests can tell apart.
+// fixedSecrets derives a different secret for each account and generation.
 type fixedSecrets struct{}
 
 func (fixedSecrets) WebhookSecret(account bursar.ID, generation uint32) []byte {
@@ -171,7 +171,7 @@ func (fixedSecrets) WebhookSecret(account bursar.ID, generation uint32) []byte {
 	return secret
 }
 
-// deliverer returns one that may dial loopback and looks into the database all the time.
+// deliverer returns one that may dial loopback and polls the database all the time.
 func (s *harness) deliverer(db *store.DB) *Deliverer {
 	d := New(Config{DB: db, Secrets: fixedSecrets{}, AllowNetworks: loopback, Rand: func(n int64) int64 { return n / 2 }})
 	d.times.poll = 5 * time.Millisecond
@@ -198,13 +198,13 @@ func (s *harness) run(d *Deliverer) (stop func()) {
 	return stop
 }
 
-// request is what a receiver got.
+// request is what a receiver received.
 type request struct {
 	header http.Header
 	body   []byte
 }
 
-// receiver keeps what it is sent and answers as it is told; a nil handler answers 204.
+// receiver records its requests and answers them with its handler; a nil handler answers 204.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -239,7 +239,7 @@ func (r *receiver) all() []request {
 
 func (r *receiver) count() int { return len(r.all()) }
 
-// ids counts how often each event came.
+// ids counts how often each event was received.
 func (r *receiver) ids() map[string]int {
 	counts := map[string]int{}
 	for _, got := range r.all() {

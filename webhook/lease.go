@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// job is a claimed event with all that is needed to send it.
+// job is a leased event with all that is needed to send it.
 type job struct {
 	store.Delivery
 	account bursar.Account
@@ -18,7 +18,7 @@ type job struct {
 	leased  time.Time // by this process's clock
 }
 
-// lease takes up to limit due events and returns those that are to be sent, and how many were taken.
+// lease takes up to limit due events. It returns those that are to be sent, and how many it took.
 func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
 	leased := d.clock()
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
@@ -49,14 +49,14 @@ type target struct {
 	url     string
 }
 
-// known is what one batch has read of accounts and URLs.
+// known caches the accounts and URLs that one batch has read.
 type known struct {
 	accounts map[bursar.ID]bursar.Account
 	dead     map[target]bool
 }
 
-// job returns nothing for an event to a URL that answered 410 Gone, which was recorded by somebody who did not know: it
-// ends all the deliveries to that URL.
+// job returns nil for an event to a URL that answered 410 Gone, recorded by a transaction that did not see the answer:
+// it ends all deliveries to that URL.
 func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) (_ *job, err error) {
 	to := target{delivery.AccountID, delivery.URL}
 	dead, ok := k.dead[to]
@@ -82,11 +82,11 @@ func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) 
 	return &job{Delivery: delivery, account: account, queue: queueKey{delivery.AccountID, hostOf(delivery.URL)}}, nil
 }
 
-// hostOf returns the host and port that a URL leads to, without the distinctions that make no difference.
+// hostOf returns the host and port of a URL, normalised.
 func hostOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return "" // such an event fails at once, in any lane
+		return "" // such an event fails at once, in any queue
 	}
 	port := u.Port()
 	if port == "" {

@@ -7,8 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// logAttempt logs an attempt that is recorded, under the ID of what the event is about: docs/operations.md shows how to
-// read it.
+// logAttempt logs a recorded attempt under the ID of the event's subject; docs/operations.md explains the lines.
 func (d *Deliverer) logAttempt(r result) {
 	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt",
 		r.Number,
@@ -18,7 +17,7 @@ func (d *Deliverer) logAttempt(r result) {
 	case store.DeliveryDelivered:
 		level, message = slog.LevelInfo, "webhook delivered"
 	case store.DeliveryDisabled:
-		message = "webhook wanted no more"
+		message = "webhook endpoint gone"
 	case store.DeliveryFailed:
 		message = "webhook given up"
 	default:

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// explosive panics at its first request, as code does that met an answer nobody foresaw.
+// explosive panics at its first request, as code does after a response that no rule covers.
 type explosive struct {
 	http.Client
 	asked atomic.Int64
@@ -24,9 +24,9 @@ func (e *explosive) Do(*http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the
-// process end.
-func TestAPanicOfAnAttemptIsAnAttemptInVain(t *testing.T) {
+// An attempt that panics is a failed attempt: it is recorded and repeated, and neither other events nor the process
+// end.
+func TestAPanicIsAFailedAttempt(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		d := s.deliverer(s.db)
 		d.client = &explosive{}

@@ -7,33 +7,34 @@ import (
 )
 
 const (
-	firstWindow     = 2                      // attempts at once in a lane that has not answered yet, or that hangs
-	firstQueue      = 64                     // events that may wait there
-	learningTime    = 250 * time.Millisecond // after this without an answer a lane counts as slow
-	hangs           = time.Second            // a failure that took longer held a connection for nothing
-	hungInARow      = 3                      // such failures shut the lane
+	firstWindow     = 2                      // attempts at once in a queue that has not answered yet, or that hangs
+	firstQueue      = 64                     // events that may wait in such a queue
+	learningTime    = 250 * time.Millisecond // without an answer for so long a queue counts as slow
+	hangs           = time.Second            // a failure that took longer counts as a hang
+	hungInARow      = 3                      // hangs in a row that shut the queue
 	shutFor         = 30 * time.Second
-	longestOverflow = time.Minute // how far ahead an event that finds no room is put off
+	longestOverflow = time.Minute // the longest time for which an overflowed event is put off
 	longestQueue    = 1 << 20     // keeps the arithmetic of capacity small
 )
 
-// queueKey names a lane. The account is part of it, so that nobody's receiver at a host that many share, such as a
-// provider of hooks, is held back by another's.
+// queueKey identifies a destination queue. The account is part of it, so that at a host that many accounts share, such
+// as a webhook provider, one account's receiver never delays another's.
 type queueKey struct {
 	account bursar.ID
 	host    string
 }
 
-// destinationQueue is the queue to one receiver and what is known of its health. Its lanes' lock guards it.
+// destinationQueue is the queue of one receiver and what is known of its health. The lock of its destinationQueues
+// guards it.
 type destinationQueue struct {
 	queueKey
 	waiting []*job
-	running map[*job]time.Time // since when
-	ordered bool               // it stands in line to be served
+	running map[*job]time.Time // start of each attempt
+	ordered bool               // it is in the list of queues to serve
 
 	window     int           // attempts at once
-	pace       time.Duration // a moving average of what an attempt takes; 0: none has ended
-	overflowed time.Time     // when the last event that found no room may come back
+	pace       time.Duration // moving average of an attempt's duration; 0: none has ended
+	overflowed time.Time     // when the last overflowed event may come back
 	hung       int           // attempts in a row that failed slowly
 	shutUntil  time.Time
 }
@@ -42,7 +43,7 @@ func newQueue(key queueKey) *destinationQueue {
 	return &destinationQueue{queueKey: key, running: map[*job]time.Time{}, window: firstWindow}
 }
 
-// stuck is how long the oldest attempt under way has had no answer.
+// stuck returns how long the oldest attempt under way has waited for an answer.
 func (l *destinationQueue) stuck(now time.Time) time.Duration {
 	var oldest time.Duration
 	for _, since := range l.running {
@@ -51,12 +52,12 @@ func (l *destinationQueue) stuck(now time.Time) time.Duration {
 	return oldest
 }
 
-// learning reports that nothing is known of the receiver yet.
+// learning reports whether nothing is known of the receiver yet.
 func (l *destinationQueue) learning(now time.Time) bool {
 	return l.pace == 0 && l.stuck(now) < learningTime
 }
 
-// capacity is how many events may wait: as many as will be sent within the time, as far as one can tell.
+// capacity estimates how many events may wait: as many as will be sent within the time.
 func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
 	if l.learning(now) {
 		return firstQueue
@@ -65,8 +66,8 @@ func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
 	return max(l.window, int(min(within/pace, longestQueue))*l.window)
 }
 
-// addOverflow returns when an event that finds no room may come back. Each gets a time of its own, spread as the lane
-// will work them off at its best: a backlog is not claimed again and again for nothing.
+// addOverflow returns when an overflowed event may come back. Each gets a time of its own, spread at the queue's best
+// rate, so that a backlog is not leased again and again in vain.
 func (l *destinationQueue) addOverflow(now time.Time, widest int) time.Time {
 	if l.learning(now) {
 		return now.Add(learningTime)
@@ -81,7 +82,7 @@ func (l *destinationQueue) addOverflow(now time.Time, widest int) time.Time {
 	return l.overflowed
 }
 
-// ended learns from an attempt and reports whether the lane is to be shut.
+// ended updates the receiver's health after an attempt and reports whether the queue must be shut.
 func (l *destinationQueue) ended(now time.Time, took time.Duration, success bool, widest int) bool {
 	if l.pace == 0 {
 		l.pace = took
@@ -96,7 +97,7 @@ func (l *destinationQueue) ended(now time.Time, took time.Duration, success bool
 		}
 		return false
 	}
-	l.hung, l.shutUntil = 0, time.Time{} // it answers, or fails without holding anything up
+	l.hung, l.shutUntil = 0, time.Time{} // it answers, or fails fast
 	if success {
 		l.window = min(l.window+1, widest)
 	}

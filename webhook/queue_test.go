@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any
-// claim to run out.
-func TestABurstFindsRoom(t *testing.T) {
+// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for a lease
+// to expire.
+func TestABurstFindsCapacity(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		bad, good := hanging(t), newReceiver(t, nil)
@@ -26,8 +26,8 @@ func TestABurstFindsRoom(t *testing.T) {
 	})
 }
 
-// What was claimed and waits when Run ends is there for another process at once.
-func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
+// An event that is leased and waits when Run ends can be leased by another process at once.
+func TestWaitingEventsAreReleasedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		asked := make(chan struct{}, firstQueue)
@@ -49,7 +49,7 @@ func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
 			if e, _ := s.find(id); !e.NextAt.After(s.db.Now()) {
 				due++
 				if e.Attempts != 0 {
-					t.Errorf("an event that was not sent counts %d claims", e.Attempts)
+					t.Errorf("an event that was not sent counts %d attempts", e.Attempts)
 				}
 			}
 		}
@@ -59,43 +59,43 @@ func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
 	})
 }
 
-func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
+func TestOverflowedEventsComeBackSpread(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	k.fill(1, "a", firstQueue)
 	jobs := k.start()
 	k.put(k.job(1, "a"), k.now)
 	if s := k.takeOverflow(); len(s) > 0 {
-		t.Fatalf("spilled %d", len(s))
+		t.Fatalf("overflowed %d", len(s))
 	}
 	k.fill(1, "a", 1000)
 	k.takeOverflow()
 	k.put(k.job(1, "a"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(learningTime) {
+	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(learningTime) {
 		t.Errorf("while nothing is known: %+v", s)
 	}
 	k.pass(time.Second)
 	k.end(jobs, true)
-	var rooms []time.Time
-	for len(rooms) < 400 {
+	var returns []time.Time
+	for len(returns) < 400 {
 		k.put(k.job(1, "a"), k.now)
 		for _, s := range k.takeOverflow() {
-			rooms = append(rooms, s.room)
+			returns = append(returns, s.capacityAt)
 		}
 	}
-	for i, room := range rooms {
-		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestOverflow)) ||
-			i > 0 && room.Before(rooms[i-1]) {
-			t.Fatalf("the %dth comes back at %s", i, room)
+	for i, at := range returns {
+		if at.Before(k.now.Add(learningTime)) || at.After(k.now.Add(longestOverflow)) ||
+			i > 0 && at.Before(returns[i-1]) {
+			t.Fatalf("the %dth comes back at %s", i, at)
 		}
 	}
-	if each := time.Second / time.Duration(smallLimits.destination); rooms[1].Sub(rooms[0]) != each ||
-		rooms[399] != k.now.Add(longestOverflow) {
-		t.Errorf("they come back every %s, the last at %s", rooms[1].Sub(rooms[0]), rooms[399])
+	if each := time.Second / time.Duration(smallLimits.destination); returns[1].Sub(returns[0]) != each ||
+		returns[399] != k.now.Add(longestOverflow) {
+		t.Errorf("they come back every %s, the last at %s", returns[1].Sub(returns[0]), returns[399])
 	}
 }
 
-func TestNothingComesBackSoonToAnAccountThatIsFull(t *testing.T) {
+func TestOverflowComesBackLateWhereTheAccountIsFull(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	for _, host := range []string{"a", "b", "c"} {
@@ -106,7 +106,7 @@ func TestNothingComesBackSoonToAnAccountThatIsFull(t *testing.T) {
 	}
 	k.put(k.job(1, "d"), k.now)
 	k.put(k.job(1, "d"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(longestOverflow) {
-		t.Errorf("spilled %+v", s)
+	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(longestOverflow) {
+		t.Errorf("overflowed %+v", s)
 	}
 }

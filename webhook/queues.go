@@ -8,23 +8,23 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// limits bound what a deliverer does at once.
+// limits are the most that a deliverer does at once.
 type limits struct {
-	held        int           // events claimed and not yet recorded
+	held        int           // events leased and not yet recorded
 	sending     int           // attempts under way
-	account     int           // of these, one account's
-	destination int           // of these, one lane's at its best
+	account     int           // of these, for one account
+	destination int           // of these, for one destination queue at most
 	queue       time.Duration // how long an event may wait
 }
 
-// destinationQueues share the attempts out between the receivers. All methods are safe for concurrent use.
+// destinationQueues share the attempts fairly between the receivers. All methods are safe for concurrent use.
 type destinationQueues struct {
 	limits  limits
-	changed chan struct{} // holds one hint that room was made
+	changed chan struct{} // holds one signal that capacity was freed
 
 	mu       sync.Mutex
 	byKey    map[queueKey]*destinationQueue
-	line     []*destinationQueue // lanes with something waiting, served in turn
+	line     []*destinationQueue // queues with events waiting, served in turn
 	accounts map[bursar.ID]int   // attempts under way
 	sending  int
 	held     int
@@ -32,13 +32,13 @@ type destinationQueues struct {
 	closed   bool
 }
 
-// overflown is an event that found no room, and when there will be some, as far as one can tell.
+// overflown is an event that overflowed its queue, and the estimated time when there will be capacity.
 type overflown struct {
-	job  *job
-	room time.Time
+	job        *job
+	capacityAt time.Time
 }
 
-// maxQueues bounds how many receivers' health is remembered while nothing is sent to them.
+// maxQueues is how many receivers' health is remembered while nothing is sent to them.
 const maxQueues = 8192
 
 func newQueues(l limits) *destinationQueues {
@@ -50,8 +50,8 @@ func newQueues(l limits) *destinationQueues {
 	}
 }
 
-// put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that
-// is shut because its receiver hangs.
+// put adds an event to its destination queue, or to the overflow where that is full. It returns false, and does
+// nothing, for a queue that is shut because its receiver hangs.
 func (q *destinationQueues) put(j *job, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -74,7 +74,7 @@ func (q *destinationQueues) put(j *job, now time.Time) bool {
 	return true
 }
 
-// takeOverflow returns the events that found no room since it was asked last.
+// takeOverflow returns the events that overflowed since the last call.
 func (q *destinationQueues) takeOverflow() []overflown {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *destinationQueues) takeOverflow() []overflown {
 	return list
 }
 
-// addOverflow is the lane's own, but late where its account has no attempt left for it.
+// addOverflow is the queue's own addOverflow, but late where the account has no attempt left for the queue.
 func (q *destinationQueues) addOverflow(l *destinationQueue, now time.Time) time.Time {
 	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
 		return now.Add(longestOverflow)
@@ -103,7 +103,7 @@ func (q *destinationQueues) queue(key queueKey, now time.Time) *destinationQueue
 	return l
 }
 
-// forget drops the idle lanes: those that are open, or all where that does not help.
+// forget removes idle queues: first those that are open, then all where that is not enough.
 func (q *destinationQueues) forget(now time.Time) {
 	for _, all := range []bool{false, true} {
 		for key, l := range q.byKey {
@@ -117,7 +117,7 @@ func (q *destinationQueues) forget(now time.Time) {
 	}
 }
 
-// capacity is the lane's own, but next to nothing where its account has no attempt left for it.
+// capacity is the queue's own capacity, but next to nothing where the account has no attempt left for the queue.
 func (q *destinationQueues) capacity(l *destinationQueue, now time.Time) int {
 	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
 		return 1
@@ -125,7 +125,7 @@ func (q *destinationQueues) capacity(l *destinationQueue, now time.Time) int {
 	return l.capacity(now, q.limits.queue)
 }
 
-// next returns an event that may be sent now, the lanes taking turns; nil when there is none.
+// next returns an event that may be sent now, the queues taking turns; nil when there is none.
 func (q *destinationQueues) next(now time.Time) *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,7 +149,7 @@ func (q *destinationQueues) next(now time.Time) *job {
 
 func (q *destinationQueues) take(l *destinationQueue, now time.Time) *job {
 	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
-		l.waiting = l.waiting[1:] // its claim is about to run out
+		l.waiting = l.waiting[1:] // its lease is about to expire
 		q.release()
 	}
 	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
@@ -164,7 +164,7 @@ func (q *destinationQueues) take(l *destinationQueue, now time.Time) *job {
 	return j
 }
 
-// ended notes that an attempt is over. It returns the events whose lane was shut by it.
+// ended records that an attempt is over. It returns the waiting events if that shut their queue.
 func (q *destinationQueues) ended(j *job, now time.Time, success bool) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -185,7 +185,7 @@ func (q *destinationQueues) ended(j *job, now time.Time, success bool) []*job {
 	return turned
 }
 
-// recorded notes that an event's attempt is on record, or was lost.
+// recorded releases the capacity of an event whose attempt was recorded, or lost.
 func (q *destinationQueues) recorded() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,9 +204,9 @@ func (q *destinationQueues) hint() {
 	}
 }
 
-// room waits until a good part of a batch can be taken in and returns how much; 0 when ctx has ended. Where the room is
-// held by lanes that do not get on, it is taken from them: see takeSpilled.
-func (q *destinationQueues) room(ctx context.Context, batch int) int {
+// awaitCapacity waits until there is capacity for a good part of a batch and returns how much; 0 when ctx has ended.
+// Where the capacity is used by slow queues, their events are moved to the overflow: see trim.
+func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {
 		if n := q.free(); n >= batch/2 {
@@ -232,7 +232,8 @@ func (q *destinationQueues) free() int {
 	return q.limits.held - q.held
 }
 
-// trim spills what waits beyond the lanes' capacities and, if that is not enough, half of the longest queue.
+// trim moves events beyond the queues' capacities to the overflow and, if that is not enough, half of the longest
+// queue.
 func (q *destinationQueues) trim(now time.Time, want int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -260,7 +261,7 @@ func (q *destinationQueues) cut(l *destinationQueue, keep int, now time.Time) {
 	l.waiting = l.waiting[:keep]
 }
 
-// close spills all that waits, to be claimed by another at once; what is under way ends in its own time.
+// close moves all waiting events to the overflow, to be leased by others at once; attempts under way are left to end.
 func (q *destinationQueues) close(now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

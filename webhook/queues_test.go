@@ -11,7 +11,7 @@ import (
 
 var smallLimits = limits{held: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
 
-// track drives lanes by hand at a time of its own.
+// track drives destination queues by hand, with its own clock.
 type track struct {
 	*testing.T
 	*destinationQueues
@@ -28,10 +28,10 @@ func (k *track) job(account byte, host string) *job {
 	return j
 }
 
-// fill puts events in until the lane refuses one.
+// fill adds events until the queue refuses one.
 func (k *track) fill(account byte, host string, most int) (put int, last verdict) {
 	for range most {
-		if last = k.place(k.job(account, host)); last != taken {
+		if last = k.enqueue(k.job(account, host)); last != taken {
 			return put, last
 		}
 		put++
@@ -39,7 +39,7 @@ func (k *track) fill(account byte, host string, most int) (put int, last verdict
 	return put, last
 }
 
-// verdict is what became of an event that was put into a lane.
+// verdict is the result of adding an event to a queue.
 type verdict string
 
 const (
@@ -48,8 +48,8 @@ const (
 	shut  verdict = "shut"
 )
 
-// place puts an event in now.
-func (k *track) place(j *job) verdict {
+// enqueue adds an event now.
+func (k *track) enqueue(j *job) verdict {
 	if !k.put(j, k.now) {
 		return shut
 	}
@@ -97,12 +97,12 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 		t.Fatalf("%d waiting, then %v", n, last)
 	}
 	jobs := k.start()
-	if got := k.place(k.job(1, "a")); got != taken {
+	if got := k.enqueue(k.job(1, "a")); got != taken {
 		t.Errorf("at first: %v", got)
 	}
 	k.pass(learningTime)
 	k.fill(1, "a", 1000)
-	if got := k.place(k.job(1, "a")); got != full {
+	if got := k.enqueue(k.job(1, "a")); got != full {
 		t.Errorf("after a moment without an answer: %v", got)
 	}
 	k.pass(15 * time.Second)
@@ -120,14 +120,14 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	k.fill(1, "a", 10)
 	k.pass(15 * time.Second)
 	turned := k.end(jobs, false)
-	if len(turned) == 0 || k.place(k.job(1, "a")) != shut || len(k.start()) != 0 {
+	if len(turned) == 0 || k.enqueue(k.job(1, "a")) != shut || len(k.start()) != 0 {
 		t.Fatalf("it is not shut, %d turned away", len(turned))
 	}
 	if k.held != 0 {
 		t.Errorf("%d are still held", k.held)
 	}
-	if k.place(k.job(1, "b")) != taken || k.place(k.job(2, "a")) != taken || len(k.start()) != 2 {
-		t.Error("another lane suffers")
+	if k.enqueue(k.job(1, "b")) != taken || k.enqueue(k.job(2, "a")) != taken || len(k.start()) != 2 {
+		t.Error("another queue is delayed")
 	}
 	k.pass(shutFor)
 	if n, _ := k.fill(1, "a", 10); n == 0 {
@@ -136,11 +136,11 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	jobs = k.start()
 	k.pass(2 * time.Second)
 	k.end(jobs[:1], false)
-	if k.place(k.job(1, "a")) != shut {
+	if k.enqueue(k.job(1, "a")) != shut {
 		t.Error("a failed probe does not shut it again")
 	}
 	k.end(jobs[1:], true)
-	if k.place(k.job(1, "a")) != taken {
+	if k.enqueue(k.job(1, "a")) != taken {
 		t.Error("a success does not open it")
 	}
 }
@@ -149,7 +149,7 @@ func TestAQuickFailureShutsNothing(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	for range 100 {
-		if k.place(k.job(1, "a")) != taken {
+		if k.enqueue(k.job(1, "a")) != taken {
 			t.Fatal("shut")
 		}
 		jobs := k.start()
@@ -183,7 +183,7 @@ func TestLimitsHold(t *testing.T) {
 		seen[j.AccountID[0]] = true
 	}
 	if len(seen) < 2 {
-		t.Error("the lanes do not take turns")
+		t.Error("the queues do not take turns")
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 	}
 }
 
-func TestRoomIsTakenFromQueuesThatDoNotGetOn(t *testing.T) {
+func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	for host := range 20 {
@@ -220,17 +220,17 @@ func TestRoomIsTakenFromQueuesThatDoNotGetOn(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 	defer cancel()
-	if got := k.room(ctx, 20); got != 20 {
-		t.Errorf("room for %d", got)
+	if got := k.awaitCapacity(ctx, 20); got != 20 {
+		t.Errorf("capacity for %d", got)
 	}
 	cancel()
 	k.destinationQueues.limits.held = 0
-	if got := k.room(ctx, 20); got != 0 {
-		t.Errorf("room for %d after the end", got)
+	if got := k.awaitCapacity(ctx, 20); got != 0 {
+		t.Errorf("capacity for %d after the end", got)
 	}
 	k.close(k.now)
-	if k.next(k.now) != nil || k.place(k.job(1, "q")) != full {
-		t.Error("closed lanes go on")
+	if k.next(k.now) != nil || k.enqueue(k.job(1, "q")) != full {
+		t.Error("closed queues still send")
 	}
 }
 
@@ -243,7 +243,7 @@ func TestIdleQueuesAreForgotten(t *testing.T) {
 		k.queue(queueKey{host: fmt.Sprint(i)}, k.now)
 	}
 	if len(k.byKey) > maxQueues || k.byKey[bad.queueKey] != bad {
-		t.Errorf("%d lanes are remembered", len(k.byKey))
+		t.Errorf("%d queues are remembered", len(k.byKey))
 	}
 }
 

@@ -76,7 +76,7 @@ func TestAnotherGoesOnAfterARestart(t *testing.T) {
 		stop := s.run(d)
 		s.tried(s.event(r.URL), 1)
 		stop()
-		id := s.event(r.URL) // while nobody runs
+		id := s.event(r.URL) // while no deliverer runs
 		s.run(s.deliverer(s.open()))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered || r.count() != 2 {
 			t.Errorf("it is %s, %d sent", e.Status, r.count())
@@ -84,7 +84,7 @@ func TestAnotherGoesOnAfterARestart(t *testing.T) {
 	})
 }
 
-// The database goes away between the request and the record, as it does for a process that is killed there.
+// The database fails between the request and the record, as for a process that is killed there.
 func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
@@ -103,9 +103,9 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 			t.Fatalf("recorded as %s after all", e.Status)
 		}
 		s.run(s.deliverer(s.db))
-		s.tried(s.event(r.URL), 1) // it works, and leaves the claimed one alone
+		s.tried(s.event(r.URL), 1) // it works, and does not send the leased one
 		if n := r.ids()[id.String()]; n != 1 {
-			t.Fatalf("sent %d times before the claim ran out", n)
+			t.Fatalf("sent %d times before the lease expired", n)
 		}
 		s.clock.advance(first.times.lease)
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 || r.ids()[id.String()] != 2 {
@@ -114,8 +114,8 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 	})
 }
 
-// An attempt that the end of Run cuts off is nobody's failure.
-func TestTheEndCutsOffWhatHangs(t *testing.T) {
+// An attempt that the end of Run cuts off is not recorded as a failure.
+func TestTheEndCutsOffHangingAttempts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		r := hanging(t)
@@ -131,7 +131,7 @@ func TestTheEndCutsOffWhatHangs(t *testing.T) {
 	})
 }
 
-// One that is about to be answered when Run is to end is still recorded.
+// An attempt that gets its response while Run ends is still recorded.
 func TestTheEndWaitsForAnAnswer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {

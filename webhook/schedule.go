@@ -8,17 +8,17 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// schedule holds how long after the attempt before it each attempt is made. It is the one that Standard Webhooks
-// suggests, and takes a little over three days in all.
+// schedule holds the delay of each attempt after the one before. It is the schedule that Standard Webhooks suggests,
+// and takes a little over three days in total.
 var schedule = [...]time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
 	20 * time.Hour, 24 * time.Hour,
 }
 
-// testAttempts is how many attempts a test event gets: somebody waits for it, and it shall not come days later.
+// testAttempts is how many attempts a test event gets: somebody waits for it, so it must not come days later.
 const testAttempts = 3
 
-// attemptsOf is how many attempts of the schedule an event of a kind gets.
+// attemptsOf returns how many attempts of the schedule an event of a kind gets.
 func attemptsOf(kind bursar.EventKind) int64 {
 	if kind == bursar.EventTest {
 		return testAttempts
@@ -26,11 +26,11 @@ func attemptsOf(kind bursar.EventKind) int64 {
 	return int64(len(schedule))
 }
 
-// longestRetryAfter bounds how long a receiver may put an event off.
+// longestRetryAfter is the longest time for which a receiver may put an event off.
 const longestRetryAfter = 24 * time.Hour
 
-// delay is the time to the next attempt after so many failed ones, spread by a tenth to both sides; false when there is
-// none left.
+// delay returns the time to the next attempt after so many failed ones, with a jitter of a tenth to both sides; false
+// when there is no attempt left.
 func (d *Deliverer) delay(failed int) (time.Duration, bool) {
 	if failed >= len(schedule) {
 		return 0, false
@@ -39,8 +39,8 @@ func (d *Deliverer) delay(failed int) (time.Duration, bool) {
 	return gap - gap/10 + time.Duration(d.rand(int64(gap/5)+1)), true
 }
 
-// retryAfter reads the header of that name, seconds or a date (RFC 9110, section 10.2.3), from an answer that asks for
-// patience; 0 where there is nothing to honour.
+// retryAfter reads the Retry-After header, seconds or a date (RFC 9110, section 10.2.3), from a response whose status
+// allows it; 0 where there is nothing to honour.
 func retryAfter(code int, header http.Header, now time.Time) time.Duration {
 	if code != http.StatusTooManyRequests && code != http.StatusServiceUnavailable {
 		return 0
@@ -55,5 +55,5 @@ func retryAfter(code int, header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// delivered reports whether a status code says that the receiver has the event.
+// delivered reports whether a status code confirms the delivery.
 func delivered(code int) bool { return code >= 200 && code <= 299 }

@@ -28,7 +28,7 @@ func TestARedirectIsAFailedAttempt(t *testing.T) {
 			w.Header().Set("Location", inside.URL)
 			w.WriteHeader(code)
 		})
-		if a := post(New(Config{AllowNetworks: loopback}), from.URL); a.code != code || a.words == "" {
+		if a := post(New(Config{AllowNetworks: loopback}), from.URL); a.code != code || a.reason == "" {
 			t.Errorf("%d: %+v", code, a)
 		}
 	}
@@ -42,7 +42,7 @@ func TestOnlySuccessCounts(t *testing.T) {
 	for code, ok := range map[int]bool{200: true, 201: true, 202: true, 204: true, 206: true, 299: true, 400: false,
 		404: false, 410: false, 429: false, 500: false, 503: false, 599: false, 999: false} {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
-		if a := post(New(Config{AllowNetworks: loopback}), r.URL); a.code != code || (a.words == "") != ok {
+		if a := post(New(Config{AllowNetworks: loopback}), r.URL); a.code != code || (a.reason == "") != ok {
 			t.Errorf("%d: %+v", code, a)
 		}
 	}
@@ -80,7 +80,7 @@ func TestBrokenAnswers(t *testing.T) {
 		text    string
 		code    int
 		outcome Outcome
-		words   string
+		reason  string
 	}{
 		"closed early": {"", 0, OutcomeConnection, "the connection was closed before an answer"},
 		"closed in the header": {"HTTP/1.1 200 OK\r\nA: ", 0, OutcomeConnection,
@@ -114,7 +114,7 @@ func TestBrokenAnswers(t *testing.T) {
 			"answered 500 Internal Server Error"},
 	} {
 		url := raw(t, func(conn net.Conn) { io.WriteString(conn, c.text) })
-		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.words != c.words ||
+		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.reason != c.reason ||
 			a.outcome != c.outcome {
 			t.Errorf("%s: %+v", name, a)
 		}
@@ -147,7 +147,7 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 	}
 }
 
-// piped gives a deliverer connections without buffers or an operating system between, each to a receiver that serve is.
+// piped gives a deliverer connections without buffers or an operating system in between; serve is each one's receiver.
 func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	var receivers sync.WaitGroup
 	transport := newTransport(newDialer(nil), d.queues.limits)
@@ -196,7 +196,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	d := New(Config{AllowNetworks: loopback})
-	if a := post(d, server.URL); a.words != "the certificate is not trusted" {
+	if a := post(d, server.URL); a.reason != "the certificate is not trusted" {
 		t.Errorf("an unknown issuer: %+v", a)
 	}
 	transport := newTransport(newDialer(loopback), d.queues.limits)
@@ -207,15 +207,15 @@ func TestCertificatesAreVerified(t *testing.T) {
 		t.Errorf("a known one: %+v", a)
 	}
 	if a := post(d, strings.Replace(server.URL, "127.0.0.1", "localhost",
-		1)); a.words != "the certificate is not for this host" {
+		1)); a.reason != "the certificate is not for this host" {
 		t.Errorf("another host's: %+v", a)
 	}
-	if a := post(d, strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)); a.words == "" || a.code != 0 {
+	if a := post(d, strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)); a.reason == "" || a.code != 0 {
 		t.Errorf("TLS to a plain receiver: %+v", a)
 	}
 }
 
-// A receiver that trickles its answer is cut off when the time of an attempt is over, to the second.
+// A receiver that sends its response slowly is cut off when the time limit of an attempt is over, to the second.
 func TestASlowReceiverIsCutOff(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -237,8 +237,8 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 				if took := time.Since(began); a.code != c.code || took != 15*time.Second {
 					t.Errorf("%+v after %s", a, took)
 				}
-				if a.code == 0 && (a.words != "no answer in time" || a.outcome != OutcomeTimeout) {
-					t.Errorf("it is said that %q, %s", a.words, a.outcome)
+				if a.code == 0 && (a.reason != "no answer in time" || a.outcome != OutcomeTimeout) {
+					t.Errorf("it is said that %q, %s", a.reason, a.outcome)
 				}
 				wait() // its connection was closed
 			})
@@ -246,7 +246,7 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 	}
 }
 
-// One that does not even accept, or does not agree on TLS, is given up before.
+// A receiver that does not accept, or does not complete the TLS handshake, is given up before.
 func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://slow.example/", "https://slow.example/"} {
@@ -274,7 +274,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 	}
 }
 
-// trickle writes the start of an answer, and then one byte a second. Without a start it never answers.
+// trickle writes the start of a response, and then one byte a second. Without a start it never responds.
 func trickle(conn net.Conn, start string) {
 	if start == "" {
 		conn.Read(make([]byte, 1)) // until the other end has gone

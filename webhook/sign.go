@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// signature is the value of the header webhook-signature after Standard Webhooks: "v1," and the base64 of
+// signature returns the value of the header webhook-signature as Standard Webhooks defines it: "v1," and the base64 of
 // HMAC-SHA256(secret, id.timestamp.body) for each secret, separated by spaces.
 func signature(secrets [][]byte, id string, at time.Time, body []byte) string {
 	var text []byte
@@ -26,11 +26,11 @@ func signature(secrets [][]byte, id string, at time.Time, body []byte) string {
 	return string(text)
 }
 
-// timestamp is a time as webhook-timestamp carries it.
+// timestamp formats a time for the header webhook-timestamp.
 func timestamp(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
-// secretsAt returns what an account's events are signed with: its secret, and the one before until the overlap ends. It
-// returns nothing where a secret is missing, since a receiver that pins either must not be sent less.
+// secretsAt returns the secrets that sign an account's events: the current one, and the one before until the overlap
+// ends. It returns nil where a secret is missing, because a receiver may verify with either.
 func secretsAt(secrets Secrets, a bursar.Account, now time.Time) [][]byte {
 	generations := []uint32{a.WebhookGeneration}
 	if a.WebhookGeneration > 1 && now.Before(a.WebhookOverlap) {

@@ -92,7 +92,7 @@ func TestNothingIsSignedWithoutASecret(t *testing.T) {
 	}
 }
 
-func TestATestEventHasTheFrameOfEveryEvent(t *testing.T) {
+func TestATestEventHasTheFieldsOfEveryEvent(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 	e, err := TestEvent(bursar.ID{7}, customer, "https://r.example", at)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Outcome says in one of a few words what came of an attempt.
+// Outcome classifies the result of an attempt.
 type Outcome string
 
 // The outcomes of attempts.
@@ -14,16 +14,16 @@ const (
 	Outcome3xx        Outcome = "3xx" // a redirect, which is not followed
 	Outcome4xx        Outcome = "4xx"
 	Outcome5xx        Outcome = "5xx"
-	OutcomeInvalid    Outcome = "invalid"    // an answer that is none of HTTP, or has another status
-	OutcomeTimeout    Outcome = "timeout"    // no answer within the time of an attempt
+	OutcomeInvalid    Outcome = "invalid"    // a response that is not HTTP, or has another status
+	OutcomeTimeout    Outcome = "timeout"    // no response within the time limit of an attempt
 	OutcomeConnection Outcome = "connection" // refused, reset or closed
 	OutcomeDNS        Outcome = "dns"
 	OutcomeTLS        Outcome = "tls"
 	OutcomeRefused    Outcome = "refused" // a URL or an address that may not be dialled
-	OutcomeSkipped    Outcome = "skipped" // not sent: the receiver hung the last times
+	OutcomeSkipped    Outcome = "skipped" // not sent: the receiver hung in earlier attempts
 )
 
-// Outcomes returns every outcome there is.
+// Outcomes returns every outcome.
 func Outcomes() []Outcome {
 	return []Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx, OutcomeInvalid, OutcomeTimeout, OutcomeConnection,
 		OutcomeDNS, OutcomeTLS,
@@ -37,27 +37,27 @@ func outcomeOf(code int) Outcome {
 	return [...]Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx}[code/100-2]
 }
 
-// bounds are the upper ends of the classes of time that attempts are counted in, in seconds. The last is what one may
-// take.
+// bounds are the upper bounds, in seconds, of the histogram buckets of attempt durations. The last is the time limit of
+// one attempt.
 var bounds = [...]float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15}
 
-// Stats is what a Deliverer has done since it was made, and what it does now. It names no receiver and no account.
+// Stats is what a Deliverer has done since it was made, and its current state. It names no receiver and no account.
 type Stats struct {
-	Attempts map[Outcome]uint64 // those that were skipped included
-	Seconds  Times              // of the attempts that were made
+	Attempts map[Outcome]uint64 // skipped ones included
+	Seconds  Times              // of the attempts that were sent
 	Sending  int                // attempts under way
-	Held     int                // events claimed and not yet recorded
-	Shut     int                // receivers that hang and are left alone for a while
+	Held     int                // events leased and not yet recorded
+	Shut     int                // receivers that hang, to which nothing is sent for a while
 }
 
-// Times counts durations by class: Within holds, for each upper end in seconds, how many took no longer.
+// Times is a histogram of durations: Within holds, for each upper bound in seconds, how many took no longer.
 type Times struct {
 	Within map[float64]uint64
 	Count  uint64
 	Sum    float64 // seconds
 }
 
-// counters is what Stats is made of.
+// counters are the counts behind Stats.
 type counters struct {
 	mu       sync.Mutex
 	attempts map[Outcome]uint64
@@ -85,7 +85,7 @@ func (c *counters) skipped() {
 	c.attempts[OutcomeSkipped]++
 }
 
-// Stats returns what the deliverer has done and does now.
+// Stats returns the deliverer's counts and its current state.
 func (d *Deliverer) Stats() Stats {
 	d.counters.mu.Lock()
 	defer d.counters.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *Deliverer) Stats() Stats {
 	return s
 }
 
-// count returns how many attempts are under way, how many events are held, and how many lanes are shut.
+// count returns how many attempts are under way, how many events are held, and how many queues are shut.
 func (q *destinationQueues) count(now time.Time) (sending, held, shut int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestStatsTellWhatCameOfAttempts(t *testing.T) {
+func TestStatsCountTheOutcomesOfAttempts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// testBody is the body of a test event: the frame of every event, with nothing in it.
+// testBody is the body of a test event: the fields that every event has, and no subject.
 type testBody struct {
 	Success  bool `json:"success"`
 	Response struct {
@@ -24,8 +24,8 @@ type testWebhook struct {
 	CreatedAt time.Time        `json:"createdAt"`
 }
 
-// TestEvent returns an event with which an account can try its receiver. It is signed and sent like any other once it
-// is recorded, but tried a few times only. Its type and its event are told apart from every other's, and it has no
+// TestEvent returns an event with which an account can test its receiver. Once recorded, it is signed and sent like any
+// other, but with a few attempts only. Its type and its event differ from those of every other event, and it has no
 // deposit.
 func TestEvent(id, account bursar.ID, url string, now time.Time) (bursar.Event, error) {
 	body := testBody{Success: true}

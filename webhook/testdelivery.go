@@ -9,16 +9,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// TestDeliveries record test events. They are safe for concurrent use, and work in any process: a Deliverer finds what
-// they record.
+// TestDeliveries records test events. It is safe for concurrent use and works in any process: a Deliverer finds the
+// events in the database.
 type TestDeliveries struct {
 	DB            *store.DB
 	IDs           *bursar.IDs
 	AllowNetworks []netip.Prefix // where events may go besides public addresses
 }
 
-// TestDelivery is an order for a test event: to the webhook of a wallet, to a URL, or with neither to the account's own
-// webhook.
+// TestDelivery is a request for a test event: to the webhook of a wallet, to a URL, or with neither to the account's
+// own webhook.
 type TestDelivery struct {
 	Account bursar.ID
 	Wallet  bursar.ID
@@ -29,7 +29,7 @@ type TestDelivery struct {
 }
 
 // Record records a test event and returns its delivery, which is disabled where the URL answered 410 Gone. Errors:
-// bursar.ErrNotFound for a wallet or an account that is unknown, invalid_webhook for a URL that cannot be sent to,
+// bursar.ErrNotFound for an unknown wallet or account, invalid_webhook for a URL to which nothing may be sent,
 // invalid_request where there is no webhook or both a wallet and a URL are given.
 func (t *TestDeliveries) Record(ctx context.Context, test TestDelivery) (d store.Delivery, err error) {
 	err = t.DB.Do(ctx, func(tx *store.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func TestATestEventIsTriedThreeTimes(t *testing.T) {
+func TestATestEventHasThreeAttempts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })

@@ -16,15 +16,15 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// maxWords bounds what is kept of an error.
-const maxWords = 200
+// maxReason is the maximum length of a stored reason in bytes.
+const maxReason = 200
 
-// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it
-// repeats the URL, which may hold a token, or addresses of the operator's network.
+// explain returns why a request failed, as an outcome and as a text of this package. An error's own text is never
+// stored: it repeats the URL, which may contain a token, or addresses of the operator's network.
 func explain(err error) (Outcome, string) {
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
-		return OutcomeRefused, strings.ToValidUTF8(refusal.Message[:min(len(refusal.Message), maxWords)], "")
+		return OutcomeRefused, strings.ToValidUTF8(refusal.Message[:min(len(refusal.Message), maxReason)], "")
 	}
 	for _, known := range []error{errNotPublic, errPort} {
 		if errors.Is(err, known) {
@@ -40,12 +40,12 @@ func explain(err error) (Outcome, string) {
 	}
 	var wrong *tls.CertificateVerificationError
 	if errors.As(err, &wrong) {
-		return OutcomeTLS, certificateWords(wrong.Err)
+		return OutcomeTLS, certificateReason(wrong.Err)
 	}
 	return explainConnection(err)
 }
 
-func certificateWords(err error) string {
+func certificateReason(err error) string {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
@@ -81,8 +81,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// statusWords says why an answer does not count. The receiver's own words are not kept.
-func statusWords(code int) string {
+// statusReason returns why a response is a failure. No text of the receiver is stored.
+func statusReason(code int) string {
 	text := http.StatusText(code)
 	switch {
 	case code >= 300 && code <= 399:

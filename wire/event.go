@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// eventBody is what a receiver is sent. It carries no secret, and is written once, when the event is recorded.
+// eventBody is the body that a receiver gets. It carries no secret, and is written once, when the event is recorded.
 type eventBody struct {
 	Success  bool `json:"success"`
 	Response struct {
@@ -27,8 +27,8 @@ type webhookBody struct {
 	Withdrawal *Withdrawal      `json:"withdrawal,omitempty"`
 }
 
-// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the
-// moment of its credit; they and their rate stand there together or not at all.
+// chargePaid is the charge in a webhook body: Amount is what the deposit delivered. The values in USDT are those at the
+// time of the credit; they and their rate are either all present or all absent.
 type chargePaid struct {
 	ChargeID   bursar.ID           `json:"chargeID"`
 	Currency   bursar.CurrencyCode `json:"currency"`
@@ -40,7 +40,7 @@ type chargePaid struct {
 	Metadata   string              `json:"metadata"`
 }
 
-// value adds the figures, where the rate is known.
+// value adds the values in USDT, where the rate is known.
 func (c *chargePaid) value(rate bursar.Rate, d bursar.Deposit, of bursar.Currency) {
 	amount, fee := rate.Worth(d.Amount, of), rate.Worth(d.Fee, of)
 	if amount != "" && fee != "" {
@@ -60,18 +60,19 @@ func withBody(e bursar.Event, body webhookBody) (bursar.Event, error) {
 	return e, nil
 }
 
-// DepositEvent reports a deposit to the webhook of its wallet, of its charge, or of the account where it has neither.
+// DepositEvent makes an event about a deposit for the webhook of its wallet, of its charge, or of the account where it
+// has neither.
 func DepositEvent(
 	id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time,
 ) (bursar.Event, error) {
 	return RatedDepositEvent(bursar.Rate{}, id, kind, d, c, at, now)
 }
 
-// RatedDepositEvent is DepositEvent with what a credit to a charge is worth at a rate, where that is known.
+// RatedDepositEvent is DepositEvent with the value of a charge's credit in USDT, where the rate is known.
 func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency,
 	at ConfirmationContext, now time.Time) (bursar.Event, error) {
 	view := NewDeposit(d, c, at)
-	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
+	view.Webhook = "" // the receiver knows its own URL; the configured one is not its business
 	e := bursar.Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
 	about := "wallet"
 	switch d.Purpose {
@@ -93,7 +94,7 @@ func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d 
 	return withBody(e, webhookBody{Type: about, Deposit: &view})
 }
 
-// WithdrawalEvent reports a withdrawal's status to a URL.
+// WithdrawalEvent makes an event about a withdrawal's status for a URL.
 func WithdrawalEvent(
 	id bursar.ID, url string, w bursar.Withdrawal, c bursar.Currency, now time.Time,
 ) (bursar.Event, error) {

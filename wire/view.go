@@ -1,6 +1,6 @@
-// Package wire is what clients and receivers of webhooks see: the JSON of answers and of events.
+// Package wire holds what clients and webhook receivers see: the JSON of responses and of events.
 //
-// It owns their shapes and makes them of domain types. It never reads a database, and shows no secret.
+// It owns their shapes and builds them from domain types. It never reads a database, and shows no secret.
 package wire
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Wallet is a wallet as clients see it, in answers.
+// Wallet is a wallet as clients see it, in responses.
 type Wallet struct {
 	WalletID  bursar.ID           `json:"walletID"`
 	Currency  bursar.CurrencyCode `json:"currency"`
@@ -26,7 +26,7 @@ func NewWallet(w bursar.Wallet, c bursar.Currency) Wallet {
 		Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt}
 }
 
-// Deposit is a deposit as clients see it, in answers and in webhooks.
+// Deposit is a deposit as clients see it, in responses and in webhooks.
 type Deposit struct {
 	DepositID             bursar.ID            `json:"depositID"`
 	WalletID              *bursar.ID           `json:"walletID"` // null where an operator assigned it to the account alone
@@ -46,10 +46,10 @@ type Deposit struct {
 	ConfirmedAt           *time.Time           `json:"confirmedAt"`
 }
 
-// ConfirmationContext is how a chain stands when a deposit is looked at.
+// ConfirmationContext is the state of a chain by which a deposit's confirmations are counted.
 type ConfirmationContext struct {
-	Latest   uint64 // newest height
-	Required int    // confirmations that the chain asks of every deposit
+	Latest   uint64 // height of the newest block
+	Required int    // confirmations that the chain requires of every deposit
 }
 
 // NewDeposit returns the deposit as clients see it.
@@ -136,7 +136,7 @@ func NewWithdrawal(w bursar.Withdrawal, c bursar.Currency) Withdrawal {
 	}
 }
 
-// optional makes a zero value null in JSON.
+// optional returns a pointer to the value; nil, which is null in JSON, for the zero value.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {

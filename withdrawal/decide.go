@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ErrTooLate is returned when a withdrawal has gone past the point of the decision.
+// ErrTooLate is returned when the status of a withdrawal no longer allows the operation.
 var ErrTooLate = errors.New("it is too late for that")
 
-// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list
-// has lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen
-// while the account is frozen, of transfers within this service too: it may still be rejected.
+// Approve releases a withdrawal that waits for an operator. The error is destination_refused where its destination was
+// removed from the account's list since, or became the wallet of another currency, and withdrawals_frozen while the
+// account is frozen, for internal transfers too: the withdrawal may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -46,7 +46,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if err != nil {
 			return w, err
 		}
-		if to.Currency != w.Currency { // it was made after the order was taken
+		if to.Currency != w.Currency { // the wallet was made after the withdrawal was requested
 			return w, bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", w.Currency)
 		}
 		if err := s.notForgotten(ctx, tx, w); err != nil {
@@ -56,7 +56,8 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 	})
 }
 
-// notFrozen refuses for a frozen account, which nobody freezes or unfreezes until the transaction ends.
+// notFrozen refuses for a frozen account. It locks the account, so that nobody freezes or unfreezes it before the
+// transaction ends.
 func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
 	a, err := tx.Accounts().Lock(ctx, account)
 	if err != nil || a.Frozen == "" {
@@ -66,7 +67,7 @@ func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
 		"account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
 }
 
-// Reject refuses a withdrawal that waits for an operator and gives its money back; reason is for the customer's eyes.
+// Reject refuses a withdrawal that waits for an operator and refunds it; reason is shown to the customer.
 func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -77,8 +78,8 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 	})
 }
 
-// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it
-// may have been.
+// Cancel cancels a withdrawal that cannot have been signed yet, and refunds it. ErrTooLate says that it may have been
+// signed.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
@@ -91,9 +92,9 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, 
 	})
 }
 
-// leaveOutgoing ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an
-// outgoing transaction is claimed before its draft goes to the signer, and whichever of claiming and this comes second
-// finds its status changed and does nothing. Who shares the outgoing transaction waits in the queue again.
+// leaveOutgoing abandons the outgoing transaction that pays a withdrawal, if it cannot have been signed. An outgoing
+// transaction is reserved before its unsigned transaction goes to the signer; of the reservation and this, the second
+// finds the status changed and does nothing. Other withdrawals of the same outgoing transaction are queued again.
 func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if w.OutgoingID.IsZero() {
 		return nil
@@ -168,7 +169,7 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.With
 	return w, err
 }
 
-// List returns an account's withdrawals, newest first; the zero account means everybody's.
+// List returns an account's withdrawals, newest first; the zero account returns those of all accounts.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.Withdrawal, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		list, err = tx.Withdrawals().List(ctx, account, page)
@@ -177,31 +178,31 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 	return list, err
 }
 
-// ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
+// ErrRecovering is returned while a database restored from a backup may not know that the withdrawal was paid.
 var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar " +
 	"recovery status`")
 
-// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a
-// restore or a failover and the service's next look at it.
+// notBehind refuses every decision while the database may lack payments and no chain recovers yet: between a restore or
+// a failover and the service's next check of it.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.behind == nil {
 		return nil
 	}
 	why, err := s.behind(ctx)
 	if err != nil {
-		return fmt.Errorf("compare the database with the marks, before a withdrawal is decided about: %w", err)
+		return fmt.Errorf("compare the database with the marks before the withdrawal changes: %w", err)
 	}
 	if why != "" {
-		return fmt.Errorf("%w: %s; start the service, which looks at it, and try again", ErrRecovering, why)
+		return fmt.Errorf("%w: %s; start the service, which checks it, and try again", ErrRecovering, why)
 	}
 	return nil
 }
 
-// notForgotten refuses to give back what the chain may show to be paid.
+// notForgotten refuses to refund a withdrawal that the chain may show to be paid.
 func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	currency, err := s.registry.Get(w.Currency)
 	if err != nil {
-		return nil // not configured: nothing is followed that could show it
+		return nil // the chain is not configured, so no follower could show a payment
 	}
 	recovering, err := tx.Recoveries().IsOpen(ctx, currency.Chain)
 	if err == nil && recovering {

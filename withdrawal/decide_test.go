@@ -20,7 +20,7 @@ func (d *harness) freeze(account bursar.ID) {
 	})
 }
 
-// taken records that an outgoing transaction has taken withdrawals up.
+// takenUp records that an outgoing transaction pays withdrawals.
 func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
 	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"),
@@ -77,8 +77,8 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 	}
 }
 
-// What is rejected or called back gives its amount and its fee back, once, and says when and why.
-func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
+// A rejected or cancelled withdrawal refunds its amount and its fee, once, with the time and the reason.
+func TestARefusedWithdrawalIsRefundedInFull(t *testing.T) {
 	d := newHarness(t)
 	rejected, cancelled, waiting := d.accept(60_000_000, d.node.Named("a")), d.accept(10_000_000,
 		d.node.Named("b")), d.accept(60_000_000, d.node.Named("c"))
@@ -91,18 +91,18 @@ func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
 		got, err := d.orders.Cancel(ctx, w.ID)
 		if d.need(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.db.Now()) ||
 			d.current(w).Status != bursar.WithdrawalCancelled {
-			t.Errorf("called back is %+v", d.current(w))
+			t.Errorf("after cancelling it is %+v", d.current(w))
 		}
 	}
 	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
 		if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("called back again: %v", err)
+			t.Errorf("cancelled again: %v", err)
 		}
 	}
 	d.holds(ann, 1_000_000_000, 0)
 }
 
-// A frozen account's withdrawal is not approved, and says why; it may be rejected, which moves its money nowhere.
+// A frozen account's withdrawal is not approved, with the reason; it may be rejected, which only releases its money.
 func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
@@ -117,9 +117,9 @@ func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 	d.holds(ann, 1_000_000_000, 0)
 }
 
-// A chain that is not served any more cannot be paid on: approving says so and changes nothing, and the money can be
-// given back.
-func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
+// A withdrawal on a chain that is no longer configured cannot be paid: approving fails and changes nothing, and the
+// money can be refunded.
+func TestNothingIsApprovedOnAChainThatIsNotConfigured(t *testing.T) {
 	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.change(func(c *withdrawal.Config) { c.Chains = nil })
@@ -131,10 +131,9 @@ func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
 	d.holds(ann, 1_000_000_000, 0)
 }
 
-// A transaction that has taken a withdrawal up and is not claimed yet is abandoned by calling that back, with its
-// alarm; who
-// shares it waits in the queue again.
-func TestCallingBackLeavesTheTransaction(t *testing.T) {
+// Cancelling a withdrawal abandons the outgoing transaction that pays it, if nothing is reserved for that yet, and
+// closes its alarm; other withdrawals of the same transaction are queued again.
+func TestCancellingAbandonsTheTransaction(t *testing.T) {
 	d := newHarness(t)
 	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
 	p := d.takenUp(bursar.OutgoingNew, w, other)
@@ -161,8 +160,8 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 	}
 }
 
-// From the claim on a transaction may be signed: calling back is too late, and changes nothing.
-func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
+// From its reservation on a transaction may be signed: cancelling is too late, and changes nothing.
+func TestAWithdrawalThatMayBeSignedIsNotCancelled(t *testing.T) {
 	d := newHarness(t)
 	w := d.accept(10_000_000, d.node.Named("a"))
 	d.takenUp(bursar.OutgoingReserved, w)
@@ -176,8 +175,8 @@ func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
 	}
 }
 
-// While a restored database may have forgotten that a withdrawal was paid, its money is not given back.
-func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
+// While a restored database may not know that a withdrawal was paid, it is not refunded.
+func TestNothingIsRefundedWhileTheChainRecovers(t *testing.T) {
 	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
@@ -185,7 +184,7 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
 	})
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("called back: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
 		t.Errorf("rejected: %v", err)
@@ -196,14 +195,14 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	registry, err := bursar.NewRegistry([]bursar.Currency{token})
 	d.need(err)
 	d.change(func(c *withdrawal.Config) { c.Registry = registry })
-	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil { // nothing follows its chain here
+	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil { // no follower runs for its chain here
 		t.Errorf("of a currency that is not configured: %v", err)
 	}
 }
 
-// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a
-// withdrawal meanwhile, and nothing changes.
-func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
+// Between a restore and the service's next check of the database no chain recovers yet: no withdrawal is approved,
+// rejected or cancelled until then, and nothing changes.
+func TestNothingIsDecidedBeforeTheDatabaseIsChecked(t *testing.T) {
 	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held, why := d.sum(ledger.Held(ann)), "the database has stepped back"

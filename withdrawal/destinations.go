@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or
-// not usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
+// heldToLists refuses the withdrawals of accounts that are restricted to their destinations, where the address is not
+// on the list or not usable yet. It locks the accounts, so that no list changes between this check and the commit.
 func (s *Service) heldToLists(
 	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
 ) error {
@@ -31,7 +31,7 @@ func (s *Service) heldToLists(
 	return nil
 }
 
-// heldToList judges one order by the list as it is now.
+// heldToList judges one withdrawal by the current list.
 func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
 	list, err := tx.DestinationLists().Get(ctx, w.AccountID)
 	if err != nil || !list.Binds(tx.Now()) {
@@ -44,8 +44,8 @@ func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdra
 	return mayGo(known, w.Currency, tx.Now())
 }
 
-// expectedAtList refuses an order early that heldToLists would refuse, so that no node is asked about an address that
-// cannot be paid anyway. A frozen account is told that it is frozen.
+// expectedAtList refuses a withdrawal early that heldToLists would refuse, so that no node is asked about an address
+// that cannot be paid anyway. For a frozen account it returns the error about the freeze.
 func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
 	refused := s.heldToList(ctx, tx, w, family)
 	if refused == nil {
@@ -58,7 +58,8 @@ func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Wit
 	return refused
 }
 
-// mayGo judges an order by what is listed for its address: nil, or why not and from when.
+// mayGo judges a withdrawal by the list entries of its address: nil, or the refusal with the reason and the time from
+// which it is allowed.
 func mayGo(listed []bursar.Destination, currency bursar.CurrencyCode, now time.Time) error {
 	var from time.Time
 	for _, d := range listed {

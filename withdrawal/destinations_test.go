@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// list puts an address on an account's list, usable after a while; an empty currency stands for each.
+// list puts an address on an account's list, usable after a while; an empty currency means each.
 func (d *harness) list(account bursar.ID, name string, currency bursar.CurrencyCode, after time.Duration) bursar.ID {
 	d.Helper()
 	id := d.ids.Next()
@@ -28,9 +28,8 @@ func (d *harness) bind(account bursar.ID, until time.Time) {
 	d.do(func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, until) })
 }
 
-// While its list binds, an account withdraws to what is listed for the currency, once its hold is over; of several
-// holds the
-// first to end is named. Another account's list is no matter.
+// While its list binds, an account withdraws to destinations listed for the currency whose waiting period is over; of
+// several waiting periods the error names the first to end. Another account's list does not matter.
 func TestAListBinds(t *testing.T) {
 	d := newHarness(t)
 	d.list(ann, "known", "COIN", 0)
@@ -60,8 +59,8 @@ func TestAListBinds(t *testing.T) {
 	d.accept(1000, d.node.Named("unknown")) // it has gone off
 }
 
-// A time that is no whole second is told rounded up: at what was told, it can be paid.
-func TestTheEndOfAHoldIsRoundedUp(t *testing.T) {
+// A time that is no whole second is rounded up in the error: at the time shown, the destination can be paid.
+func TestTheEndOfAWaitingPeriodIsRoundedUp(t *testing.T) {
 	d := newHarness(t)
 	d.list(ann, "held", "COIN", time.Hour+time.Millisecond)
 	d.bind(ann, time.Time{})
@@ -69,7 +68,7 @@ func TestTheEndOfAHoldIsRoundedUp(t *testing.T) {
 	d.refused("held", err, bursar.CodeDestinationRefused, "from 2026-11-01T13:00:01Z on")
 }
 
-// An approval is held to the list as it is then.
+// An approval is judged by the list as it is at that time.
 func TestAnApprovalIsHeldToTheList(t *testing.T) {
 	d := newHarness(t)
 	unlisted, listed := d.accept(60_000_000, d.node.Named("unknown")), d.accept(60_000_000, d.node.Named("known"))
@@ -84,8 +83,8 @@ func TestAnApprovalIsHeldToTheList(t *testing.T) {
 	d.need(err)
 }
 
-// A frozen account hears that it is frozen before it hears of its list, which may be what a thief asks about.
-func TestAFrozenAccountHearsNothingOfItsList(t *testing.T) {
+// A frozen account gets the error about the freeze before any about its list, which a thief may want to learn.
+func TestAFrozenAccountGetsTheErrorAboutItsFreeze(t *testing.T) {
 	d := newHarness(t)
 	d.bind(ann, time.Time{})
 	d.freeze(ann)
@@ -93,7 +92,7 @@ func TestAFrozenAccountHearsNothingOfItsList(t *testing.T) {
 	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "")
 }
 
-// A list that comes into force between the first look and the commit counts: what is written is judged then.
+// A list that takes effect between the first check and the commit counts: the withdrawal is judged at the commit.
 func TestTheListIsJudgedWhereTheMoneyIsHeld(t *testing.T) {
 	d := newHarness(t)
 	d.change(func(c *withdrawal.Config) {

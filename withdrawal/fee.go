@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// quoteLife is how long the network's last fee stands in for one that cannot be asked now.
+// quoteLife is how long the last network fee is used when a node cannot be asked.
 const quoteLife = 10 * time.Minute
 
-// quotes remembers what each currency's payments cost last.
+// quotes caches the last network fee of each currency's payments.
 type quotes struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -53,8 +53,8 @@ func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar
 	return currency, err
 }
 
-// fee is what the order costs on top of its amount: the operator's part and, where the currency says so, the network's.
-// The chain is asked in any case, because it also knows which destinations can never be paid.
+// fee returns the fee on top of the withdrawal's amount: the operator's part and, where the currency says so, the
+// network's. The chain is asked in any case, because it also knows which destinations can never be paid.
 func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
 	var err error
 	if p.currency, err = s.priced(ctx, p.withdrawal.AccountID, p.currency); err != nil {
@@ -86,7 +86,7 @@ func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount
 	case errors.As(err, &refused):
 		return network, bursar.RefuseField(bursar.CodeDestinationRefused, "address", "%s", refused.Reason)
 	}
-	s.log.Warn("network fee cannot be asked now", "currency", p.currency.Code, "error", err)
+	s.log.Warn("network fee could not be estimated", "currency", p.currency.Code, "error", err)
 	if last, fresh := s.quotes.get(p.currency.Code); fresh || !p.currency.WithdrawalFee.Network {
 		return last, nil
 	}

@@ -33,7 +33,7 @@ var (
 	away = bursar.Currency{Code: "AWAY", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)}
 )
 
-// harness is the service over a simulated chain, on a clock of its own. Ann has 10 COIN, Bob nothing.
+// harness is the service over a simulated chain, with its own clock. Ann has 10 COIN, Bob nothing.
 type harness struct {
 	*testing.T
 	db     *store.DB
@@ -135,7 +135,7 @@ func (d *harness) ask(units uint64, to string) (bursar.Withdrawal, error) {
 	return d.orders.Request(ctx, d.order(units, to))
 }
 
-// accept is an order of Ann's that must be taken.
+// accept is a withdrawal of Ann's that must be accepted.
 func (d *harness) accept(units uint64, to string) bursar.Withdrawal {
 	d.Helper()
 	w, err := d.ask(units, to)
@@ -162,7 +162,7 @@ func (d *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name s
 	return w
 }
 
-// sum is what an account of the books holds of COIN.
+// sum returns the balance of COIN of a ledger account.
 func (d *harness) sum(account ledger.Account) bursar.Amount {
 	d.Helper()
 	var b ledger.Balance
@@ -179,7 +179,7 @@ func (d *harness) sum(account ledger.Account) bursar.Amount {
 
 func (d *harness) available(account bursar.ID) bursar.Amount { return d.sum(ledger.Available(account)) }
 
-// holds checks what an account has left and what of it is held for withdrawals.
+// holds checks what an account has available and what is held for withdrawals.
 func (d *harness) holds(account bursar.ID, available, held uint64) {
 	d.Helper()
 	if a, h := d.available(account), d.sum(ledger.Held(account)); a != bursar.Units(available) || h != bursar.Units(held) {
@@ -194,7 +194,7 @@ func (d *harness) count() int {
 	return len(list)
 }
 
-// refused checks that an order was refused with a code and a field, and a part of its words.
+// refused checks that a request was refused with a code and a field, and that the message contains a text.
 func (d *harness) refused(name string, err error, code bursar.ErrorCode, words string) {
 	d.Helper()
 	var refusal *bursar.Error
@@ -211,7 +211,7 @@ func (d *harness) current(w bursar.Withdrawal) bursar.Withdrawal {
 	return w
 }
 
-// networkFee is what the chain asks for a payment now.
+// networkFee returns the chain's current fee for a payment.
 func (d *harness) networkFee(units uint64, to string) bursar.Amount {
 	d.Helper()
 	fee, err := d.node.Quote(ctx, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(units)})
@@ -219,7 +219,7 @@ func (d *harness) networkFee(units uint64, to string) bursar.Amount {
 	return fee
 }
 
-// asked is a chain that does something before it tells a price.
+// asked is a chain that calls a function before it returns a price.
 type asked struct {
 	*sim.Chain
 	before func()

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no
+// settleInside pays a withdrawal to another wallet of this service in the ledger: a deposit for the receiver, no
 // transaction on any chain.
 func (s *Service) settleInside(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
@@ -27,7 +27,7 @@ func (s *Service) settleInside(
 	return w, s.announce(ctx, tx, w)
 }
 
-// announce records an event of a withdrawal's new status for accounts that asked for them.
+// announce records an event of a withdrawal's new status for accounts that asked for such events.
 func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// notified returns what an account was notified, oldest first: kinds of events, with their bodies.
+// notified returns the events of an account, oldest first: their kinds, with their bodies.
 func (d *harness) notified(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
@@ -37,9 +37,8 @@ func (d *harness) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 	return list
 }
 
-// A payment to another wallet of this service is one in the books: the payer pays no network fee, the receiver is
-// credited less
-// the fee of their own account, both are told, and no chain has anything to do.
+// An internal transfer is made in the books: the payer pays no network fee, the receiver is credited less the fee of
+// the receiver's account, both get an event, and no chain is involved.
 func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	d := newHarness(t)
 	d.do(func(tx *store.Tx) error {
@@ -68,15 +67,15 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 		t.Errorf("credited is %+v", list)
 	}
 	if kinds, _ := d.notified(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
-		t.Errorf("the receiver is told %s", kinds)
+		t.Errorf("the receiver's events are %s", kinds)
 	}
 	if kinds, _ := d.notified(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
-		t.Errorf("the payer is told %s", kinds)
+		t.Errorf("the payer's events are %s", kinds)
 	}
 }
 
-// What belongs to an order is written with a payment within the service too, and sees it settled.
-func TestWhatBelongsToAPaymentWithinTheServiceIsWritten(t *testing.T) {
+// Done runs with an internal transfer too, and sees it settled.
+func TestDoneRunsForAnInternalTransfer(t *testing.T) {
 	d := newHarness(t)
 	o := d.order(1000, d.wallet(bob, "COIN", "bob's", 0).Address.Base)
 	var seen bursar.Withdrawal
@@ -90,7 +89,7 @@ func TestWhatBelongsToAPaymentWithinTheServiceIsWritten(t *testing.T) {
 	}
 }
 
-// One above the limit waits for the operator, and is settled within the service by the approval.
+// A withdrawal above the limit waits for the operator, and the approval settles it as an internal transfer.
 func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
 	d := newHarness(t)
 	to := d.wallet(bob, "COIN", "bob's", 0)
@@ -106,10 +105,9 @@ func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
 	d.holds(bob, 60_000_000-600_000, 0)
 }
 
-// The address of a withdrawal that waits may become a wallet of this service: of the same currency it is credited
-// there, of
-// another nobody is paid, and the order waits for a rejection.
-func TestAnAddressMayBecomeAWalletMeanwhile(t *testing.T) {
+// The address of a waiting withdrawal may become a wallet of this service: of the same currency it is credited there;
+// of another currency nobody is paid, and the withdrawal waits to be rejected.
+func TestAnAddressMayBecomeAWalletWhileAWithdrawalWaits(t *testing.T) {
 	d := newHarness(t)
 	same, other := d.accept(60_000_000, d.node.Named("same")), d.accept(60_000_000, d.node.Named("other"))
 	to := d.wallet(bob, "COIN", "same", 0)
@@ -125,7 +123,7 @@ func TestAnAddressMayBecomeAWalletMeanwhile(t *testing.T) {
 	}
 }
 
-// A charge is paid from its minimum on, once, and until it expires; whatever comes is its deposit.
+// A charge is paid from its minimum on, once, and until it expires; every payment is its deposit.
 func TestACharge(t *testing.T) {
 	for name, c := range map[string]struct {
 		pays []uint64
@@ -145,7 +143,7 @@ func TestACharge(t *testing.T) {
 				d.accept(units, to.Address.Base)
 			}
 			if kinds, _ := d.notified(bob); !slices.Equal(kinds, c.want) {
-				t.Errorf("told is %s, want %s", kinds, c.want)
+				t.Errorf("the events are %s, want %s", kinds, c.want)
 			}
 			list := d.deposits(to)
 			if len(list) != len(c.pays) || list[0].Purpose != bursar.ForCharge {
@@ -167,8 +165,8 @@ type par struct{}
 
 func (par) Rate(bursar.CurrencyCode) bursar.Rate { return bursar.Par() }
 
-// Where rates are known, the event says what the money is worth.
-func TestAnEventTellsWhatMoneyIsWorth(t *testing.T) {
+// Where rates are known, the event carries the values in USDT.
+func TestAnEventCarriesValuesInUSDT(t *testing.T) {
 	d := newHarness(t)
 	to := d.wallet(bob, "COIN", "charge", 10_000_000)
 	d.accept(10_000_000, to.Address.Base)
@@ -176,11 +174,11 @@ func TestAnEventTellsWhatMoneyIsWorth(t *testing.T) {
 	d.accept(10_000_000, to.Address.Base)
 	_, bodies := d.notified(bob)
 	if len(bodies) != 2 || strings.Contains(bodies[0], "USDT") || !strings.Contains(bodies[1], "USDT") {
-		t.Errorf("told is %q", bodies)
+		t.Errorf("the events are %q", bodies)
 	}
 }
 
-// The log tells what became of each withdrawal, and of a decision only where it was taken.
+// The log shows every change of a withdrawal, and a decision only where one was made.
 func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	d := newHarness(t)
 	var text strings.Builder
@@ -191,11 +189,11 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 		text.Reset()
 		for _, word := range words {
 			if n := strings.Count(log, "msg=\""+word+"\""); n != 1 {
-				t.Errorf("%s: the log tells %q %d times:\n%s", what, word, n, log)
+				t.Errorf("%s: the log has %q %d times:\n%s", what, word, n, log)
 			}
 		}
 		if len(words) != strings.Count(log, "msg=") {
-			t.Errorf("%s: the log tells\n%s", what, log)
+			t.Errorf("%s: the log is\n%s", what, log)
 		}
 	}
 	to := d.wallet(bob, "COIN", "bob's", 0)
@@ -213,14 +211,13 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	log := text.String()
 	for _, word := range []string{"withdrawal requested", "withdrawal settled", "deposit credited"} {
 		if strings.Count(log, "msg=\""+word+"\"") != 1 {
-			t.Errorf("within the service the log tells\n%s", log)
+			t.Errorf("for an internal transfer the log is\n%s", log)
 		}
 	}
 }
 
-// On a chain whose wallets share our own address an order to a wallet's tag is a payment within the service; without a
-// tag, or with
-// one that is nobody's, it is refused.
+// On a chain whose wallets share the hot wallet's address a withdrawal to a wallet's tag is an internal transfer;
+// without a tag, or with a tag of no wallet, it is refused.
 func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 	d := newHarness(t)
 	shared := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", SharedAddress: true, Confirmations: 2})
@@ -241,7 +238,7 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 	}
 	nobody := hot
 	nobody.Memo = 8
-	for name, to := range map[string]string{"nobody's tag": nobody.String(), "no tag": hot.Base} {
+	for name, to := range map[string]string{"an unused tag": nobody.String(), "no tag": hot.Base} {
 		_, err := d.ask(1000, to)
 		d.refused(name, err, bursar.CodeDestinationRefused, "cannot receive COIN")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Accounts are locked in the order of their ids, each once, so that no two batches wait for each other.
+// Accounts are locked in the order of their ids, each once, so that no two batches deadlock.
 func TestAccountsAreLockedInOneOrder(t *testing.T) {
 	one, two, three := bursar.ID{0: 1}, bursar.ID{0: 1, 15: 1}, bursar.ID{0: 2}
 	var orders []prepared

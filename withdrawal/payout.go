@@ -12,8 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one
-// that carries it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
+// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction that changes
+// the outgoing transaction: each change beside its reversal, with its entry and its event. It never decides what a
+// chain proves.
 type Payouts struct {
 	Chain    bursar.ChainID
 	Registry *bursar.Registry
@@ -21,7 +22,7 @@ type Payouts struct {
 	Log      *slog.Logger
 }
 
-// Signed notes which transaction pays a withdrawal: one that was just signed, or another version of it.
+// Signed records the transaction that pays a withdrawal: one that was just signed, or a replacement of it.
 func (p Payouts) Signed(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, txID string) error {
 	next := w.Status
 	if next == bursar.WithdrawalQueued {
@@ -31,7 +32,7 @@ func (p Payouts) Signed(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	return tx.Withdrawals().SetStatus(ctx, w, next)
 }
 
-// Broadcast notes that a node took the transaction that pays a withdrawal, the first time.
+// Broadcast records that a node accepted the transaction that pays a withdrawal, the first time.
 func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if w.Status != bursar.WithdrawalSigned {
 		return nil
@@ -43,8 +44,8 @@ func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return p.notify(ctx, tx, w)
 }
 
-// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed
-// and Broadcast.
+// Requeue queues a withdrawal again whose signed transaction is proven never to be included: it reverses Signed and
+// Broadcast.
 func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	w.TxID = ""
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
@@ -57,13 +58,13 @@ func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 	return p.notify(ctx, tx, w)
 }
 
-// WaitAgain puts a withdrawal back into the queue whose transaction was never signed.
+// WaitAgain queues a withdrawal again whose transaction was never signed.
 func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
-	p.log(tx, "withdrawal waits again", w, by)
+	p.log(tx, "withdrawal queued again", w, by)
 	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
 }
 
-// Confirm books a payment that is final: what was held leaves custody. Unsettle undoes it.
+// Confirm books a payment that is final: what was held leaves custody. Unsettle reverses it.
 func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 	return p.notify(ctx, tx, w)
 }
 
-// Refund gives back what was held for a withdrawal that is proven never to pay. Unsettle undoes it.
+// Refund refunds a withdrawal that is proven never to pay. Unsettle reverses it.
 func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
 	w.Error = reason
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
@@ -93,7 +94,7 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return err
 	}
-	if round > 0 { // what was taken back is there again
+	if round > 0 { // what was unsettled is settled again
 		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
 			return err
 		}
@@ -103,8 +104,8 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	return p.notify(ctx, tx, w)
 }
 
-// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has
-// spent the refund already. short is what the token had left undone, nil where it delivered the whole.
+// Unsettle holds what was settled or refunded again, because its block was reorged out, and freezes an account that has
+// spent the refund already. short is what the token did not deliver, nil where it delivered all.
 func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
@@ -117,7 +118,7 @@ func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal
 	if err != nil {
 		return err
 	}
-	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID,
+	p.Log.Error("withdrawal unsettled by a reorg", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID,
 		"was", w.Status)
 	if w.Status == bursar.WithdrawalFailed || wasShort {
 		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
@@ -151,12 +152,12 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_reversed", Ref: w.ID.String(),
-		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the "+
+		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block was reorged out; account %s has spent the "+
 			"refund, owes %s units of %s and is frozen",
 			w.ID, w.AccountID, owed, w.Currency)})
 }
 
-// notify records a withdrawal event for accounts that asked for them.
+// notify records a withdrawal event for accounts that asked for such events.
 func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
 	if !event.ID.IsZero() {
@@ -168,7 +169,7 @@ func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) 
 	return err
 }
 
-// log writes what became of a withdrawal into the log, once it is committed.
+// log logs a change of a withdrawal once it is committed.
 func (p Payouts) log(tx *store.Tx, message string, w bursar.Withdrawal, by bursar.ID, more ...any) {
 	attrs := append([]any{"withdrawal", w.ID, "spend", by, "chain", p.Chain, "account", w.AccountID}, more...)
 	tx.After(func() { p.Log.Info(message, attrs...) })

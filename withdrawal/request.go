@@ -1,9 +1,9 @@
-// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets
-// operators approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts),
-// each change beside its reversal. It sends nothing: package outgoing carries what is queued.
+// Package withdrawal owns every change of a withdrawal's status: it checks customers' requests, holds their money, lets
+// operators approve, reject or cancel them, and books the results of those that an outgoing transaction pays (Payouts),
+// each change beside its reversal. It sends nothing: package outgoing pays what is queued.
 //
-// Its invariants: an order is refused before any debit or its whole cost is held; amount and fee are held in the
-// transaction that records the order; an order ends in exactly one of settled and refunded.
+// Its invariants: a request is refused before any debit or its whole cost is held; amount and fee are held in the
+// transaction that records the withdrawal; a withdrawal ends as exactly one of settled and refunded.
 package withdrawal
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Chain is what taking an order needs of a chain.
+// Chain is the part of a chain that a withdrawal request needs.
 type Chain interface {
 	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
 
-// Service takes orders. It is safe for concurrent use.
+// Service takes withdrawal requests. It is safe for concurrent use.
 type Service struct {
 	db        *store.DB
 	chains    map[bursar.ChainID]Chain
@@ -37,28 +37,28 @@ type Service struct {
 	credits   deposit.Credits
 	log       *slog.Logger
 	quotes    *quotes
-	taken     func(bursar.ChainID) // called after an order was queued
+	taken     func(bursar.ChainID) // called after a withdrawal was queued
 	batch     *store.Batch[prepared, bursar.Withdrawal]
 	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
 }
 
-// Config is what a Service works with. Hot names our own address of each chain; Taken is called after a commit that
-// queued an order on a chain and may be nil.
+// Config holds the dependencies of a Service. Hot names the hot wallet of each chain; Taken is called after a commit
+// that queued a withdrawal on a chain and may be nil.
 type Config struct {
 	DB       *store.DB
 	Chains   map[bursar.ChainID]Chain
 	Hot      map[bursar.ChainID]string
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
-	Rates    deposit.Rates // nil: no event tells what a charge's money is worth
+	Rates    deposit.Rates // nil: events carry no values in USDT
 	Log      *slog.Logger
 	Taken    func(bursar.ChainID)
 
-	Suspended func(code bursar.CurrencyCode) string // why orders of a currency are refused now, "" while they are not; nil: none are
+	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" if it is; nil: all are
 
-	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil:
-	// nobody knows.
+	// Behind returns the reason why the database may be older than it was, though no chain recovers yet; "" where there
+	// is none. nil: not known.
 	Behind func(ctx context.Context) (string, error)
 }
 
@@ -81,31 +81,32 @@ func NewService(c Config) *Service {
 	return s
 }
 
-// Order is what a client asks for, in its words.
+// Order is a client's request, in the text forms of the API.
 type Order struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
 
-	// Fund runs in the transaction that holds the money, before it does: what it books may be what is held. An error of it
-	// refuses this order alone, and it has then written nothing. The currency's chain is locked meanwhile.
+	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
+	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
 	Fund func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 
-	// Done runs in the transaction that holds the money, so that what it writes is there with the order or not at all.
+	// Done runs in the transaction that holds the money, so that its writes are committed with the withdrawal or not at
+	// all.
 	Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// prepared is an order that was checked and only needs its money.
+// prepared is a request that was checked and only needs its money.
 type prepared struct {
 	withdrawal bursar.Withdrawal
 	currency   bursar.Currency
-	receiver   *bursar.Wallet // of this same service; nil: the chain pays
+	receiver   *bursar.Wallet // wallet of this service to be paid; nil: the chain pays
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it,
-// and nothing has changed then.
+// Request records a withdrawal and returns it once its money is held. Errors: a *bursar.Error for whatever is wrong
+// with the request; nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, error) {
 	p, err := s.prepare(ctx, o)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
 			"the chain of %s is not configured here", o.Currency)
 	}
-	if s.suspended != nil && s.suspended(currency.Code) != "" { // why is the operator's business
+	if s.suspended != nil && s.suspended(currency.Code) != "" { // the reason is for the operator only
 		return prepared{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
 			"%s is suspended for the moment and cannot be paid", currency.Code)
 	}
@@ -183,8 +184,8 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 	return amount, nil
 }
 
-// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own
-// hot address, could never be credited and are refused; so is what the account's list refuses.
+// receiver returns the wallet of this service that has the request's address. A wallet of another currency, and the hot
+// wallet, could never be credited and are refused; so is what the account's list refuses.
 func (s *Service) receiver(
 	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal,
 ) (*bursar.Wallet, error) {
@@ -205,7 +206,7 @@ func (s *Service) receiver(
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		if to.Base == s.hot[capabilities.ID] {
-			return nil, refused // our shared address with a tag that is nobody's
+			return nil, refused // the shared address with a tag of no wallet
 		}
 		return nil, nil
 	case err != nil:
@@ -216,7 +217,7 @@ func (s *Service) receiver(
 	return &w, nil
 }
 
-// holdAll records the orders of one batch and holds their money; each is refused or taken by itself.
+// holdAll records the withdrawals of one batch and holds their money; each is accepted or refused alone.
 func (s *Service) holdAll(
 	ctx context.Context, tx *store.Tx, orders []prepared,
 ) ([]store.Result[bursar.Withdrawal], error) {
@@ -250,7 +251,7 @@ func (s *Service) holdAll(
 		return nil, err
 	}
 	for n, i := range index {
-		if errors.Is(refused[n], store.ErrPosted) { // a commit whose answer was lost: the order stands
+		if errors.Is(refused[n], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
 			p := orders[i].withdrawal
 			results[i].Value, results[i].Err = tx.Withdrawals().Get(ctx, p.AccountID, p.ID)
 			continue
@@ -265,7 +266,7 @@ func (s *Service) holdAll(
 	return results, nil
 }
 
-// holdFunded holds the money of an order that brings it along, before the next order's is brought.
+// holdFunded funds one withdrawal and holds its money, before the next one is funded.
 func (s *Service) holdFunded(
 	ctx context.Context, tx *store.Tx, p prepared,
 ) (result store.Result[bursar.Withdrawal], err error) {
@@ -276,7 +277,7 @@ func (s *Service) holdFunded(
 	if err != nil {
 		return result, err
 	}
-	if errors.Is(refused[0], store.ErrPosted) { // a commit whose answer was lost: the order stands
+	if errors.Is(refused[0], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
 		result.Value, result.Err = tx.Withdrawals().Get(ctx, p.withdrawal.AccountID, p.withdrawal.ID)
 		return result, nil
 	}
@@ -288,7 +289,7 @@ func (s *Service) holdFunded(
 
 var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
 
-// asRefusal tells what the books refused. A cost that does not fit them is more than any balance.
+// asRefusal turns an error of the books into a refusal. A cost that overflows them is more than any balance.
 func asRefusal(err error, c bursar.Currency) error {
 	if errors.Is(err, ledger.ErrInsufficient) || errors.Is(err, bursar.ErrAmountOverflow) {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount",
@@ -297,8 +298,8 @@ func asRefusal(err error, c bursar.Currency) error {
 	return err
 }
 
-// lockChains keeps the chains of orders that bring their money along as they are: before any account, as anyone who
-// follows or pays does.
+// lockChains locks the chains of withdrawals that are funded in this transaction: before any account, in the same
+// sequence as followers and senders lock them.
 func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 	var chains []bursar.ChainID
 	for _, p := range orders {
@@ -315,7 +316,7 @@ func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 	return nil
 }
 
-// lockAccounts keeps the accounts as they are, in the order of their ids, and refuses orders of frozen ones.
+// lockAccounts locks the accounts, in the order of their ids, and refuses withdrawals of frozen ones.
 func (s *Service) lockAccounts(
 	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
 ) error {
@@ -335,7 +336,7 @@ func (s *Service) lockAccounts(
 	return nil
 }
 
-// accountsOf returns whose the orders are, each once, in the order of the ids.
+// accountsOf returns the accounts of the requests, each once, in the order of the ids.
 func accountsOf(orders []prepared) []bursar.ID {
 	var ids []bursar.ID
 	for _, p := range orders {
@@ -345,7 +346,7 @@ func accountsOf(orders []prepared) []bursar.ID {
 	return slices.Compact(ids)
 }
 
-// record writes an order whose money is held, and settles one to another wallet of this service at once.
+// record writes a withdrawal whose money is held, and settles one to another wallet of this service at once.
 func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.Withdrawal, error) {
 	w := p.withdrawal
 	w.CreatedAt = tx.Now()

@@ -16,8 +16,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// Whatever is wrong with an order is said before any debit: nothing is held and nothing recorded.
-func TestAWrongOrderChangesNothing(t *testing.T) {
+// An invalid request is refused before any debit: nothing is held and nothing recorded.
+func TestAnInvalidRequestChangesNothing(t *testing.T) {
 	d := newHarness(t)
 	outside := d.node.Named("outside")
 	d.wallet(bob, "TOKEN", "of another currency", 0)
@@ -47,7 +47,7 @@ func TestAWrongOrderChangesNothing(t *testing.T) {
 		"too little":              {order("COIN", "0.00000499", outside), bursar.CodeBelowMinimum, "0.00000500"},
 		"too much":                {order("COIN", "1000.00000001", outside), bursar.CodeAboveMaximum, "1000.00000000"},
 		"no address":              {order("COIN", "0.1", "nowhere"), bursar.CodeInvalidAddress, "bitcoin"},
-		"our own address": {order("COIN", "0.1", d.node.Named("hot")), bursar.CodeDestinationRefused,
+		"the hot wallet": {order("COIN", "0.1", d.node.Named("hot")), bursar.CodeDestinationRefused,
 			"cannot receive COIN"},
 		"another currency's": {order("COIN", "0.1", d.node.Named("of another currency")), bursar.CodeDestinationRefused,
 			"cannot receive COIN"},
@@ -59,11 +59,11 @@ func TestAWrongOrderChangesNothing(t *testing.T) {
 	}
 	d.holds(ann, 1_000_000_000, 0)
 	if n := d.count(); n != 0 || len(d.taken) > 0 {
-		t.Errorf("%d orders are recorded, the spender was woken for %s", n, d.taken)
+		t.Errorf("%d withdrawals are recorded, the sender was woken for %s", n, d.taken)
 	}
 }
 
-// The smallest and the largest withdrawal are allowed themselves; without a largest everything is.
+// The smallest and the largest withdrawal are allowed; without a maximum every amount is.
 func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
 	d := newHarness(t)
 	d.credit(ann, 1<<62)
@@ -73,8 +73,8 @@ func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
 	d.accept(100_000_000_001, d.node.Named("outside"))
 }
 
-// What is taken has its amount and its whole fee held, and the spender is woken for its chain.
-func TestAnOrderHoldsItsWholeCost(t *testing.T) {
+// An accepted withdrawal has its amount and its whole fee held, and the sender of its chain is woken.
+func TestAWithdrawalHoldsItsWholeCost(t *testing.T) {
 	d := newHarness(t)
 	network := d.networkFee(10_000_000, d.node.Named("outside"))
 	w := d.accept(10_000_000, d.node.Named("outside"))
@@ -96,7 +96,7 @@ func TestAnOrderHoldsItsWholeCost(t *testing.T) {
 	}
 }
 
-// The balance may be spent to the last unit, and not by one more.
+// The balance may be withdrawn to the last unit, and not one unit more.
 func TestTheCostMayBeTheWholeBalance(t *testing.T) {
 	d := newHarness(t)
 	d.currency(func(c *bursar.Currency) {
@@ -110,7 +110,8 @@ func TestTheCostMayBeTheWholeBalance(t *testing.T) {
 	d.holds(ann, 0, 1_000_000_000)
 }
 
-// Above the currency's limit an operator decides first, and no spender is woken. The limit itself is no reason.
+// Above the currency's limit an operator decides first, and no sender is woken. An amount equal to the limit needs no
+// approval.
 func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 	d := newHarness(t)
 	if w := d.accept(50_000_001, d.node.Named("outside")); w.Status != bursar.WithdrawalPendingApproval ||
@@ -122,7 +123,8 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 	}
 }
 
-// The account's own fee counts. It pays the network's only where the currency says so; the chain is asked all the same.
+// The account's own fee applies. It includes the network's only where the currency says so; the chain is asked all the
+// same.
 func TestFeesAreTheAccounts(t *testing.T) {
 	d := newHarness(t)
 	d.do(func(tx *store.Tx) error {
@@ -137,7 +139,7 @@ func TestFeesAreTheAccounts(t *testing.T) {
 	d.refused("a destination that cannot be paid", err, bursar.CodeDestinationRefused, "")
 }
 
-// An amount that no transaction carries is below the minimum, not a wrong destination.
+// An amount that no transaction can carry is below the minimum, not a wrong destination.
 func TestAnAmountTooSmallForTheChainIsBelowTheMinimum(t *testing.T) {
 	d := newHarness(t)
 	d.node.Fail(sim.Quote, 1, &chain.RefusedError{Reason: "it is dust", Below: true})
@@ -148,10 +150,9 @@ func TestAnAmountTooSmallForTheChainIsBelowTheMinimum(t *testing.T) {
 	d.refused("closed", err, bursar.CodeDestinationRefused, "it is closed")
 }
 
-// While the node does not answer, its last price stands for ten minutes. After that an order cannot be priced, unless
-// the
-// account does not pay the network's fee.
-func TestAPriceStandsForTenMinutes(t *testing.T) {
+// While the node does not answer, its last network fee is used for ten minutes. After that a withdrawal cannot be
+// priced, unless the account does not pay the network's fee.
+func TestANetworkFeeIsUsedForTenMinutes(t *testing.T) {
 	d := newHarness(t)
 	outside := d.node.Named("outside")
 	d.node.Fail(sim.Quote, 1, nil)
@@ -175,7 +176,7 @@ func TestAPriceStandsForTenMinutes(t *testing.T) {
 	}
 }
 
-// A frozen account is refused by that name, and the rest of a batch goes on.
+// A frozen account is refused with that code, and the rest of a batch continues.
 func TestAFrozenAccountWithdrawsNothing(t *testing.T) {
 	d := newHarness(t)
 	d.credit(bob, 1_000_000_000)
@@ -190,10 +191,8 @@ func TestAFrozenAccountWithdrawsNothing(t *testing.T) {
 	}
 }
 
-// An order whose money comes with it holds that money. Where it does not come, or something that belongs to the order
-// is not
-// written, nothing is.
-func TestAnOrderMayBringItsMoney(t *testing.T) {
+// A withdrawal that is funded in its transaction holds that money. Where the funding or Done fails, nothing is written.
+func TestAWithdrawalMayBeFundedInItsTransaction(t *testing.T) {
 	d := newHarness(t)
 	o := d.order(10_000_000, d.node.Named("outside"))
 	o.Account = bob
@@ -228,12 +227,12 @@ func TestAnOrderMayBringItsMoney(t *testing.T) {
 	}
 	d.holds(bob, 0, units)
 	if n := d.count(); n != 1 {
-		t.Errorf("%d orders are recorded", n)
+		t.Errorf("%d withdrawals are recorded", n)
 	}
 }
 
-// What belongs to an order is written with it, and sees it as it is by then.
-func TestWhatBelongsToAnOrderIsWrittenWithIt(t *testing.T) {
+// Done writes in the withdrawal's transaction, and sees the withdrawal as it is by then.
+func TestDoneRunsInTheWithdrawalsTransaction(t *testing.T) {
 	d := newHarness(t)
 	o := d.order(10_000_000, d.node.Named("outside"))
 	var seen bursar.Withdrawal
@@ -247,7 +246,7 @@ func TestWhatBelongsToAnOrderIsWrittenWithIt(t *testing.T) {
 	}
 }
 
-// A commit whose answer is lost stands: the order is answered as taken, and its money is held once.
+// A commit whose answer is lost is final: the request is answered as accepted, and its money is held once.
 func TestALostAnswerHoldsTheMoneyOnce(t *testing.T) {
 	for name, fund := range map[string]func(context.Context, *store.Tx, bursar.Withdrawal) error{
 		"from the balance": nil,
@@ -269,7 +268,7 @@ func TestALostAnswerHoldsTheMoneyOnce(t *testing.T) {
 			w, err := d.orders.Request(ctx, o)
 			d.points = nil
 			if d.need(err); !lost || w.Status != bursar.WithdrawalQueued || d.count() != 1 {
-				t.Errorf("%d orders, the answer is %+v", d.count(), w)
+				t.Errorf("%d withdrawals, the answer is %+v", d.count(), w)
 			}
 			cost, _ := w.Amount.Add(w.Fee)
 			units, _ := cost.Uint64()

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// SettleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the
-// unit; what the token kept is the operator's loss. delivered says in words what arrived.
+// SettleShort books a payment that its token did not deliver in full. The customer is debited for what arrived, to the
+// unit; the operator bears what the token kept. delivered is a text for the customer that says what arrived.
 func (p Payouts) SettleShort(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string,
 ) error {
@@ -35,7 +35,7 @@ func (p Payouts) SettleShort(
 	return liftUnsettling(ctx, tx, w)
 }
 
-// unsettleShort takes back what SettleShort booked beside the payment, and reports whether there was anything.
+// unsettleShort reverses what SettleShort booked beside the payment, and reports whether there was anything.
 func (p Payouts) unsettleShort(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int,
 ) (bool, error) {
@@ -49,7 +49,7 @@ func (p Payouts) unsettleShort(
 	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
 }
 
-// givenBack is what of a withdrawal is given back beside its settlement; nothing where all of it was refunded.
+// givenBack returns the part of a withdrawal that is refunded beside its settlement; zero where all of it was refunded.
 func givenBack(w bursar.Withdrawal, short chain.Shortfall) bursar.Amount {
 	if short.Delivered.IsZero() {
 		return bursar.Amount{}
@@ -57,8 +57,8 @@ func givenBack(w bursar.Withdrawal, short chain.Shortfall) bursar.Amount {
 	return w.Amount.SubOrZero(short.Delivered)
 }
 
-// liftUnsettling allows the withdrawals again that the unsettling of one refused, where what is given back of it has
-// made the account whole. An account that nothing froze is left as it is.
+// liftUnsettling lifts the freeze that unsettling a withdrawal caused, where its partial refund has brought the account
+// back to zero or above. An account that is not frozen for that is left as it is.
 func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/btcec/v2"
-	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the chain's own hash
+	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the hash that Bitcoin addresses are made of
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -20,10 +20,11 @@ const maxAddress = 90 // characters, BIP 173
 // Address returns the P2WPKH address (BIP 141, BIP 173) of a compressed public key. There are no memos.
 func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if memo != 0 {
-		return bursar.Address{}, errors.New("make address: this chain has no memos")
+		return bursar.Address{}, errors.New("make address: this chain has no memos: memo must be 0")
 	}
 	if len(pub) != btcec.PubKeyBytesLenCompressed {
-		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed,
+		return bursar.Address{}, fmt.Errorf("make address: a compressed public key has %d bytes, got %d",
+			btcec.PubKeyBytesLenCompressed,
 			len(pub))
 	}
 	if _, err := btcec.ParsePubKey(pub); err != nil {
@@ -33,9 +34,9 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: base}, err
 }
 
-// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in
-// bech32 (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and
-// addresses of other networks are refused. The canonical form of a segwit address is the lower case one.
+// ParseAddress accepts what every wallet can pay today: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in bech32 (BIP
+// 173), P2TR in bech32m (BIP 350). It refuses other witness versions and lengths, whose outputs anyone could take, and
+// addresses of other networks. The canonical form of a segwit address is lower case.
 func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
 	script, err := c.network.script(s)
 	if err != nil {
@@ -50,10 +51,10 @@ func (c *Chain) ParseContract(s string) (string, error) {
 	return "", fmt.Errorf("%w: this chain has no contracts (%.20q)", bursar.ErrBadAddress, s)
 }
 
-// script returns the script that pays an address.
+// script returns the output script that pays an address.
 func (n Network) script(s string) ([]byte, error) {
 	if len(s) > maxAddress {
-		return nil, fmt.Errorf("%w: it is too long", bursar.ErrBadAddress)
+		return nil, fmt.Errorf("%w: the address is too long", bursar.ErrBadAddress)
 	}
 	if at := strings.LastIndexByte(s, '1'); at > 0 && strings.ToLower(s[:at]) == n.HRP {
 		return witnessScript(s)
@@ -67,7 +68,7 @@ func witnessScript(s string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", bursar.ErrBadAddress, err)
 	}
 	if len(data) == 0 {
-		return nil, fmt.Errorf("%w: it has no witness version", bursar.ErrBadAddress)
+		return nil, fmt.Errorf("%w: the address has no witness version", bursar.ErrBadAddress)
 	}
 	program, err := bech32.ConvertBits(data[1:], 5, 8, false)
 	if err != nil {
@@ -81,14 +82,16 @@ func witnessScript(s string) ([]byte, error) {
 	case witness == 1 && version == bech32.VersionM && length == sizeProgram:
 		return programScript(opOne, program), nil
 	}
-	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress,
+	return nil, fmt.Errorf("%w: witness version %d with a program of %d bytes is not a known output type",
+		bursar.ErrBadAddress,
 		data[0], len(program))
 }
 
 func (n Network) legacyScript(s string) ([]byte, error) {
 	payload, version, err := base58.CheckDecode(s)
 	if err != nil || len(payload) != sizeKeyHash || base58.CheckEncode(payload, version) != s {
-		return nil, fmt.Errorf("%w: it is neither bech32 nor Base58Check of this network", bursar.ErrBadAddress)
+		return nil, fmt.Errorf("%w: the address is neither bech32 nor Base58Check of this network",
+			bursar.ErrBadAddress)
 	}
 	hash := [sizeKeyHash]byte(payload)
 	if version == n.PubKeyHash {
@@ -99,10 +102,10 @@ func (n Network) legacyScript(s string) ([]byte, error) {
 			return scriptHashScript(hash), nil
 		}
 	}
-	return nil, fmt.Errorf("%w: it belongs to another network", bursar.ErrBadAddress)
+	return nil, fmt.Errorf("%w: the address belongs to another network", bursar.ErrBadAddress)
 }
 
-// base returns the canonical address of a script of one of the five payable forms.
+// base returns the canonical address of a script in one of the five payable forms.
 func (n Network) base(script []byte) (string, error) {
 	switch formOf(script) {
 	case formKeyHash:

@@ -62,7 +62,7 @@ func mainnet(t testing.TB) *Chain {
 	return open(t, newFake(), func(cfg *Config) { cfg.Network = network(t, "main") })
 }
 
-// chainsOf has an adapter for each coin of the vectors.
+// chainsOf returns an adapter for each currency of the vectors.
 func chainsOf(t testing.TB) map[string]*Chain {
 	t.Helper()
 	chains := map[string]*Chain{"BTC": mainnet(t)}
@@ -145,7 +145,7 @@ func TestPublishedAddressesParse(t *testing.T) {
 	for _, entry := range v.Validity {
 		c := chains[entry.Coin]
 		got, err := c.ParseAddress(entry.Address)
-		// Versions and lengths that nobody can spend safely today are valid segwit, and yet refused.
+		// Some versions and lengths are valid segwit but are refused, because nobody can spend them safely today.
 		want := entry.Valid && (entry.Script == "" || payableScript(entry.Script))
 		if want != (err == nil) || err != nil && !errors.Is(err, bursar.ErrBadAddress) {
 			t.Errorf("%s parses to %v (%v), want valid %v [%s]", entry.Address, got, err, want, entry.Source)
@@ -176,7 +176,7 @@ func TestAddressQuirks(t *testing.T) {
 		"a testnet P2PKH":            "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
 		"a Litecoin address":         "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9",
 		"a space before":             " " + segwit,
-		"a line feed behind":         segwit + "\n",
+		"a line feed after":          segwit + "\n",
 		"leading zeros (base58)":     "1" + "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
 		"a URI":                      "bitcoin:" + segwit,
 		"an uppercase base58":        strings.ToUpper("1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"),

@@ -16,14 +16,14 @@ import (
 
 const (
 	sizeSignature = 65 // R, S, recovery id
-	// compactKey is what the first byte of btcec's compact signatures is for recovery id 0 and a compressed key.
+	// compactKey is the offset of the first byte in btcec's compact signatures: recovery id 0 and a compressed key.
 	compactKey = 27 + 4
 )
 
-var errSignature = errors.New("the signature is not one of the input's key over the draft")
+var errSignature = errors.New("the signature was not made by the input's key over this unsigned transaction")
 
-// Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the
-// one whose hash is the input's address. S must be low, as nodes demand (BIP 146).
+// Assemble joins signatures into the transaction. It checks each of them: it recovers the key that made the signature,
+// and the key's hash must be the input's address. S must be low, as nodes demand (BIP 146).
 func (c *Chain) Assemble(built chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	u, err := c.network.parseUnsigned(built.Bytes)
 	if err != nil {
@@ -34,10 +34,12 @@ func (c *Chain) Assemble(built chain.UnsignedTx, signatures [][]byte) (chain.Sig
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
 	if contents.Fee != built.Fee || !slices.Equal(u.outpoints(), built.Reservations) {
-		return chain.SignedTx{}, errors.New("assemble: the draft's fee or claims are not those of its bytes")
+		return chain.SignedTx{}, errors.New("assemble: the unsigned transaction's fee or reserved UTXOs differ from " +
+			"those in its bytes")
 	}
 	if len(signatures) != len(contents.Inputs) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %d signatures for %d inputs", len(signatures), len(contents.Inputs))
+		return chain.SignedTx{}, fmt.Errorf("assemble: got %d signatures for %d inputs", len(signatures),
+			len(contents.Inputs))
 	}
 	for i, in := range contents.Inputs {
 		witness, err := c.network.witness(in, signatures[i])
@@ -49,7 +51,7 @@ func (c *Chain) Assemble(built chain.UnsignedTx, signatures [][]byte) (chain.Sig
 	return c.network.signed(u)
 }
 
-// witness is an input's signature in DER with its kind, and the key.
+// witness returns an input's witness: the DER signature with its hash type, and the public key.
 func (n Network) witness(in chain.Input, signature []byte) ([][]byte, error) {
 	if len(signature) != sizeSignature || signature[64] > 3 {
 		return nil, errSignature
@@ -79,7 +81,7 @@ func encodeDER(signature []byte) ([]byte, error) {
 	return append(ecdsa.NewSignature(&r, &s).Serialize(), byte(txscript.SigHashAll)), nil
 }
 
-// signed serialises the transaction and lists what of it returns to us.
+// signed serializes the transaction and lists the outputs that return to us.
 func (n Network) signed(u unsigned) (chain.SignedTx, error) {
 	var raw bytes.Buffer
 	if err := u.tx.Serialize(&raw); err != nil {

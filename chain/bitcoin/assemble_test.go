@@ -55,8 +55,8 @@ func TestDigestAndWitnessOfBIP143(t *testing.T) {
 func TestAssembledTransactionsRun(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	order := orderOf(t, c, []uint64{400_000}, 200_000, 150_000, 170_000)
-	built, _ := mustBuild(t, c, order)
+	request := requestOf(t, c, []uint64{400_000}, 200_000, 150_000, 170_000)
+	built, _ := mustBuild(t, c, request)
 	tx := assemble(t, c, built)
 	var signed wire.MsgTx
 	if err := signed.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
@@ -64,8 +64,9 @@ func TestAssembledTransactionsRun(t *testing.T) {
 	}
 	previous := txscript.NewMultiPrevOutFetcher(nil)
 	for i, in := range signed.TxIn {
-		value, _ := order.UTXOs[i].Amount.Uint64()
-		previous.AddPrevOut(in.PreviousOutPoint, wire.NewTxOut(int64(value), script(t, c, order.UTXOs[i].Source.Base)))
+		value, _ := request.UTXOs[i].Amount.Uint64()
+		previous.AddPrevOut(in.PreviousOutPoint, wire.NewTxOut(int64(value), script(t, c,
+			request.UTXOs[i].Source.Base)))
 	}
 	hashes := txscript.NewTxSigHashes(&signed, previous)
 	for i, in := range signed.TxIn {
@@ -79,7 +80,7 @@ func TestAssembledTransactionsRun(t *testing.T) {
 			t.Fatalf("input %d: %v", i, err)
 		}
 	}
-	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change ||
+	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != request.Change ||
 		!tx.Change[0].Unconfirmed {
 		t.Fatalf("change is %+v", tx.Change)
 	}
@@ -88,7 +89,7 @@ func TestAssembledTransactionsRun(t *testing.T) {
 func TestAssembleChecksSignatures(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	built, contents := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	built, contents := mustBuild(t, c, requestOf(t, c, []uint64{100_000}, 60_000, 70_000))
 	good := make([][]byte, len(contents.Inputs))
 	for i, in := range contents.Inputs {
 		good[i] = keys.Sign(in.Source.Key, in.Digest)
@@ -112,10 +113,13 @@ func TestAssembleChecksSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, change := range map[string]func(d *chain.UnsignedTx){
-		"another fee":     func(d *chain.UnsignedTx) { d.Fee = bursar.Units(1) },
-		"another claim":   func(d *chain.UnsignedTx) { d.Reservations = []string{"x"} },
-		"claims in order": func(d *chain.UnsignedTx) { d.Reservations = []string{d.Reservations[1], d.Reservations[0]} },
-		"no bytes":        func(d *chain.UnsignedTx) { d.Bytes = nil },
+		"another fee":         func(d *chain.UnsignedTx) { d.Fee = bursar.Units(1) },
+		"another reservation": func(d *chain.UnsignedTx) { d.Reservations = []string{"x"} },
+		"reservations swapped": func(d *chain.UnsignedTx) {
+			d.Reservations = []string{d.Reservations[1],
+				d.Reservations[0]}
+		},
+		"no bytes": func(d *chain.UnsignedTx) { d.Bytes = nil },
 	} {
 		other := built
 		change(&other)

@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// balancer answers each request from any of its nodes, as a load balancer does behind one URL.
+// balancer forwards each request to any of its nodes, as a load balancer does behind one URL.
 type balancer struct {
 	nodes []*fakeNode
 
@@ -32,7 +32,7 @@ func (b *balancer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return node.RoundTrip(req)
 }
 
-// lagging is a node that knows another's blocks but for the newest.
+// lagging returns a node that knows all blocks of another one except the newest.
 func lagging(of *fakeNode, behind int) *fakeNode {
 	f := newFake()
 	f.blocks = append([]*wire.MsgBlock{}, of.blocks[:len(of.blocks)-behind]...)
@@ -40,8 +40,8 @@ func lagging(of *fakeNode, behind int) *fakeNode {
 	return f
 }
 
-// Every answer comes from another node, some of them blocks behind: nothing is lost or doubled, no node is faulty, and
-// the head is one of theirs.
+// Every answer comes from another node, some of which are blocks behind: no transfer is lost or doubled, no node counts
+// as faulty, and the head is that of one of the nodes.
 func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	t.Parallel()
 	for behind := 0; behind <= 3; behind++ {
@@ -53,7 +53,7 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 			watch, key := chaintest.NewWatch(ours), source(t, c0, 0)
 			for i := range 30 {
 				paid := pays(byte(i+1), wire.NewTxOut(1000, script(t, c0, ours)))
-				if i > 0 { // and what came before is spent by us, whose fee is another question
+				if i > 0 { // and we spend the previous output, so that its fee has to be looked up
 					spent := spends(t, c0, wire.OutPoint{Hash: f.blocks[i].Transactions[1].TxHash()}, key)
 					watch.AddSent(spent.TxID())
 					f.add(paid, spent)
@@ -90,8 +90,8 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	}
 }
 
-// pruned is a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available (pruned
-// data)").
+// pruned returns a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available
+// (pruned data)").
 func pruned(of *fakeNode, keeps int) *fakeNode {
 	f := lagging(of, 0)
 	f.sayBy("getblock", func(params []any) any {
@@ -105,8 +105,8 @@ func pruned(of *fakeNode, keeps int) *fakeNode {
 	return f
 }
 
-// A node that has pruned what is next says so, in words that help, and is good for the newest blocks; where another
-// endpoint keeps the block it is read there.
+// A node that has pruned the next block says so in an error that says what to do, and still serves the newest blocks;
+// if another endpoint keeps the block, it is read there.
 func TestPrunedNodes(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -122,13 +122,13 @@ func TestPrunedNodes(t *testing.T) {
 		}
 	}
 	if stats := alone.Stats()[0]; stats.Faults != 0 {
-		t.Errorf("a pruned node is taken for a faulty one: %+v", stats)
+		t.Errorf("a pruned node counts as faulty: %+v", stats)
 	}
 	if blocks, err := alone.After(t.Context(), f.ref(15), 10, chaintest.NewWatch()); err != nil || len(blocks) != 5 {
 		t.Errorf("of the newest it gives %d (%v)", len(blocks), err)
 	}
 	if ref, err := alone.At(t.Context(), 2); err != nil || ref != f.ref(2) {
-		t.Errorf("it says %v of a block whose header it has (%v)", ref, err)
+		t.Errorf("a pruned block whose header it has is %v (%v)", ref, err)
 	}
 	both := open(t, f, func(cfg *Config) {
 		cfg.Node.URLs = []string{"http://part.invalid", "http://whole.invalid"}
@@ -145,8 +145,8 @@ func TestPrunedNodes(t *testing.T) {
 	}
 }
 
-// A block that is not downloaded yet, or known to another node behind the URL only, is no news.
-func TestBlocksThatAreNotThereNow(t *testing.T) {
+// A block that is not downloaded yet, or that only another node behind the URL knows, means that there is nothing new.
+func TestBlocksThatANodeDoesNotHaveYetAreNotAnError(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []*rpc.Error{{Code: codeNoSuch, Message: "Block not found"},
 		{Code: codeMisc, Message: "Block not available (not fully downloaded)"}} {
@@ -197,6 +197,6 @@ func TestReadingOneEndpoint(t *testing.T) {
 		t.Errorf("a pruned block: %v", err)
 	}
 	if _, err := c.BlockOn(t.Context(), "http://other.invalid", 2, watch); err == nil {
-		t.Error("an endpoint that nobody configured is read")
+		t.Error("an endpoint that is not configured was read")
 	}
 }

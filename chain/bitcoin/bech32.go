@@ -2,8 +2,8 @@ package bitcoin
 
 const bech32Alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-// baseEncoder writes P2WPKH addresses, and only those, some times faster than a general encoder does: a block has tens
-// of thousands of key hashes to be looked up. It is not safe for concurrent use.
+// baseEncoder encodes P2WPKH addresses, and only those, several times faster than a general encoder: a block has tens
+// of thousands of key hashes to look up. It is not safe for concurrent use.
 type baseEncoder struct {
 	prefixed uint32 // the checksum after the human-readable part and witness version 0
 	text     []byte // the whole address; the prefix never changes
@@ -42,7 +42,7 @@ func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
 	for range 6 {
 		sum = bech32Step(sum, 0)
 	}
-	sum ^= 1 // BIP 173's constant; version 0 is not bech32m
+	sum ^= 1 // the constant of BIP 173; version 0 is not bech32m
 	for shift := 25; shift >= 0; shift -= 5 {
 		e.data[at] = bech32Alphabet[sum>>shift&31]
 		at++
@@ -50,7 +50,7 @@ func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
 	return string(e.text)
 }
 
-// bech32Step is one step of the checksum of BIP 173, with its five conditions made branchless.
+// bech32Step is one step of the BIP 173 checksum, with its five conditions made branchless.
 func bech32Step(sum, value uint32) uint32 {
 	top := sum >> 25
 	sum = (sum&0x1ffffff)<<5 ^ value

@@ -1,15 +1,16 @@
-// Package bitcoin is the adapter for Bitcoin, and for chains that share its transactions, as Litecoin does, over
+// Package bitcoin is the adapter for Bitcoin, and for chains with the same transaction format such as Litecoin, over
 // bitcoind's JSON-RPC.
 //
-// It owns addresses and scripts, the reading of raw blocks, coin selection, fee rates and what a node's answer to a
-// broadcast means. It never holds a key or a state that a restart would lose, and never trusts a block further than its
-// hash reaches: header, parent link and merkle root are checked before anything of a block is believed.
+// It owns addresses and scripts, the parsing of raw blocks, coin selection, fee rates and the interpretation of a
+// node's answer to a broadcast. It holds no key and no state that a restart would lose, and trusts a block only as far
+// as its hash reaches: it checks header, parent link and merkle root before it believes anything in a block.
 //
-// Invariants: an output is ours only when its script is byte for byte the one of a watched P2WPKH address; unconfirmed
-// value is never a transfer; amounts from JSON are read as text; a transaction that Inspect accepts has exactly one
-// reading, and signatures made for it are good for nothing else, since BIP 143 commits to the amounts that go in.
+// Invariants: an output is ours only if its script equals, byte for byte, the script of a watched P2WPKH address;
+// unconfirmed value is never a transfer; amounts from JSON are read as text; a transaction that Inspect accepts has
+// exactly one reading, and signatures made for it are valid for no other transaction, since BIP 143 commits to the
+// input amounts.
 //
-// The node needs txindex=1 for Find, and for the fees of own transactions where it cannot tell spent outputs itself.
+// The node needs txindex=1 for Find, and for the fees of our own transactions if it cannot report spent outputs itself.
 package bitcoin
 
 import (
@@ -26,34 +27,34 @@ import (
 
 var _ chain.Chain = (*Chain)(nil)
 
-// Config says which chain is read, through which nodes, and what may be paid for blockspace. Zero values mean the
+// Config sets which chain is read, through which nodes, and what may be paid for block space. Zero values mean the
 // defaults given here; ID, Network and Node.URLs are required.
 type Config struct {
 	ID      bursar.ChainID
 	Network Network
-	// Node configures the nodes. Its Check is set by New.
+	// Node configures the nodes. New sets its Check.
 	Node rpc.Config
-	// ScanTimeout bounds one scan of all unspent outputs, which Holdings needs: 15 min.
+	// ScanTimeout bounds one scan of all unspent outputs, which Holdings needs. Default: 15 min.
 	ScanTimeout time.Duration
 
-	Confirmations int           // the network's: a block with so many, itself counted, is final
+	Confirmations int           // default: the network's; a block with this many, itself included, is final
 	Pace          time.Duration // 5 s
 
-	FeeTarget       int    // blocks in which a transaction should be mined: 6
-	MaxFeeRate      uint64 // satoshi per vbyte that are never exceeded: 500
-	FallbackFeeRate uint64 // satoshi per vbyte where the node has no estimate; 0: twice the least that it relays
-	BumpAfter       uint64 // blocks before the fee of a transaction is bumped: the network's
+	FeeTarget       int    // blocks within which a transaction should be mined: 6
+	MaxFeeRate      uint64 // upper bound in satoshi per vbyte: 500
+	FallbackFeeRate uint64 // satoshi per vbyte if the node has no estimate; 0: twice the relay minimum
+	BumpAfter       uint64 // blocks before a transaction's fee is bumped; default: the network's
 	MaxPayments     int    // 100
-	MaxPending      int    // 10; nodes relay chains of 25 unconfirmed transactions
+	MaxPending      int    // 10; nodes relay chains of up to 25 unconfirmed transactions
 }
 
 // Limits of the adapter itself.
 const (
 	reorgDepth  = 100
-	maxPayments = 1000 // outputs of 43 bytes each then fill less than half of what nodes relay
-	// maxBehind is how many blocks a node may lack of the headers that it knows and still be taken for a tip.
+	maxPayments = 1000 // outputs of 43 bytes each then fill less than half of the largest relayed transaction
+	// maxBehind is how many blocks a node may lack of the headers that it knows and still count as synced.
 	maxBehind = 6
-	// maxLag is how many blocks a node may be behind another one, unless the configuration says otherwise.
+	// maxLag is how many blocks a node may be behind another node, unless the configuration sets another value.
 	maxLag = 2
 )
 
@@ -62,12 +63,12 @@ type Chain struct {
 	cfg     Config
 	network Network
 	nodes   *rpc.Client
-	scanner *rpc.Client   // the same nodes with much more patience
-	tip     atomic.Uint64 // the height of the last head, by which the next one is asked for
+	scanner *rpc.Client   // the same nodes with a much longer timeout
+	tip     atomic.Uint64 // the height of the last head; the next request guesses from it
 }
 
-// New checks the configuration and makes the adapter. It asks no node: a chain whose nodes are down can be started, and
-// its addresses made.
+// New checks the configuration and makes the adapter. It sends no request: a chain whose nodes are down can be started,
+// and its addresses can be made.
 func New(cfg Config) (*Chain, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -111,26 +112,26 @@ func setDefault[T comparable](field *T, value T) {
 func (cfg Config) validate() error {
 	switch {
 	case cfg.ID == "":
-		return errors.New("an id is required")
+		return errors.New("the chain id is missing: set one")
 	case cfg.Network.HRP == "" || cfg.Network.Family == "" || len(cfg.Network.ScriptHash) == 0:
-		return errors.New("a network is required")
+		return errors.New("the network is missing: set one")
 	case cfg.Confirmations < 1 || cfg.Confirmations > reorgDepth:
-		return fmt.Errorf("confirmations must lie between 1 and %d", reorgDepth)
+		return fmt.Errorf("confirmations must be between 1 and %d", reorgDepth)
 	case cfg.FeeTarget < 1 || cfg.FeeTarget > 1008:
-		return errors.New("the fee target must lie between 1 and 1008 blocks")
+		return errors.New("the fee target must be between 1 and 1008 blocks")
 	case cfg.MaxFeeRate > 10_000 || cfg.FallbackFeeRate > cfg.MaxFeeRate:
-		return errors.New("the fee rate's bound is over 10,000 satoshi per vbyte, or the fallback is over the bound")
+		return errors.New("the highest fee rate exceeds 10,000 satoshi per vbyte, or the fallback exceeds it")
 	case cfg.MaxPayments < 1 || cfg.MaxPayments > maxPayments:
-		return fmt.Errorf("payments of one transaction must lie between 1 and %d", maxPayments)
+		return fmt.Errorf("payments of one transaction must be between 1 and %d", maxPayments)
 	case cfg.MaxPending < 1 || cfg.MaxPending > 24:
-		return errors.New("pending transactions must lie between 1 and 24")
+		return errors.New("pending transactions must be between 1 and 24")
 	case cfg.Pace < 0 || cfg.ScanTimeout < 0:
-		return errors.New("a time is negative")
+		return errors.New("a duration is negative")
 	}
 	return nil
 }
 
-// Capabilities returns the facts that the core acts on.
+// Capabilities returns the properties of the chain that the core acts on.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID: c.cfg.ID, Family: c.network.Family, Curve: chain.Secp256k1, Model: chain.UTXOModel,
@@ -139,14 +140,14 @@ func (c *Chain) Capabilities() chain.Capabilities {
 	}
 }
 
-// Expired is always false: a Bitcoin transaction may be mined at any time until one of its inputs is spent otherwise,
-// and that the core reads from the blocks (chain.Block.Funding, Spent and Foreign).
+// Expired is always false: a Bitcoin transaction may be mined at any time until another transaction spends one of its
+// inputs, and the core reads that from the blocks (chain.Block.Funding, Spent and Foreign).
 func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }
 
-// Stats tells the state of every node, in configured order.
+// Stats returns the state of every node, in configured order.
 func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Chain) Close() {
 	c.nodes.Close()
 	c.scanner.Close()

@@ -9,10 +9,12 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// maxMoney is more than all satoshi that will ever be (Bitcoin Core, consensus/amount.h). Litecoin has four times that.
+// maxMoney exceeds all satoshi that will ever exist (Bitcoin Core, consensus/amount.h). Litecoin has four times as many
+// as Bitcoin.
 const maxMoney = 84_000_000 * 100_000_000
 
-// block is what the adapter reads of a block. Scripts and keys lie in the raw bytes and are valid as long as those are.
+// block is what the adapter reads of a block. Scripts and keys point into the raw bytes and are valid as long as those
+// are.
 type block struct {
 	hash, parent, root chainhash.Hash
 	time               time.Time
@@ -23,21 +25,21 @@ type transaction struct {
 	id      chainhash.Hash
 	inputs  []input
 	outputs []output
-	hogEx   bool // it joins a Litecoin block to its extension
+	hogEx   bool // it links a Litecoin block to its extension
 }
 
-// outpoint names an output.
+// outpoint identifies an output.
 type outpoint struct {
 	tx    chainhash.Hash
 	index uint32
 }
 
-// String is the name of a UTXO, "<txid>:<output>".
+// String returns the name of a UTXO, "<txid>:<output>".
 func (o outpoint) String() string { return fmt.Sprintf("%s:%d", o.tx, o.index) }
 
 type input struct {
 	from outpoint
-	key  []byte // the public key where the input has the form of a P2WPKH spend, else nil
+	key  []byte // the public key if the input has the form of a P2WPKH spend, else nil
 }
 
 type output struct {
@@ -47,25 +49,25 @@ type output struct {
 
 const (
 	headerSize = 80
-	// The smallest encodings there can be, by which counts are bounded before memory is spent on them.
+	// The smallest possible encodings. They bound counts before memory is allocated for them.
 	minTransaction = 4 + 1 + 41 + 1 + 9 + 4
 	minInput       = 41
 	minOutput      = 9
 )
 
 var (
-	errCutOff   = errors.New("it breaks off")
-	errTrailing = errors.New("there is more behind its end")
-	errForm     = errors.New("it is not of the known form")
+	errCutOff   = errors.New("the data ends early")
+	errTrailing = errors.New("there are extra bytes after the end")
+	errForm     = errors.New("unknown format")
 )
 
-// readBlock parses one of Bitcoin's blocks.
+// readBlock parses a Bitcoin block.
 func readBlock(raw []byte) (*block, error) { return (&reader{raw: raw}).block() }
 
-// readTransaction parses one of Bitcoin's transactions and nothing else.
+// readTransaction parses one Bitcoin transaction and refuses anything else.
 func readTransaction(raw []byte) (transaction, error) { return (&reader{raw: raw}).onlyTransaction() }
 
-// block parses a whole block. The ids of its transactions are computed, nothing is verified.
+// block parses a whole block. It computes the ids of its transactions and verifies nothing.
 func (r *reader) block() (*block, error) {
 	b := r.header()
 	count := r.count(minTransaction)
@@ -99,27 +101,27 @@ func (r *reader) onlyTransaction() (transaction, error) {
 	return tx, nil
 }
 
-// coinbase reports whether a transaction makes new UTXOs.
+// coinbase reports whether a transaction is a coinbase.
 func (tx transaction) coinbase() bool {
 	return len(tx.inputs) == 1 && tx.inputs[0].from == outpoint{index: 1<<32 - 1}
 }
 
-// verify checks that the bytes are the block that was asked for, whole: its header has the hash, and the header's
-// merkle root covers its transactions.
+// verify checks that the bytes are the requested block, complete: its header has the hash, and the header's merkle root
+// covers its transactions.
 func (b *block) verify(hash string) error {
 	switch root, ambiguous := merkleRoot(b.txs); {
 	case b.hash.String() != hash:
-		return fmt.Errorf("asked for block %.64s, got %s", hash, b.hash)
+		return fmt.Errorf("requested block %.64s, got %s", hash, b.hash)
 	case len(b.txs) == 0 || !b.txs[0].coinbase():
 		return fmt.Errorf("block %s does not begin with a coinbase", hash)
 	case root != b.root || ambiguous:
-		return fmt.Errorf("block %s does not hold the transactions of its merkle root", hash)
+		return fmt.Errorf("the transactions of block %s do not match its merkle root", hash)
 	}
 	return nil
 }
 
-// merkleRoot computes the root over the transaction ids. It is ambiguous when two equal hashes meet: the same root is
-// then had with transactions repeated at the end (CVE-2012-2459).
+// merkleRoot computes the root over the transaction ids. The root is ambiguous if two equal hashes are paired:
+// repeating transactions at the end then gives the same root (CVE-2012-2459).
 func merkleRoot(txs []transaction) (root chainhash.Hash, ambiguous bool) {
 	if len(txs) == 0 {
 		return root, false

@@ -13,7 +13,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// randomBlock is a valid block of n transactions with all kinds of inputs and outputs.
+// randomBlock returns a valid block of n transactions with all kinds of inputs and outputs.
 func randomBlock(seed uint64, n int) *wire.MsgBlock {
 	random := rand.New(rand.NewPCG(seed, 7))
 	some := func(n int) []byte {
@@ -101,7 +101,7 @@ func TestReadBlockAgainstBtcd(t *testing.T) {
 	}
 }
 
-func TestReadBlockRefusesWhatIsNotWhole(t *testing.T) {
+func TestReadBlockRefusesIncompleteBlocks(t *testing.T) {
 	t.Parallel()
 	whole := serialise(randomBlock(1, 5))
 	for n := range whole {
@@ -112,10 +112,10 @@ func TestReadBlockRefusesWhatIsNotWhole(t *testing.T) {
 	if _, err := readBlock(append(slices.Clone(whole), 0)); err == nil {
 		t.Fatal("a byte too many is accepted")
 	}
-	// A count of transactions in three bytes where one does.
+	// The number of transactions takes three bytes although one is enough.
 	long := slices.Concat(whole[:80], []byte{0xfd, whole[80], 0}, whole[81:])
 	if _, err := readBlock(long); err == nil {
-		t.Fatal("a count that is not in its shortest form is accepted")
+		t.Fatal("a count that is not in its shortest form was accepted")
 	}
 	huge := slices.Concat(whole[:80], []byte{0xff}, binary.LittleEndian.AppendUint64(nil, 1<<62), whole[81:])
 	if _, err := readBlock(huge); err == nil {
@@ -146,8 +146,11 @@ func TestVerifyRefusesForgedBlocks(t *testing.T) {
 		"others in another order": func(b *wire.MsgBlock) {
 			b.Transactions[1], b.Transactions[2] = b.Transactions[2], b.Transactions[1]
 		},
-		"no transactions":    func(b *wire.MsgBlock) { b.Transactions = nil },
-		"its last one twice": func(b *wire.MsgBlock) { b.Transactions = append(b.Transactions, b.Transactions[6]) },
+		"no transactions": func(b *wire.MsgBlock) { b.Transactions = nil },
+		"the last transaction twice": func(b *wire.MsgBlock) {
+			b.Transactions = append(b.Transactions,
+				b.Transactions[6])
+		},
 	} {
 		if err := forge(change).verify(hash); err == nil {
 			t.Errorf("%s: accepted", why)
@@ -157,7 +160,7 @@ func TestVerifyRefusesForgedBlocks(t *testing.T) {
 
 func TestMerkleRootOfAMainnetBlock(t *testing.T) {
 	t.Parallel()
-	// Block 170, the first with a payment: its header and its two transaction ids are common knowledge.
+	// Block 170, the first with a payment: its header and its two transaction ids are well known.
 	root, err := chainhash.NewHashFromStr("7dac2c5666815c17a3b36427de37bb9d2e2c5ccec3f8633eb91a4205cb4c10ff")
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +199,7 @@ func TestReadTransactionOfBIP143(t *testing.T) {
 	}
 }
 
-// FuzzReadBlock compares with btcd, which accepts all that the adapter accepts, and reads the same from it.
+// FuzzReadBlock compares with btcd, which must accept everything that the adapter accepts, and read the same from it.
 func FuzzReadBlock(f *testing.F) {
 	for n := range 4 {
 		f.Add(serialise(randomBlock(uint64(n), n)))

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Broadcast sends a transaction to a node. The node's own bound of fees is switched off: Draft and the signer have
-// theirs, and a transaction that a node holds back on its own would only wait.
+// Broadcast sends a transaction to a node. It disables the node's own fee limit: Build and the signer have theirs, and
+// a transaction that a node holds back for its own limit would only wait.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %.64s: %w", tx.TxID, err)
@@ -26,12 +26,12 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 		return err
 	}
 	if parsed.id.String() != tx.TxID {
-		return fmt.Errorf("these are the bytes of %s", parsed.id)
+		return fmt.Errorf("its bytes are those of transaction %s", parsed.id)
 	}
 	var sent string
 	err = c.nodes.Call(ctx, "sendrawtransaction", []any{hex.EncodeToString(tx.Raw), 0}, &sent)
 	if err == nil && sent != tx.TxID {
-		return fmt.Errorf("the node says that it sent %.64q", sent)
+		return fmt.Errorf("the node reports that it sent %.64q", sent)
 	}
 	var answer *rpc.Error
 	if !errors.As(err, &answer) {
@@ -48,8 +48,8 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return c.mined(ctx, tx.TxID, err)
 }
 
-// mined turns a refusal into success when the transaction is in a block: a node that has it there says of its inputs
-// only that they are missing or spent, when all its outputs have been spent too.
+// mined turns a rejection into success if the transaction is in a block: once all outputs of a mined transaction are
+// spent too, a node reports only that its inputs are missing or spent.
 func (c *Chain) mined(ctx context.Context, txID string, refusal error) error {
 	if !isCode(refusal, codeTransaction) {
 		return refusal
@@ -60,30 +60,31 @@ func (c *Chain) mined(ctx context.Context, txID string, refusal error) error {
 	return refusal
 }
 
-// verdict is what a node's answer means for the transaction's future.
+// verdict is what a node's answer means for the future of a transaction.
 type verdict int
 
 const (
-	verdictUnknown verdict = iota // it may be valid here and now, or on another node, or later
+	verdictUnknown verdict = iota // it may be valid now, on another node, or later
 	verdictSent
 	verdictCheap
 	verdictNever
 )
 
-// Reasons as Bitcoin Core gives them (validation.cpp, policy/rbf.cpp, consensus/tx_check.cpp, consensus/tx_verify.cpp,
-// node/transaction.cpp), each compared with the beginning of the message.
+// Rejection reasons as Bitcoin Core gives them (validation.cpp, policy/rbf.cpp, consensus/tx_check.cpp,
+// consensus/tx_verify.cpp, node/transaction.cpp). Each is compared with the beginning of the message.
 var (
 	reasonsSent = []string{"txn-already-in-mempool", "txn-already-known", "txn-same-nonwitness-data-in-mempool"}
 
-	// "replacement-failed" is that of a replacement which pays enough in all and too little for its size: it "does not
-	// improve feerate diagram" (Bitcoin Core 28 for some, 31 for all; policy/rbf.cpp ImprovesFeerateDiagram). That a
-	// cluster is too large, or that too many would be replaced, is no question of the fee.
+	// "replacement-failed" is the reason for a replacement that pays enough in total but too little for its size: it
+	// "does not improve feerate diagram" (Bitcoin Core 28 for some, 31 for all; policy/rbf.cpp ImprovesFeerateDiagram).
+	// A cluster that is too large, or too many replaced transactions, cannot be solved by a higher fee.
 	reasonsCheap = []string{"min relay fee not met", "mempool min fee not met", "insufficient fee", "mempool full",
 		"replacement-failed"}
 
-	// What no chain can make valid. Missing inputs are not among them, for they may come, nor are young coinbases and lock
-	// times, nor what is only policy. Failing scripts are: the node tells a breach of policy ("non-mandatory") from one of
-	// consensus by the flags that it knows to be old, and every witness that we make is good under both or under neither.
+	// These reasons are permanent on any chain. Missing inputs are not among them, since they may still appear, nor are
+	// immature coinbases, lock times, and pure policy. Failing scripts are: the node distinguishes a policy violation
+	// ("non-mandatory") from a consensus violation by the flags that it knows to be old, and every witness that we make
+	// is valid under both or under neither.
 	reasonsNever = []string{
 		"bad-txns-vin-empty", "bad-txns-vout-empty", "bad-txns-oversize", "bad-txns-vout-negative",
 		"bad-txns-vout-toolarge", "bad-txns-txouttotal-toolarge", "bad-txns-inputs-duplicate", "bad-cb-length",

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-func TestWhatAnswersToABroadcastMean(t *testing.T) {
+func TestTheMeaningOfAnswersToABroadcast(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -92,20 +92,20 @@ func TestBroadcastIsRepeatable(t *testing.T) {
 		}
 	}
 	if len(limits) != 2 || limits[0] != float64(0) {
-		t.Fatalf("the node's bounds of fees are %v, want them off", limits)
+		t.Fatalf("the node's fee limits are %v, want them off", limits)
 	}
-	// Mined long ago, and all its outputs spent: the node only says that inputs are missing.
+	// The transaction was mined long ago and all its outputs are spent: the node only reports missing inputs.
 	f.say("sendrawtransaction", &rpc.Error{Code: codeTransaction, Message: "bad-txns-inputs-missingorspent"})
 	if err := c.Broadcast(t.Context(), sent); err == nil {
-		t.Fatal("missing inputs are success")
+		t.Fatal("Broadcast succeeded although the inputs are missing and the transaction is in no block")
 	}
 	f.add(tx)
 	if err := c.Broadcast(t.Context(), sent); err != nil {
-		t.Fatalf("it is in a block: %v", err)
+		t.Fatalf("the transaction is in a block, but Broadcast failed: %v", err)
 	}
 	f.say("sendrawtransaction", "00")
 	if err := c.Broadcast(t.Context(), sent); err == nil {
-		t.Fatal("another transaction was sent, and that is success")
+		t.Fatal("Broadcast succeeded although the node reported another transaction")
 	}
 	for why, bad := range map[string]chain.SignedTx{
 		"another id": {TxID: f.ref(0).Hash, Raw: sent.Raw}, "cut off": {TxID: sent.TxID, Raw: sent.Raw[:20]}, "nothing": {},
@@ -116,7 +116,7 @@ func TestBroadcastIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestRefusalAfterAnUnknownOutcome is a second node that refuses what the first may have taken.
+// TestRefusalAfterAnUnknownOutcome has a second node refuse a transaction that the first one may have accepted.
 func TestRefusalAfterAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	refusal := &rpc.Error{Code: codeRejected, Message: "bad-txns-in-belowout", Unsure: true}

@@ -15,20 +15,20 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Build pays the order's payments, in order, from some of its UTXOs, and returns the rest to TxRequest.Change as the
-// last output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate
-// gives the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too
-// little.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	built, err := c.build(ctx, order)
+// Build pays the request's payments, in their order, from some of its UTXOs, and returns the rest to TxRequest.Change
+// as the last output unless that output would be dust. It chooses UTXOs as described in selection; the same request at
+// the same fee rate gives the same unsigned transaction. It prefers UTXOs in blocks to unconfirmed change, whose
+// spender also pays for a parent that pays too little.
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	built, err := c.build(ctx, request)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.ID, err)
+		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", request.ID, err)
 	}
 	return built, nil
 }
 
-func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	need, err := c.needOf(order)
+func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	need, err := c.needOf(request)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -37,15 +37,15 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 		return chain.UnsignedTx{}, err
 	}
 	need.price = price{rate: now.market, step: now.step, bound: perByte(c.cfg.MaxFeeRate)}
-	candidates, err := c.utxosOf(order.UTXOs)
+	candidates, err := c.utxosOf(request.UTXOs)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if order.Kind == chain.KindConsolidation {
-		return c.consolidate(order, need, candidates)
+	if request.Kind == chain.KindConsolidation {
+		return c.consolidate(request, need, candidates)
 	}
-	if order.Replaces != nil {
-		return c.bump(ctx, order, need, candidates)
+	if request.Replaces != nil {
+		return c.bump(ctx, request, need, candidates)
 	}
 	settled, waiting := split(candidates)
 	chosen, err := need.choose(nil, settled)
@@ -61,24 +61,25 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	return chosen.build(need)
 }
 
-// need is what a transaction has to do, whatever UTXOs it uses.
+// need is what a transaction has to pay, whichever UTXOs it uses.
 type need struct {
 	outputs      []output
-	total        uint64 // of the outputs
+	total        uint64 // sum of the outputs
 	outputBytes  uint64
 	change       chain.Source
 	changeScript []byte
-	dust         uint64 // below it there is no change
+	dust         uint64 // below this value there is no change output
 	price        price
 	maxFee       uint64
 }
 
-func (c *Chain) needOf(order chain.TxRequest) (need, error) {
-	if len(order.Payments) == 0 || len(order.Payments) > c.cfg.MaxPayments {
-		return need{}, fmt.Errorf("%d payments, allowed are 1 to %d", len(order.Payments), c.cfg.MaxPayments)
+func (c *Chain) needOf(request chain.TxRequest) (need, error) {
+	if len(request.Payments) == 0 || len(request.Payments) > c.cfg.MaxPayments {
+		return need{}, fmt.Errorf("the request has %d payments, allowed are 1 to %d", len(request.Payments),
+			c.cfg.MaxPayments)
 	}
-	n := need{change: order.Change, maxFee: maxMoney}
-	outputs, err := c.payableAll(order.Payments)
+	n := need{change: request.Change, maxFee: maxMoney}
+	outputs, err := c.payableAll(request.Payments)
 	if err != nil {
 		return need{}, err
 	}
@@ -86,23 +87,23 @@ func (c *Chain) needOf(order chain.TxRequest) (need, error) {
 		n.outputs = append(n.outputs, out)
 		n.outputBytes += outputSize(out.script)
 		if n.total += out.value; n.total > maxMoney {
-			return need{}, &chain.RefusedError{Reason: "the amounts are more than there can be of this coin"}
+			return need{}, &chain.RefusedError{Reason: "the amounts exceed the maximum supply of the native asset"}
 		}
 	}
-	hash, err := c.network.keyHash(order.Change.Base)
+	hash, err := c.network.keyHash(request.Change.Base)
 	if err != nil {
 		return need{}, fmt.Errorf("change: %w", err)
 	}
 	n.changeScript = keyHashScript(hash)
 	n.dust = c.network.dust(n.changeScript)
-	if fee, fits := order.MaxFee.Uint64(); fits && fee < n.maxFee {
+	if fee, fits := request.MaxFee.Uint64(); fits && fee < n.maxFee {
 		n.maxFee = fee
 	}
 	return n, nil
 }
 
-// payableAll returns the outputs of payments. Where some of them can never be made, the error is a
-// *chain.RefusedPaymentsError that names them, so that the others are made without them.
+// payableAll returns the outputs of payments. If some of them can never be made, the error is a
+// *chain.RefusedPaymentsError that names them, so that the caller can build a transaction without them.
 func (c *Chain) payableAll(payments []chain.Payment) (outputs []output, err error) {
 	var first *chain.RefusedError
 	var which []int
@@ -128,7 +129,7 @@ type candidate struct {
 	utxo  chain.UTXO
 	from  outpoint
 	value uint64
-	bump  uint64 // what its unconfirmed parents lack of the rate; using it pays that too
+	bump  uint64 // what its unconfirmed parents pay less than the rate; spending the UTXO pays it
 }
 
 func (c *Chain) utxosOf(utxos []chain.UTXO) ([]candidate, error) {
@@ -141,35 +142,35 @@ func (c *Chain) utxosOf(utxos []chain.UTXO) ([]candidate, error) {
 			return nil, err
 		}
 		if _, err := c.network.keyHash(utxo.Source.Base); err != nil {
-			return nil, fmt.Errorf("coin %s: %w", utxo.Outpoint, err)
+			return nil, fmt.Errorf("UTXO %s: %w", utxo.Outpoint, err)
 		}
 		value, fits := utxo.Amount.Uint64()
 		if !fits || value == 0 || value > maxMoney || seen[from] {
-			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", utxo.Outpoint, utxo.Amount)
+			return nil, fmt.Errorf("UTXO %s has the invalid amount %s, or is listed twice", utxo.Outpoint, utxo.Amount)
 		}
 		seen[from] = true
 		if total += value; total > maxMoney {
-			return nil, errors.New("the coins are more than there can be")
+			return nil, errors.New("the UTXOs sum to more than the chain's maximum supply")
 		}
 		all = append(all, candidate{utxo: utxo, from: from, value: value})
 	}
 	return all, nil
 }
 
-// parseUTXO reads "<txid>:<output>" as Transfer.UTXO has it.
+// parseUTXO reads "<txid>:<output>", the format of Transfer.UTXO.
 func parseUTXO(resource string) (outpoint, error) {
 	id, number, _ := strings.Cut(resource, ":")
 	index, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || !isHash(id) {
-		return outpoint{}, fmt.Errorf("coin %.100q is not of the form <txid>:<output>", resource)
+		return outpoint{}, fmt.Errorf("UTXO %.100q does not have the form <txid>:<output>", resource)
 	}
 	hash, err := chainhash.NewHashFromStr(id)
 	if err != nil {
-		return outpoint{}, fmt.Errorf("coin %.100q: %w", resource, err)
+		return outpoint{}, fmt.Errorf("UTXO %.100q: %w", resource, err)
 	}
 	point := outpoint{*hash, uint32(index)}
 	if point.String() != resource {
-		return outpoint{}, fmt.Errorf("coin %.100q is not in its canonical form", resource)
+		return outpoint{}, fmt.Errorf("UTXO %.100q is not in canonical form", resource)
 	}
 	return point, nil
 }
@@ -185,14 +186,14 @@ func split(candidates []candidate) (settled, waiting []candidate) {
 	return settled, waiting
 }
 
-// plan is a complete choice.
+// plan is a complete selection.
 type plan struct {
 	candidates []candidate
-	change     uint64 // 0: none
+	change     uint64 // 0: no change output
 	fee        uint64
 }
 
-// build writes a plan down.
+// build makes the unsigned transaction of a plan.
 func (p plan) build(n need) (chain.UnsignedTx, error) {
 	u := unsigned{tx: wire.NewMsgTx(txVersion), change: n.change}
 	for _, candidate := range p.candidates {

@@ -11,21 +11,21 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// minRaise is the least by which a fee rate is raised, in hundredths. Smaller steps change little, and a real
-// transaction is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
-const minRaise = 10
+// minFeeBump is the least fee bump, in percent of the fee rate. Smaller steps change little, and a real transaction is
+// up to half a percent smaller than its bound, so that a tiny step could be lost in the difference.
+const minFeeBump = 10
 
-// bump drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a
-// fee rate that exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them
-// unconfirmed (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would
-// die with it.
+// bump builds a replacement (BIP 125): all UTXOs of the previous unsigned transaction, the same payments, and a fee and
+// a fee rate that exceed the old ones by what nodes demand. It takes the increase from the change first and then from
+// further UTXOs, none of them unconfirmed (rule 2). An unsigned transaction whose change another transaction already
+// spends is not replaced, because the replacement would invalidate that child.
 func (c *Chain) bump(
-	ctx context.Context, order chain.TxRequest, n need, candidates []candidate,
+	ctx context.Context, request chain.TxRequest, n need, candidates []candidate,
 ) (chain.UnsignedTx, error) {
-	if len(order.Replaces.Bytes) == 0 {
-		return c.replacesUnknown(ctx, order, n, candidates)
+	if len(request.Replaces.Bytes) == 0 {
+		return c.replaceUnknown(ctx, request, n, candidates)
 	}
-	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
+	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
@@ -39,7 +39,7 @@ func (c *Chain) bump(
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	paid, _ := oldFee.Uint64() // the UTXOs of an unsigned transaction are checked to be amounts that there can be
+	paid, _ := oldFee.Uint64() // parseUnsigned has checked that these amounts are valid
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
@@ -57,15 +57,15 @@ func (c *Chain) bump(
 	return chosen.build(n)
 }
 
-// replacesUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up
-// and cost: the order must name all of its UTXOs. Its rate is not known: where a node has it and this one offers too
-// little, the node says so.
-func (c *Chain) replacesUnknown(
-	ctx context.Context, order chain.TxRequest, n need, candidates []candidate,
+// replaceUnknown builds a replacement of a transaction whose bytes are not known, only its UTXOs and its fee: the
+// request must name all of its UTXOs. Its fee rate is not known: if a node has that transaction and the replacement
+// pays too little, the node rejects the replacement.
+func (c *Chain) replaceUnknown(
+	ctx context.Context, request chain.TxRequest, n need, candidates []candidate,
 ) (chain.UnsignedTx, error) {
-	required, err := toReplace(order, candidates)
+	required, err := utxosToReplace(request, candidates)
 	if err == nil {
-		n.price, err = n.price.overUnknown(order.Replaces.Fee)
+		n.price, err = n.price.overUnknown(request.Replaces.Fee)
 	}
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
@@ -80,25 +80,25 @@ func (c *Chain) replacesUnknown(
 	return chosen.build(n)
 }
 
-// toReplace returns the UTXOs of an unsigned transaction whose bytes are not known.
-func toReplace(order chain.TxRequest, candidates []candidate) (required []candidate, err error) {
+// utxosToReplace returns the UTXOs of an unsigned transaction whose bytes are not known.
+func utxosToReplace(request chain.TxRequest, candidates []candidate) (required []candidate, err error) {
 	for _, candidate := range candidates {
-		if slices.Contains(order.Replaces.Reservations, candidate.utxo.Outpoint) {
+		if slices.Contains(request.Replaces.Reservations, candidate.utxo.Outpoint) {
 			required = append(required, candidate)
 		}
 	}
-	if len(required) == 0 || len(required) != len(order.Replaces.Reservations) {
-		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required),
-			len(order.Replaces.Reservations))
+	if len(required) == 0 || len(required) != len(request.Replaces.Reservations) {
+		err = fmt.Errorf("the request names %d of the %d UTXOs of the previous transaction", len(required),
+			len(request.Replaces.Reservations))
 	}
 	return required, err
 }
 
-// overUnknown raises a price above the fee of a transaction whose size is not known.
+// overUnknown sets a price above the fee of a transaction whose size is not known.
 func (p price) overUnknown(fee bursar.Amount) (price, error) {
 	paid, fits := fee.Uint64()
 	if !fits || paid > maxMoney {
-		return p, errors.New("the fee of the draft before is more than there can be of this coin")
+		return p, errors.New("the fee of the previous transaction exceeds the chain's maximum supply")
 	}
 	if p.paid = paid; p.rate > p.bound {
 		return p, errFeeRate
@@ -121,22 +121,22 @@ func furtherThan(required, candidates []candidate) []candidate {
 	return further
 }
 
-// over raises a price above what a transaction pays.
+// over sets a price above what a transaction pays.
 func (p price) over(paid, vbytes uint64) price {
 	was := rate((paid*1000 + vbytes - 1) / vbytes)
 	p.paid = paid
-	p.rate = max(p.rate, was+max(p.step, was*minRaise/100))
+	p.rate = max(p.rate, was+max(p.step, was*minFeeBump/100))
 	return p
 }
 
-// samePayments checks that the unsigned transaction's outputs are the order's and, behind them, change.
+// samePayments checks that the unsigned transaction's outputs are the request's payments, followed by change.
 func samePayments(old unsigned, n need) error {
 	if len(old.tx.TxOut) < len(n.outputs) || len(old.tx.TxOut) > len(n.outputs)+1 {
-		return errors.New("the draft has other payments than the order")
+		return errors.New("the previous transaction has other payments than the request")
 	}
 	for i, out := range n.outputs {
 		if was := old.tx.TxOut[i]; uint64(was.Value) != out.value || !bytes.Equal(was.PkScript, out.script) {
-			return fmt.Errorf("payment %d of the draft is not the order's", i)
+			return fmt.Errorf("payment %d of the previous transaction differs from the request's", i)
 		}
 	}
 	return nil

@@ -20,22 +20,22 @@ func TestBump(t *testing.T) {
 		"out of the change":            {[]uint64{500_000, 400_000}, "0.00005000", 1},
 		"at a much higher market":      {[]uint64{500_000, 400_000}, "0.00050000", 1},
 		"all of a small change":        {[]uint64{101_100, 400_000}, "0.00005000", 1},
-		"with another coin":            {[]uint64{100_800, 400_000}, "0.00050000", 2},
-		"where there was no change":    {[]uint64{100_600, 400_000}, "0.00005000", 2},
+		"with another UTXO":            {[]uint64{100_800, 400_000}, "0.00050000", 2},
+		"without change before":        {[]uint64{100_600, 400_000}, "0.00005000", 2},
 		"while the market has dropped": {[]uint64{500_000, 400_000}, "0.00001000", 1},
 	} {
 		f.say("estimatesmartfee", map[string]any{"feerate": raw("0.00005000"), "blocks": 6})
-		order := orderOf(t, c, []uint64{100_000}, test.values...)
-		cheap, was := mustBuild(t, c, order)
+		request := requestOf(t, c, []uint64{100_000}, test.values...)
+		cheap, was := mustBuild(t, c, request)
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
-		order.Replaces = &cheap
-		dear, is := mustBuild(t, c, order)
-		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) ||
-			len(dear.Reservations) != test.used {
-			t.Errorf("%s: claims %v replace %v", name, dear.Reservations, cheap.Reservations)
+		request.Replaces = &cheap
+		bumped, is := mustBuild(t, c, request)
+		if !slices.Equal(bumped.Reservations[:len(cheap.Reservations)], cheap.Reservations) ||
+			len(bumped.Reservations) != test.used {
+			t.Errorf("%s: reservations %v replace %v", name, bumped.Reservations, cheap.Reservations)
 		}
 		wantDearer(t, name, was, is)
-		wantSound(t, c, order, dear, 5000, 500)
+		wantSound(t, c, request, bumped, 5000, 500)
 	}
 }
 
@@ -45,40 +45,40 @@ func wantDearer(t *testing.T, name string, was, is chain.Contents) {
 	old, _ := was.Fee.Uint64()
 	fee, _ := is.Fee.Uint64()
 	if step := rate(1000).fee(is.Weight); fee < old+step {
-		t.Errorf("%s: a fee of %d replaces %d, the step is %d", name, fee, old, step)
+		t.Errorf("%s: a fee of %d replaces %d, want a step of %d at least", name, fee, old, step)
 	}
 	if fee*was.Weight <= old*is.Weight {
-		t.Errorf("%s: %d/%d is no higher rate than %d/%d", name, fee, is.Weight, old, was.Weight)
+		t.Errorf("%s: %d/%d is not a higher rate than %d/%d", name, fee, is.Weight, old, was.Weight)
 	}
 }
 
-func TestWhatCannotBeBumped(t *testing.T) {
+func TestTransactionsThatCannotBeBumped(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	order := orderOf(t, c, []uint64{100_000}, 500_000, 400_000)
-	cheap, _ := mustBuild(t, c, order)
+	request := requestOf(t, c, []uint64{100_000}, 500_000, 400_000)
+	cheap, _ := mustBuild(t, c, request)
 	for why, change := range map[string]func(o *chain.TxRequest){
 		"another amount":  func(o *chain.TxRequest) { o.Payments[0].Amount = bursar.Units(100_001) },
-		"another address": func(o *chain.TxRequest) { o.Payments[0].Address = stranger(t, c, 77) },
+		"another address": func(o *chain.TxRequest) { o.Payments[0].Address = outsider(t, c, 77) },
 		"one payment more": func(o *chain.TxRequest) {
-			o.Payments = append(o.Payments, chain.Payment{Address: stranger(t, c, 8), Amount: bursar.Units(1000)})
+			o.Payments = append(o.Payments, chain.Payment{Address: outsider(t, c, 8), Amount: bursar.Units(1000)})
 		},
-		"no higher fee": func(o *chain.TxRequest) { o.MaxFee = cheap.Fee },
-		"no draft":      func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} },
+		"no higher fee":             func(o *chain.TxRequest) { o.MaxFee = cheap.Fee },
+		"no transaction to replace": func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} },
 	} {
-		changed := order
-		changed.Payments = slices.Clone(order.Payments)
+		changed := request
+		changed.Payments = slices.Clone(request.Payments)
 		changed.Replaces = &cheap
 		change(&changed)
 		if built, err := c.Build(t.Context(), changed); err == nil {
 			t.Errorf("%s: %+v", why, built)
 		}
 	}
-	order.Replaces = &cheap
+	request.Replaces = &cheap
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2,
 		"fees": map[string]any{"ancestor": raw("0.00000700")}})
-	if built, err := c.Build(t.Context(), order); err == nil {
-		t.Errorf("with a child that would die: %+v", built)
+	if built, err := c.Build(t.Context(), request); err == nil {
+		t.Errorf("a parent was replaced whose child would become invalid: %+v", built)
 	}
 }

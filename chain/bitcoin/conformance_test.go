@@ -17,20 +17,38 @@ func TestConformance(t *testing.T) {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t), func(t *testing.T) chaintest.Harness {
 		node := bitcoindtest.Start(t)
 		return chaintest.Harness{Chain: open(t, node), Node: refusing{node}, Unit: bursar.Units(10_000_000)}
 	})
 }
 
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "Bitcoin", "chain/bitcoin.TestConformance", offline(t))
+	chaintest.Document(t, "Litecoin", "chain/bitcoin.TestLitecoinConformance", offlineLitecoin(t))
+}
+
+// noNode is the URL of an endpoint that is never asked.
+const noNode = "http://127.0.0.1:1"
+
+// offline is the harness without a node.
+func offline(t *testing.T) chaintest.Harness {
+	return chaintest.Harness{Chain: openAt(t, noNode), Node: refusing{}}
+}
+
 func open(t *testing.T, node *bitcoindtest.Node, change ...func(*bitcoin.Config)) *bitcoin.Chain {
+	t.Helper()
+	return openAt(t, node.URL, change...)
+}
+
+func openAt(t *testing.T, url string, change ...func(*bitcoin.Config)) *bitcoin.Chain {
 	t.Helper()
 	network, err := bitcoin.Bitcoin("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := bitcoin.Config{
-		ID: "bitcoin", Network: network, Node: rpc.Config{URLs: []string{node.URL}, MinPause: time.Millisecond},
+		ID: "bitcoin", Network: network, Node: rpc.Config{URLs: []string{url}, MinPause: time.Millisecond},
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -43,8 +61,8 @@ func open(t *testing.T, node *bitcoindtest.Node, change ...func(*bitcoin.Config)
 	return c
 }
 
-// refusing knows what the network does not carry: outputs of one satoshi less than Bitcoin Core's dust at the default
-// rate.
+// refusing is a node with payments that the network does not relay: outputs of one satoshi less than Bitcoin Core's
+// dust at the default rate.
 type refusing struct{ *bitcoindtest.Node }
 
 func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
@@ -57,7 +75,7 @@ func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
 	return refusals
 }
 
-// tooLittle is a payment of one unit less than an address can be paid.
+// tooLittle returns a payment of one unit less than the minimum to an address.
 func tooLittle(address string, least uint64) chaintest.Refusal {
 	return chaintest.Refusal{Below: true, Payment: chain.Payment{
 		Address: bursar.Address{Base: address}, Amount: bursar.Units(least - 1),

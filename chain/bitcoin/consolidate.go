@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// longTarget is the horizon of the cheapest estimate that a node gives: a week of blocks (Bitcoin Core,
-// policy/fees.h, LONG_BLOCK_PERIODS and LONG_SCALE).
+// longTarget is the horizon of the cheapest estimate that a node gives: a week of blocks (Bitcoin Core, policy/fees.h,
+// LONG_BLOCK_PERIODS and LONG_SCALE).
 const longTarget = 1008
 
-// Cheap compares what it costs to be in a block soon with what it costs to be in one within a week: at quiet times both
-// are the same. The node keeps the history; where it has no estimate for either, as on a young chain, all is cheap.
+// Cheap compares the fee for confirmation soon with the fee for confirmation within a week: at quiet times they are
+// equal. The node keeps the history; if it has no estimate for either, as on a young chain, Cheap returns true.
 func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	now, err := c.rates(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 		Rate *satoshi `json:"feerate"`
 	}
 	if err := c.nodes.Call(ctx, "estimatesmartfee", []any{longTarget, "economical"}, &long); err != nil {
-		return false, fmt.Errorf("fee rate of the long run: %w", err)
+		return false, fmt.Errorf("long-term fee rate: %w", err)
 	}
 	if long.Rate == nil {
 		return true, nil
@@ -33,15 +33,15 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return now.market <= rate(*long.Rate)*5/4, nil
 }
 
-// consolidate makes one output at the hot address of the order's UTXOs, as many as the limits of the fee and of a
-// transaction let, in the given order, without those that cost more than they bring. Outbid, it keeps the UTXOs of the
-// unsigned transaction before and pays more for them.
-func (c *Chain) consolidate(order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+// consolidate joins the request's UTXOs in one output at the hot wallet, as many as the limits of the fee and of a
+// transaction allow, in the given order, without those that cost more than they are worth. As a fee bump, it keeps the
+// UTXOs of the previous unsigned transaction and pays more for them.
+func (c *Chain) consolidate(request chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
 	if len(n.outputs) != 1 {
-		return chain.UnsignedTx{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
+		return chain.UnsignedTx{}, fmt.Errorf("a consolidation has one payment, the request has %d", len(n.outputs))
 	}
-	if order.Replaces != nil {
-		return c.bumpConsolidation(order, n, candidates)
+	if request.Replaces != nil {
+		return c.bumpConsolidation(request, n, candidates)
 	}
 	var chosen []candidate
 	for _, candidate := range candidates {
@@ -53,20 +53,20 @@ func (c *Chain) consolidate(order chain.TxRequest, n need, candidates []candidat
 			chosen = append(chosen, candidate)
 		}
 	}
-	return n.home(chosen)
+	return n.toHotWallet(chosen)
 }
 
-func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
-	if len(order.Replaces.Bytes) == 0 { // of a transaction to be made void: the order names what is left of its UTXOs
-		price, err := n.price.overUnknown(order.Replaces.Fee)
+func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+	if len(request.Replaces.Bytes) == 0 { // voids a transaction: the request names the UTXOs that it has left
+		price, err := n.price.overUnknown(request.Replaces.Fee)
 		if n.price = price; err != nil {
 			return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 		}
-		return n.home(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
-			return !slices.Contains(order.Replaces.Reservations, c.utxo.Outpoint)
+		return n.toHotWallet(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
+			return !slices.Contains(request.Replaces.Reservations, c.utxo.Outpoint)
 		}))
 	}
-	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
+	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
@@ -74,22 +74,22 @@ func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, candidates []ca
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	units, _ := paid.Uint64() // of UTXOs whose amounts can be
+	units, _ := paid.Uint64() // parseUnsigned has checked the amounts
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
-	kept, err := c.utxosOf(keptOf(order, old))
+	kept, err := c.utxosOf(keptOf(request, old))
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	return n.home(kept)
+	return n.toHotWallet(kept)
 }
 
-// keptOf returns those UTXOs of the unsigned transaction before that the order still names: of an unsigned transaction
-// that pays others, to be made void, the UTXOs that are left.
-func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
+// keptOf returns the UTXOs of the previous unsigned transaction that the request still names. When the request voids a
+// transaction that pays others, these are the UTXOs that it has left.
+func keptOf(request chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	named := map[string]bool{}
-	for _, utxo := range order.UTXOs {
+	for _, utxo := range request.UTXOs {
 		named[utxo.Outpoint] = true
 	}
 	for _, utxo := range old.asUTXOs() {
@@ -100,8 +100,8 @@ func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	return kept
 }
 
-// home sends all that some UTXOs bring to the hot address.
-func (n need) home(candidates []candidate) (chain.UnsignedTx, error) {
+// toHotWallet sends the whole value of some UTXOs, less the fee, to the hot wallet.
+func (n need) toHotWallet(candidates []candidate) (chain.UnsignedTx, error) {
 	var in uint64
 	for _, candidate := range candidates {
 		in += candidate.value
@@ -116,7 +116,7 @@ func (n need) home(candidates []candidate) (chain.UnsignedTx, error) {
 		return chain.UnsignedTx{}, err
 	}
 	if in-fee > n.outputs[0].value {
-		return chain.UnsignedTx{}, errors.New("a consolidation of more than its order allows")
+		return chain.UnsignedTx{}, errors.New("the consolidation sends more than its request allows")
 	}
 	n.outputs[0].value = in - fee
 	return p.build(n)

@@ -11,50 +11,51 @@ import (
 
 func consolidation(t *testing.T, c *Chain, values ...uint64) chain.TxRequest {
 	t.Helper()
-	order := orderOf(t, c, []uint64{1_000}, values...)
-	order.Kind, order.MaxFee = chain.KindConsolidation, bursar.Units(5_000_000)
+	request := requestOf(t, c, []uint64{1_000}, values...)
+	request.Kind, request.MaxFee = chain.KindConsolidation, bursar.Units(5_000_000)
 	var sum uint64
 	for _, amount := range values {
 		sum += amount
 	}
-	order.Payments = []chain.Payment{{Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(sum)}}
-	return order
+	request.Payments = []chain.Payment{{Address: bursar.Address{Base: request.Change.Base}, Amount: bursar.Units(sum)}}
+	return request
 }
 
-// A consolidation makes one output of many, without those that cost more than they bring, within the limit of the fee.
+// A consolidation makes one output of many, without those that cost more than they are worth, within the limit of the
+// fee.
 func TestConsolidation(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	dust := uint64(300) // an input costs 340 satoshi at 5 satoshi per vbyte
-	order := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
-	built, _ := mustBuild(t, c, order)
+	request := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
+	built, _ := mustBuild(t, c, request)
 	contents, err := c.Inspect(built.Bytes)
 	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 ||
-		contents.Payments[0].Address.Base != order.Change.Base {
-		t.Fatalf("%d coins, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
+		contents.Payments[0].Address.Base != request.Change.Base {
+		t.Fatalf("%d UTXOs, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(built.Fee); sum != bursar.Units(3_000_000) {
-		t.Errorf("%s come out with the fee", sum)
+		t.Errorf("output and fee sum to %s", sum)
 	}
-	cheap := order
+	cheap := request
 	cheap.MaxFee = bursar.Units(50_000)
 	if less, _ := mustBuild(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 ||
 		cheap.MaxFee.Less(less.Fee) {
-		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Reservations), less.Fee)
+		t.Errorf("at a fee limit of 50,000 it uses %d UTXOs for a fee of %s", len(less.Reservations), less.Fee)
 	}
-	order.Replaces = &built
-	again, _ := mustBuild(t, c, order)
+	request.Replaces = &built
+	again, _ := mustBuild(t, c, request)
 	if !slices.Equal(again.Reservations, built.Reservations) || !built.Fee.Less(again.Fee) {
-		t.Errorf("outbid it takes %d coins for %s", len(again.Reservations), again.Fee)
+		t.Errorf("the replacement uses %d UTXOs for a fee of %s", len(again.Reservations), again.Fee)
 	}
 	var needs *chain.NeedsFundsError
 	if _, err := c.Build(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {
-		t.Errorf("of dust alone: %v", err)
+		t.Errorf("a consolidation of dust only: %v", err)
 	}
 }
 
-// Fees are low when what is mined soon costs little more than what is mined within a week.
-func TestCheapComparesSoonWithTheLongRun(t *testing.T) {
+// Fees are low if confirmation soon costs little more than confirmation within a week.
+func TestCheapComparesShortAndLongTermFees(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// names are what Bitcoin and Litecoin call the networks.
+// names maps the project's networks to Bitcoin's and Litecoin's names for them.
 var names = map[chain.Network]string{chain.Mainnet: "main", chain.Testnet: "testnet4", chain.Regtest: "regtest"}
 
 // DefineBitcoin returns Bitcoin.
@@ -26,7 +26,7 @@ func DefineBitcoin() chain.Definition {
 	}
 }
 
-// DefineLitecoin returns Litecoin. 13 blocks of it were reorganised in April 2026.
+// DefineLitecoin returns Litecoin. A reorg of April 2026 was 13 blocks deep.
 func DefineLitecoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Litecoin,
@@ -41,7 +41,7 @@ func DefineLitecoin() chain.Definition {
 	}
 }
 
-// connect connects to a chain of Bitcoin's kind; on a private one any genesis is taken.
+// connect connects to Bitcoin or a chain like it; on a private network any genesis block is accepted.
 func connect(s chain.Setup, of func(name string) (Network, error)) (chain.Chain, error) {
 	network, err := of(names[s.Network])
 	if err != nil {
@@ -52,7 +52,7 @@ func connect(s chain.Setup, of func(name string) (Network, error)) (chain.Chain,
 	}
 	rate, fits := s.MaxFeeRate.Uint64()
 	if !fits {
-		return nil, errors.New("the highest fee rate is beyond reason")
+		return nil, errors.New("the highest fee rate is too large: it does not fit in 64 bits")
 	}
 	return New(Config{
 		ID:            s.ID,

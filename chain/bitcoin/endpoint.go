@@ -30,8 +30,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return c.headBy(ctx, s)
 }
 
-// BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A block
-// that it has pruned is another error than chain.ErrNoBlock.
+// BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A
+// pruned block gives an error other than chain.ErrNoBlock.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
@@ -45,18 +45,18 @@ func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, wat
 }
 
 func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watch chain.Watch) (chain.Block, error) {
-	if height > math.MaxInt32 { // the node's own bound of the parameter
+	if height > math.MaxInt32 { // the node accepts no larger parameter
 		return chain.Block{}, chain.ErrNoBlock
 	}
 	b, err := c.fetchOne(ctx, s, height)
-	if errors.Is(err, errNotThere) {
+	if errors.Is(err, errNoBlockNow) {
 		return chain.Block{}, chain.ErrNoBlock
 	}
 	if err != nil {
 		return chain.Block{}, err
 	}
 	if err := watch.Sync(ctx); err != nil {
-		return chain.Block{}, fmt.Errorf("sync the watch: %w", err)
+		return chain.Block{}, fmt.Errorf("sync the watched addresses: %w", err)
 	}
 	return c.scan(ctx, s, chain.BlockRef{Height: height, Hash: b.hash.String()}, b, watch)
 }

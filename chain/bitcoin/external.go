@@ -11,11 +11,11 @@ import (
 
 // external reports whether a transaction that we did not make spends from a watched address, and what it does.
 //
-// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script
-// (BIP 141), so that no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a
-// witness version without rules, and a taproot leaf of an unknown version (BIP 342), are spent by any witness at all,
-// and miners are paid to include such. So the outputs themselves are asked for, which is rare, and an input counts only
-// where its output pays the key's own address.
+// Every input that spends a P2WPKH output shows the public key as the last of two witness items and has no script (BIP
+// 141), so that this form misses no transaction from our addresses. But anybody can produce that form: an output of a
+// witness version without rules, and a taproot leaf of an unknown version (BIP 342), can be spent with any witness at
+// all, and miners are paid to include such transactions. So the adapter looks up the outputs themselves, which is rare,
+// and an input counts only if its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
 	watch chain.Watch) (chain.ExternalSpend, bool, error) {
 	candidates := candidatesOf(tx, bases, watch)
@@ -32,7 +32,7 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):
 		return external, false, err
-	case err != nil: // no index, or pruned: the core knows our UTXOs
+	case err != nil: // no index, or the block is pruned: the core compares with the UTXOs that it knows
 		external.Inferred = true
 		return external, true, nil
 	}
@@ -46,7 +46,7 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	return external, false, nil
 }
 
-// keyed is an input that has the form of an outgoing transaction from a watched address.
+// keyed is an input that has the form of a spend from a watched address.
 type keyed struct {
 	input int
 	base  string
@@ -63,7 +63,7 @@ func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found
 	return found
 }
 
-// outpointsOf names everything that a transaction uses up.
+// outpointsOf returns all UTXOs that a transaction spends.
 func outpointsOf(tx *transaction) []string {
 	resources := make([]string, len(tx.inputs))
 	for i, in := range tx.inputs {
@@ -77,14 +77,14 @@ func (n Network) paymentsOf(tx *transaction) (payments []chain.Payment) {
 	for i, out := range tx.outputs {
 		base, err := n.base(out.script)
 		if err != nil || out.value == 0 || tx.hogEx && i == 0 {
-			continue // data, or a form that no address stands for
+			continue // data, or a form without an address
 		}
 		payments = append(payments, chain.Payment{Address: bursar.Address{Base: base}, Amount: bursar.Units(out.value)})
 	}
 	return payments
 }
 
-// funding names what a transaction used up, as far as it is remembered.
+// funding returns the UTXOs that a transaction spends, up to the limit that is stored.
 func (tx *transaction) funding() chain.Funding {
 	first := transaction{inputs: tx.inputs[:min(len(tx.inputs), chain.MaxFundingInputs)]}
 	return chain.Funding{TxID: tx.id.String(), Inputs: outpointsOf(&first)}

@@ -14,15 +14,15 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing
-// transaction of ours does.
+// mention returns a transaction of an outsider that shows one of our keys as the last of two witness items, as our
+// outgoing transactions do.
 func mention(from wire.OutPoint, key []byte) *wire.MsgTx {
 	tx := pays(7, wire.NewTxOut(600, []byte{opOne}))
 	tx.TxIn = []*wire.TxIn{{PreviousOutPoint: from, Witness: wire.TxWitness{{1}, key}}}
 	return tx
 }
 
-// afterBlock is the block that follows a height.
+// afterBlock returns the block that follows a height.
 func afterBlock(t *testing.T, f *fakeNode, c *Chain, height int, watch chain.Watch) chain.Block {
 	t.Helper()
 	blocks, err := c.After(t.Context(), f.ref(height), 1, watch)
@@ -32,9 +32,9 @@ func afterBlock(t *testing.T, f *fakeNode, c *Chain, height int, watch chain.Wat
 	return blocks[0]
 }
 
-// By consensus a witness of any content spends an output of a witness version that has no rules yet (BIP 141) and a
+// By consensus a witness of any content can spend an output of a witness version that has no rules yet (BIP 141) and a
 // taproot leaf of an unknown version (BIP 342): our public key in one proves nothing.
-func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
+func TestAWitnessThatMentionsOurKeyIsNotASpendOfOurs(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{7}, 32)
 	for name, strange := range map[string][]byte{
@@ -44,8 +44,8 @@ func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
 		"a witness script":           programScript(opZero, key),
 		"another key's hash":         keyHashScript([20]byte{9}),
 	} {
-		for _, tells := range []string{"by the index", "by undo data"} {
-			t.Run(name+" "+tells, func(t *testing.T) {
+		for _, by := range []string{"by the index", "by undo data"} {
+			t.Run(name+" "+by, func(t *testing.T) {
 				f := newFake()
 				c := open(t, f)
 				hot := source(t, c, 0)
@@ -53,11 +53,11 @@ func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
 				spend := mention(wire.OutPoint{Hash: made.TxHash()}, keys.Public(hot.Key))
 				f.add(made)
 				f.add(spend)
-				if tells == "by undo data" {
+				if by == "by undo data" {
 					f.say("getrawtransaction", map[string]any{"vin": []any{undoOf(made.TxID(), 0, "0.00001000", strange)}})
 				}
 				if b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base)); len(b.ExternalSpends) != 0 {
-					t.Errorf("it passes for a spend of ours: %+v", b.ExternalSpends)
+					t.Errorf("it counts as a spend from our address: %+v", b.ExternalSpends)
 				}
 			})
 		}
@@ -70,8 +70,8 @@ func undoOf(id string, output int, value string, script []byte) map[string]any {
 	}}
 }
 
-// An external spend tells all that is needed to adopt it: what it used up, whom it paid, and what it cost.
-func TestAnExternalSpendTellsItsContents(t *testing.T) {
+// An external spend contains everything that is needed to adopt it: what it spent, whom it paid, and its fee.
+func TestAnExternalSpendShowsItsContents(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -107,7 +107,7 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	}
 }
 
-// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to
+// A node that cannot return the outputs does not stop the chain: an input that has the form of one of ours is left to
 // the core, which knows our UTXOs.
 func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	t.Parallel()
@@ -125,8 +125,8 @@ func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	}
 }
 
-// What funded a transfer is told with it, and who uses an output that the core asks about.
-func TestInputsOfATransferAndWhoUsesThem(t *testing.T) {
+// A transfer comes with the UTXOs that funded it, and a block with the spenders of outputs that the core asks about.
+func TestATransferShowsItsFundingAndABlockTheSpentOutputs(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -139,7 +139,7 @@ func TestInputsOfATransferAndWhoUsesThem(t *testing.T) {
 	asked := from.TxID() + ":0"
 	watch := chaintest.NewWatch(ours.Base)
 	if b := afterBlock(t, f, c, 1, watch); len(b.Spent) != 0 {
-		t.Errorf("a watch that does not ask is told %+v", b.Spent)
+		t.Errorf("a watch that does not ask got %+v", b.Spent)
 	}
 	watch.Ask(asked)
 	b := afterBlock(t, f, c, 1, watch)

@@ -20,11 +20,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// fakeNode is a bitcoind without a network: it holds blocks, and says what a test tells it to say.
+// fakeNode is a bitcoind without a network: it has blocks, and gives the answers that a test sets.
 type fakeNode struct {
 	mu     sync.Mutex
 	blocks []*wire.MsgBlock // the best chain from height 0 on
-	stale  map[string]int   // heights of blocks that are on it no more, by hash
+	stale  map[string]int   // heights of blocks that were reorged out, by hash
 	txs    map[string]string
 	says   map[string]func(params []any) any // overrides the answer to a method; an *rpc.Error is an error
 }
@@ -49,7 +49,7 @@ func (f *fakeNode) sayBy(method string, answer func(params []any) any) {
 	f.says[method] = answer
 }
 
-// add puts a block with a coinbase and the given transactions on the chain.
+// add appends a block with a coinbase and the given transactions to the chain.
 func (f *fakeNode) add(txs ...*wire.MsgTx) *wire.MsgBlock {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *fakeNode) append(txs []*wire.MsgTx) *wire.MsgBlock {
 	return b
 }
 
-// rootOf computes the merkle root the slow and obvious way.
+// rootOf computes the merkle root in the obvious, slow way.
 func rootOf(txs []*wire.MsgTx) chainhash.Hash {
 	var level []chainhash.Hash
 	for _, tx := range txs {
@@ -93,7 +93,7 @@ func rootOf(txs []*wire.MsgTx) chainhash.Hash {
 	return level[0]
 }
 
-// drop takes the last blocks off the best chain.
+// drop removes the last blocks from the best chain.
 func (f *fakeNode) drop(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -240,7 +240,7 @@ func (f *fakeNode) has(hash string) bool {
 	return !unknown
 }
 
-// transaction answers like a node with an index but without undo data.
+// transaction answers like a node with a transaction index but without undo data.
 func (f *fakeNode) transaction(id string, verbosity any) any {
 	stored, known := f.txs[id]
 	if !known {
@@ -259,7 +259,7 @@ func (f *fakeNode) transaction(id string, verbosity any) any {
 	return answer
 }
 
-// open makes an adapter of a fake node, whose first block is the network's.
+// open returns an adapter for a fake node, whose first block is the network's.
 func open(t testing.TB, f *fakeNode, change ...func(*Config)) *Chain {
 	t.Helper()
 	network, err := Bitcoin("regtest")
@@ -284,7 +284,7 @@ func open(t testing.TB, f *fakeNode, change ...func(*Config)) *Chain {
 
 var keys = chaintest.Keys{Curve: chain.Secp256k1}
 
-// source is a key of ours and its address.
+// source returns one of our keys with its address.
 func source(t testing.TB, c *Chain, index uint32) chain.Source {
 	t.Helper()
 	ref := chain.KeyRef{Family: "bitcoin", Branch: chain.DepositBranch, Index: index}
@@ -295,7 +295,7 @@ func source(t testing.TB, c *Chain, index uint32) chain.Source {
 	return chain.Source{Key: ref, Base: address.Base}
 }
 
-// script is what pays an address.
+// script returns the script that pays an address.
 func script(t testing.TB, c *Chain, base string) []byte {
 	t.Helper()
 	s, err := c.network.script(base)
@@ -305,7 +305,7 @@ func script(t testing.TB, c *Chain, base string) []byte {
 	return s
 }
 
-// pays is a transaction of a stranger with the given outputs.
+// pays returns a transaction of an outsider with the given outputs.
 func pays(salt byte, outputs ...*wire.TxOut) *wire.MsgTx {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: chainhash.Hash{salt, 1}},

@@ -10,22 +10,23 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// maxHeld is how many raw blocks are in memory at once.
-const maxHeld = 16
+// maxInMemory is how many raw blocks are in memory at once.
+const maxInMemory = 16
 
 var (
-	// errNotThere is a block that the node does not have now: above its tip, gone with a reorganisation, known to another
-	// node behind the same URL only, or not downloaded yet. It is no news.
-	errNotThere = errors.New("the node does not have the block")
-	errPruned   = errors.New("the node has pruned the block: put a node that keeps it into the configuration, or begin " +
+	// errNoBlockNow means that the node does not have a block now: the block is above its tip, was reorged out, is
+	// known only to another node behind the same URL, or is not downloaded yet. There is nothing new then.
+	errNoBlockNow = errors.New("the node does not have the block")
+	errPruned     = errors.New("the node has pruned the block: add a node that keeps it to the configuration, or " +
+		"start " +
 		"a new database at a " +
 		"`start_height` that it has")
 )
 
-// After reads blocks in order. Their parent links, and not a node's word, make them one chain: when it is reorganised
-// meanwhile, the blocks before the break are returned, and the next call finds the last of them off the chain. A node
-// that does not have last yet brings no news. Where the healthiest node has pruned the next block, the others are
-// asked.
+// After reads blocks in order. Their parent links, not the node's word, make them one chain: if it is reorganized
+// during the call, After returns the blocks before the break, and the next call finds that the last of them is off the
+// chain. A node that does not have last yet has nothing new. If the healthiest node has pruned the next block, the
+// others are asked.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func (c *Chain) afterElsewhere(
 		}
 		s, err := c.nodes.On(ctx, e.Name)
 		if err != nil {
-			continue // its state is told by the metrics
+			continue // metrics show its state
 		}
 		if blocks, err := c.after(ctx, s, last, limit, watch); err == nil {
 			return blocks, nil
@@ -71,17 +72,18 @@ func (c *Chain) after(
 	want := int(min(following, uint64(max(limit, 0))))
 	var blocks []chain.Block
 	for len(blocks) < want {
-		held, err := c.fetch(ctx, s, last.Height+1, min(want-len(blocks), maxHeld))
-		if len(held) == 0 && (err == nil || len(blocks) > 0) {
-			return blocks, nil // the chain became shorter; or what is read is taken before the error comes again
+		fetched, err := c.fetch(ctx, s, last.Height+1, min(want-len(blocks), maxInMemory))
+		if len(fetched) == 0 && (err == nil || len(blocks) > 0) {
+			// the chain became shorter, or the next call returns the error again: hand over what was read
+			return blocks, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		if err := watch.Sync(ctx); err != nil {
-			return nil, fmt.Errorf("sync the watch: %w", err)
+			return nil, fmt.Errorf("sync the watched addresses: %w", err)
 		}
-		for _, b := range held {
+		for _, b := range fetched {
 			if b.parent.String() != last.Hash {
 				return c.broken(ctx, s, blocks, last)
 			}
@@ -99,11 +101,11 @@ func (c *Chain) after(
 	return blocks, nil
 }
 
-// maxFresh is how many of the newest blocks one node may have and another behind the same URL may not.
+// maxFresh is how many of the newest blocks one node may have that another node behind the same URL lacks.
 const maxFresh = 3
 
-// elsewhere reports whether an error says that a node does not know of a block, or of a transaction in one, that this
-// URL has just told of: another node behind it did. That the index is missing is another error.
+// elsewhere reports whether an error says that a node does not know a block, or a transaction in one, that this URL has
+// just reported: another node behind the URL reported it. A missing index is another error.
 func elsewhere(err error) bool {
 	var answer *rpc.Error
 	return errors.Is(err, chain.ErrNoBlock) ||
@@ -111,8 +113,8 @@ func elsewhere(err error) bool {
 			strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
 }
 
-// broken ends a reading where the next block has another parent. Is it the first, then last itself has been replaced,
-// unless the node denies that: behind a load balancer the block may have come from a node on another branch.
+// broken ends a read at a block with an unexpected parent. If it is the first block, then last itself has been
+// replaced, unless the node denies that: behind a load balancer the block may have come from a node on another branch.
 func (c *Chain) broken(
 	ctx context.Context, s *rpc.Session, blocks []chain.Block, last chain.BlockRef,
 ) ([]chain.Block, error) {
@@ -123,8 +125,8 @@ func (c *Chain) broken(
 	return nil, err
 }
 
-// following returns how many blocks the node has after last, or chain.ErrOffChain when its best chain holds another
-// block at that height. A node that has no block there yet lags, and has no news.
+// following returns how many blocks the node has after last, or chain.ErrOffChain if its best chain has another block
+// at that height. A node that has no block at that height yet lags, and has nothing new.
 func (c *Chain) following(ctx context.Context, s *rpc.Session, last chain.BlockRef) (uint64, error) {
 	if !isHash(last.Hash) {
 		return 0, chain.ErrOffChain
@@ -144,7 +146,7 @@ func (c *Chain) following(ctx context.Context, s *rpc.Session, last chain.BlockR
 	return uint64(h.Confirmations - 1), nil
 }
 
-// unknown judges a block that the node has never seen: nil where it has none at that height either.
+// unknown handles a block that the node has never seen: nil if it has no block at that height either.
 func (c *Chain) unknown(ctx context.Context, s *rpc.Session, last chain.BlockRef) error {
 	hash, err := hashAt(ctx, s, last.Height)
 	switch {
@@ -153,29 +155,29 @@ func (c *Chain) unknown(ctx context.Context, s *rpc.Session, last chain.BlockRef
 	case err != nil:
 		return err
 	case hash == last.Hash:
-		return nil // the node has only just learnt of the block, or is another one behind the same URL
+		return nil // the node has just received the block, or another node behind the same URL answered
 	}
 	return chain.ErrOffChain
 }
 
-// fetch reads and verifies up to n blocks from a height on, from this node and, while catching up, from others that are
-// as far; fewer when the chain ends before. All their bytes are held when it returns.
+// fetch reads and verifies up to n blocks from a height on, from this node and, while catching up, from others that
+// have the blocks; fewer if the chain ends before. The bytes of all blocks are in memory when it returns.
 func (c *Chain) fetch(ctx context.Context, s *rpc.Session, from uint64, n int) ([]*block, error) {
 	found, err := rpc.Fetch(ctx, s, n, from+uint64(n)-1, func(ctx context.Context, s *rpc.Session, i int) (*block, error) {
 		return c.fetchOne(ctx, s, from+uint64(i))
 	})
-	if errors.Is(err, errNotThere) {
+	if errors.Is(err, errNoBlockNow) {
 		return nil, nil
 	}
 	return found, err
 }
 
-// fetchOne reads and verifies the block of the node's best chain at a height; errNotThere and errPruned are what its
-// other answers mean.
+// fetchOne reads and verifies the block of the node's best chain at a height. It turns the node's other answers into
+// errNoBlockNow and errPruned.
 func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*block, error) {
 	hash, err := hashAt(ctx, s, height)
 	if isCode(err, codeParameter) {
-		return nil, errNotThere
+		return nil, errNoBlockNow
 	}
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w", height, err)
@@ -194,17 +196,17 @@ func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*b
 	return b, nil
 }
 
-// unavailable tells why a node does not give a block whose hash it gave (Bitcoin Core, rpc/blockchain.cpp,
+// unavailable explains why a node does not give a block whose hash it gave (Bitcoin Core, rpc/blockchain.cpp,
 // GetRawBlockChecked and its callers: "Block not found", "Block not available (pruned data)", and since 27 "(not fully
 // downloaded)").
 func unavailable(err error) error {
 	switch {
 	case isCode(err, codeNoSuch):
-		return errNotThere
+		return errNoBlockNow
 	case isCode(err, codeMisc) && strings.Contains(err.Error(), "pruned data"):
 		return errPruned
 	case isCode(err, codeMisc) && strings.Contains(err.Error(), "not fully downloaded"):
-		return errNotThere
+		return errNoBlockNow
 	}
 	return err
 }

@@ -82,7 +82,7 @@ func TestLookAlikesAreNotOurs(t *testing.T) {
 	}
 }
 
-// everything is a watch to which all is ours and nothing was sent.
+// everything is a watch that considers every address ours and no transaction sent by us.
 type everything struct{}
 
 func (everything) Sync(context.Context) error { return nil }
@@ -102,13 +102,13 @@ func TestCoinbaseCountsFromHundredConfirmations(t *testing.T) {
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
 		t.Fatalf("blocks are %+v (%v)", blocks, err)
 	}
-	// In block 2 it has 100 confirmations when the chain is at 101.
+	// The coinbase in block 2 has 100 confirmations when the chain is at 101.
 	if got := blocks[0].Transfers[0].CountsFrom; got != 101 {
 		t.Fatalf("it counts from %d, want 101", got)
 	}
 }
 
-// spends is a transaction that shows keys of ours in its inputs.
+// spends returns a transaction that shows keys of ours in its inputs.
 func spends(t *testing.T, c *Chain, from wire.OutPoint, by ...chain.Source) *wire.MsgTx {
 	t.Helper()
 	tx := pays(9, wire.NewTxOut(700, []byte{opOne}))
@@ -141,10 +141,11 @@ func TestOwnAndExternalSpends(t *testing.T) {
 		}
 		return blocks[0]
 	}
-	foreign := after()
-	if len(foreign.Included) != 0 || len(foreign.ExternalSpends) != 1 || foreign.ExternalSpends[0].TxID != spend.TxID() ||
-		foreign.ExternalSpends[0].Base != ours.Base {
-		t.Fatalf("block is %+v", foreign)
+	external := after()
+	if len(external.Included) != 0 || len(external.ExternalSpends) != 1 ||
+		external.ExternalSpends[0].TxID != spend.TxID() ||
+		external.ExternalSpends[0].Base != ours.Base {
+		t.Fatalf("block is %+v", external)
 	}
 	watch.AddSent(spend.TxID())
 	want := chain.Inclusion{TxID: spend.TxID(), Fee: bursar.Units(3040 - 700)}
@@ -210,7 +211,7 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 	}
 }
 
-func TestReorganisationBetweenCalls(t *testing.T) {
+func TestReorgBetweenCalls(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -218,7 +219,7 @@ func TestReorganisationBetweenCalls(t *testing.T) {
 		f.add()
 	}
 	last, deep := f.ref(5), f.ref(12)
-	// The chain is replaced from block 9 on while the second window is read.
+	// The chain is replaced from block 9 on while the second batch is read.
 	var asked atomic.Int32
 	f.sayBy("getblock", func(params []any) any {
 		if asked.Add(1) == 4 {
@@ -231,7 +232,7 @@ func TestReorganisationBetweenCalls(t *testing.T) {
 	})
 	blocks, err := c.After(t.Context(), last, 100, chaintest.NewWatch())
 	if err != nil {
-		// A block that has gone is an error of the node; the next call must find the way.
+		// A block that was reorged out is an error of the node; the next call must recover.
 		blocks, err = c.After(t.Context(), last, 100, chaintest.NewWatch())
 	}
 	if err != nil {
@@ -245,11 +246,11 @@ func TestReorganisationBetweenCalls(t *testing.T) {
 		parent = b.Ref
 	}
 	if _, err := c.After(t.Context(), deep, 10, chaintest.NewWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after an orphan: %v", err)
+		t.Fatalf("after a reorged-out block: %v", err)
 	}
 }
 
-// TestNextBlockOfAnotherBranch is a reorganisation after last was found on the chain: its successor has another parent.
+// TestNextBlockOfAnotherBranch is a reorg after last was found on the chain: its successor has another parent.
 func TestNextBlockOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -277,23 +278,23 @@ func TestUnknownLastBlock(t *testing.T) {
 	unknown := strings.Repeat("ab", 32)
 	_, err := c.After(t.Context(), chain.BlockRef{Height: 1, Hash: unknown}, 10, chaintest.NewWatch())
 	if !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("another block stands there: %v", err)
+		t.Fatalf("another block is at that height: %v", err)
 	}
-	// A node that has nothing at that height lags. That is neither a reorganisation nor a fault, but no news.
+	// A node that has nothing at that height lags. That is neither a reorg nor a fault, and there is nothing new.
 	blocks, err := c.After(t.Context(), chain.BlockRef{Height: 7, Hash: unknown}, 10, chaintest.NewWatch())
 	if err != nil || len(blocks) != 0 {
 		t.Fatalf("the node lags: %d blocks (%v)", len(blocks), err)
 	}
 	if stats := c.Stats()[0]; stats.Faults != 0 {
-		t.Fatalf("a node that lags is taken for a faulty one: %+v", stats)
+		t.Fatalf("a lagging node counts as faulty: %+v", stats)
 	}
 	_, err = c.After(t.Context(), chain.BlockRef{Height: 2, Hash: f.ref(1).Hash}, 10, chaintest.NewWatch())
 	if !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("the hash stands at another height: %v", err)
+		t.Fatalf("the hash is at another height: %v", err)
 	}
 }
 
-func TestRawBlocksHeldAreBounded(t *testing.T) {
+func TestRawBlocksInMemoryAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -308,8 +309,8 @@ func TestRawBlocksHeldAreBounded(t *testing.T) {
 	watch := chaintest.NewWatch()
 	watch.OnSync(func(int) { held.Store(0) })
 	blocks, err := c.After(t.Context(), f.ref(0), 1000, watch)
-	if err != nil || len(blocks) != 50 || most.Load() > maxHeld {
-		t.Fatalf("%d blocks, %d held at once (%v)", len(blocks), most.Load(), err)
+	if err != nil || len(blocks) != 50 || most.Load() > maxInMemory {
+		t.Fatalf("%d blocks, %d in memory at once (%v)", len(blocks), most.Load(), err)
 	}
 	for _, limit := range []int{0, -1} {
 		if blocks, err := c.After(t.Context(), f.ref(0), limit, watch); err != nil || len(blocks) != 0 {
@@ -336,7 +337,7 @@ func (unsynced) Sync(context.Context) error { return errUnsynced }
 
 func TestHexOfGenesisIsMainnets(t *testing.T) {
 	t.Parallel()
-	// The first block as every node has it: the reader against bytes that nobody here made.
+	// The first block as every node has it: the reader is tested with bytes that this project did not make.
 	text := "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c" +
 		"0101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000"
 	raw, err := hex.DecodeString(text)

@@ -19,11 +19,11 @@ type chainInfo struct {
 	InitialDownload bool   `json:"initialblockdownload"`
 }
 
-// maxMoved is how often the tip may change under a reading of the head.
+// maxMoved is how often the tip may change while the head is read.
 const maxMoved = 5
 
-// Head returns the tip of the healthiest node and, as final, the block that has the configured confirmations in that
-// very chain. A node that downloads the chain for the first time, or lacks blocks whose headers it knows, is no tip.
+// Head returns the tip of the healthiest node and, as final, the block with the configured confirmations in that same
+// chain. A node in its initial block download, or one that lacks blocks whose headers it knows, gives no tip.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if len(c.cfg.Node.URLs) > 1 {
 		if err := c.nodes.Survey(ctx, height); err != nil {
@@ -37,7 +37,8 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return c.headBy(ctx, s)
 }
 
-// headBy reads the head through one endpoint: first for the tip that was seen last, as most answers are old news.
+// headBy reads the head through one endpoint. It guesses first that the tip is the last one seen, which is usually
+// right.
 func (c *Chain) headBy(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	tips := []uint64{c.tip.Load()}
 	for range maxMoved {
@@ -55,11 +56,11 @@ func (c *Chain) headBy(ctx context.Context, s *rpc.Session) (chain.Head, error) 
 		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1,
 			head.Latest.Height - min(head.Latest.Height, 1)} {
 			if !slices.Contains(tips, at) {
-				tips = append(tips, at) // behind a load balancer the next answer is another node's
+				tips = append(tips, at) // behind a load balancer another node may answer next
 			}
 		}
 	}
-	return chain.Head{}, errors.New("head: the tip changed again and again while it was read")
+	return chain.Head{}, errors.New("head: the tip changed on every attempt to read it")
 }
 
 func height(ctx context.Context, s *rpc.Session) (uint64, error) {
@@ -67,7 +68,7 @@ func height(ctx context.Context, s *rpc.Session) (uint64, error) {
 	return info.Blocks, err
 }
 
-// tip asks for a node's tip, and puts the endpoint into a cool-down if that is none.
+// tip asks for a node's tip, and puts the endpoint into a cool-down if the node is not synced.
 func tip(ctx context.Context, s *rpc.Session) (chainInfo, error) {
 	var info chainInfo
 	if err := s.Call(ctx, "getblockchaininfo", nil, &info); err != nil {
@@ -81,16 +82,17 @@ func (info chainInfo) check(s *rpc.Session) error {
 	case !isHash(info.BestBlock):
 		return s.Fail(fmt.Errorf("the best block is %.70q", info.BestBlock))
 	case info.InitialDownload:
-		return s.Fail(fmt.Errorf("it is in its initial download, at block %d of %d", info.Blocks, info.Headers))
+		return s.Fail(fmt.Errorf("the node is in its initial block download, at block %d of %d", info.Blocks,
+			info.Headers))
 	case info.Headers > info.Blocks+maxBehind:
-		return s.Fail(fmt.Errorf("it is at block %d and knows of %d", info.Blocks, info.Headers))
+		return s.Fail(fmt.Errorf("the node is at block %d of %d known headers", info.Blocks, info.Headers))
 	}
 	return nil
 }
 
-// headOf reads a head in one batch, which a load balancer answers from one node, and reports whether the tip moved
-// meanwhile: then the two blocks may belong to different branches. Which block is final is known only with the tip, so
-// it is asked for by the tips that are likely.
+// headOf reads a head in one batch, which a load balancer sends to one node, and reports whether the tip moved during
+// the read: then the two blocks may belong to different branches. The height of the final block is known only once the
+// tip is, so the batch asks for the final blocks of the likely tips.
 func (c *Chain) headOf(ctx context.Context, s *rpc.Session, tips []uint64) (head chain.Head, moved bool, err error) {
 	depth := uint64(c.cfg.Confirmations - 1)
 	var info chainInfo
@@ -127,7 +129,7 @@ func (c *Chain) headOf(ctx context.Context, s *rpc.Session, tips []uint64) (head
 	return head, best != info.BestBlock, nil
 }
 
-// unless returns the error where the condition does not explain it.
+// unless returns the error if the condition does not explain it.
 func unless(explained bool, err error) error {
 	if explained {
 		return nil
@@ -137,7 +139,7 @@ func unless(explained bool, err error) error {
 
 // At returns the block of the best chain at a height, or chain.ErrNoBlock above the tip.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
-	if height > math.MaxInt32 { // the node's own bound of the parameter
+	if height > math.MaxInt32 { // the node accepts no larger parameter
 		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, chain.ErrNoBlock)
 	}
 	hash, err := hashAt(ctx, c.nodes, height)
@@ -150,9 +152,9 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return chain.BlockRef{Height: height, Hash: hash}, nil
 }
 
-// Find returns the block of the best chain that holds a transaction, or chain.ErrNoBlock, also when it waits in the
-// node's pool. It needs the node's index of transactions: without one, a transaction cannot be known to be in no block,
-// and the error says so.
+// Find returns the block of the best chain that contains a transaction, or chain.ErrNoBlock, also if the transaction is
+// in the mempool. It needs the node's transaction index: without one, nobody can know that a transaction is in no
+// block, and the error says so.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	if !isHash(txID) {
 		return chain.BlockRef{}, fmt.Errorf("find %.70q: %w", txID, chain.ErrNoBlock)
@@ -182,21 +184,21 @@ func find(ctx context.Context, node caller, txID string) (chain.BlockRef, error)
 	case err != nil:
 		return chain.BlockRef{}, err
 	case found.TxID != txID:
-		return chain.BlockRef{}, fmt.Errorf("the node told of %.70q instead", found.TxID)
+		return chain.BlockRef{}, fmt.Errorf("the node returned transaction %.70q instead", found.TxID)
 	case found.BlockHash == "":
-		return chain.BlockRef{}, chain.ErrNoBlock // it waits in the pool
+		return chain.BlockRef{}, chain.ErrNoBlock // it is in the mempool
 	}
 	h, err := header(ctx, node, found.BlockHash)
 	if err != nil {
 		return chain.BlockRef{}, err
 	}
 	if h.Confirmations < 1 {
-		return chain.BlockRef{}, chain.ErrNoBlock // its block was orphaned
+		return chain.BlockRef{}, chain.ErrNoBlock // its block was reorged out
 	}
 	return chain.BlockRef{Height: h.Height, Hash: h.Hash}, nil
 }
 
-// indexed reports whether a node that does not know a transaction has looked into its whole index (Bitcoin Core,
+// indexed reports whether a node that does not know a transaction has searched its complete index (Bitcoin Core,
 // rpc/rawtransaction.cpp: the other messages say "Use -txindex" or "still in the process of being indexed").
 func indexed(err error) bool {
 	var answer *rpc.Error

@@ -42,7 +42,7 @@ func TestHeadOfOneBranch(t *testing.T) {
 	for range 5 {
 		f.add()
 	}
-	// The chain is replaced between the reading of the tip and of the final block, once.
+	// The chain is replaced once between the requests for the tip and for the final block.
 	replaced := false
 	f.sayBy("getblockhash", func(params []any) any {
 		if params[0].(float64) > 0 && !replaced {
@@ -64,11 +64,11 @@ func TestHeadOfOneBranch(t *testing.T) {
 		return f.answer("getblockhash", params)
 	})
 	if head, err := c.Head(t.Context()); err == nil {
-		t.Fatalf("a tip that never rests gives %+v", head)
+		t.Fatalf("a tip that always changes gives %+v", head)
 	}
 }
 
-func TestWhatIsNoTip(t *testing.T) {
+func TestANodeThatIsNotSyncedGivesNoTip(t *testing.T) {
 	t.Parallel()
 	for why, change := range map[string]func(info map[string]any){
 		"initial download":   func(info map[string]any) { info["initialblockdownload"] = true },
@@ -107,21 +107,21 @@ func TestWrongChainIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A chain whose configuration names no first block takes any.
+	// A chain whose configuration has no genesis block accepts any.
 	c = open(t, f, func(cfg *Config) { cfg.Network.Genesis = "" })
 	if _, err := c.Head(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// several sends each host's calls to a node of its own.
+// several forwards each host's calls to a node of its own.
 type several map[string]http.RoundTripper
 
 func (s several) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s[req.URL.Hostname()].RoundTrip(req)
 }
 
-func TestSecondNodeStandsInForOneThatLags(t *testing.T) {
+func TestASecondNodeReplacesOneThatLags(t *testing.T) {
 	t.Parallel()
 	slow, quick := newFake(), newFake()
 	for range 10 {
@@ -165,7 +165,7 @@ func TestAtAndFind(t *testing.T) {
 	f.drop(1)
 	f.say("getrawtransaction", map[string]any{"txid": tx.TxID(), "blockhash": stale})
 	if ref, err := c.Find(t.Context(), tx.TxID()); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("found in the orphan %v (%v)", ref, err)
+		t.Fatalf("found in the reorged-out block %v (%v)", ref, err)
 	}
 	for _, message := range []string{
 		"No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.",
@@ -184,7 +184,7 @@ func TestSatoshiIsReadAsText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]uint64{
 		"0": 0, "0.00000001": 1, "0.1": 10_000_000, "20999999.97690000": 2_099_999_997_690_000,
-		"0.29": 29_000_000, "1.13": 113_000_000, "90071992.54740993": 0, // the last is more than all UTXOs
+		"0.29": 29_000_000, "1.13": 113_000_000, "90071992.54740993": 0, // the last exceeds the maximum supply
 	} {
 		var got satoshi
 		err := json.Unmarshal([]byte(text), &got)
@@ -216,20 +216,20 @@ func TestConfigIsChecked(t *testing.T) {
 	capabilities := c.Capabilities()
 	if capabilities.Confirmations != 3 || capabilities.ReorgDepth < 50 || capabilities.Model != chain.UTXOModel ||
 		capabilities.Family != "bitcoin" {
-		t.Fatalf("traits are %+v", capabilities)
+		t.Fatalf("capabilities are %+v", capabilities)
 	}
 	for why, change := range map[string]func(cfg *Config){
-		"no id":                  func(cfg *Config) { cfg.ID = "" },
-		"no network":             func(cfg *Config) { cfg.Network = Network{} },
-		"no node":                func(cfg *Config) { cfg.Node.URLs = nil },
-		"no confirmations":       func(cfg *Config) { cfg.Confirmations = -1 },
-		"too many confirmations": func(cfg *Config) { cfg.Confirmations = 101 },
-		"a target of years":      func(cfg *Config) { cfg.FeeTarget = 100_000 },
-		"an absurd bound":        func(cfg *Config) { cfg.MaxFeeRate = 1_000_000 },
-		"a fallback over it":     func(cfg *Config) { cfg.FallbackFeeRate = 501 },
-		"payments without end":   func(cfg *Config) { cfg.MaxPayments = 100_000 },
-		"a chain of thirty":      func(cfg *Config) { cfg.MaxPending = 30 },
-		"a pace below zero":      func(cfg *Config) { cfg.Pace = -1 },
+		"no id":                     func(cfg *Config) { cfg.ID = "" },
+		"no network":                func(cfg *Config) { cfg.Network = Network{} },
+		"no node":                   func(cfg *Config) { cfg.Node.URLs = nil },
+		"no confirmations":          func(cfg *Config) { cfg.Confirmations = -1 },
+		"too many confirmations":    func(cfg *Config) { cfg.Confirmations = 101 },
+		"a target of years":         func(cfg *Config) { cfg.FeeTarget = 100_000 },
+		"an absurd bound":           func(cfg *Config) { cfg.MaxFeeRate = 1_000_000 },
+		"a fallback over the limit": func(cfg *Config) { cfg.FallbackFeeRate = 501 },
+		"too many payments":         func(cfg *Config) { cfg.MaxPayments = 100_000 },
+		"a chain of thirty":         func(cfg *Config) { cfg.MaxPending = 30 },
+		"a pace below zero":         func(cfg *Config) { cfg.Pace = -1 },
 	} {
 		cfg := good
 		change(&cfg)

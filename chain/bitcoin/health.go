@@ -10,15 +10,15 @@ import (
 
 var _ chain.HealthChecked = (*Chain)(nil)
 
-// oldest is the oldest version that the adapter is known to work with: before 0.21 there is no getindexinfo.
+// oldest is the oldest version that the adapter is known to work with: versions before 0.21 have no getindexinfo.
 const oldest = 210000
 
 const (
-	futureBlock = 2 * time.Hour // ahead of time a block may be (Bitcoin Core, MAX_FUTURE_BLOCK_TIME)
-	rareBlock   = 2 * time.Hour // without a block happens once in some 20 years of mainnet
+	futureBlock = 2 * time.Hour // how far a block's time may be ahead (Bitcoin Core, MAX_FUTURE_BLOCK_TIME)
+	rareBlock   = 2 * time.Hour // a longer gap between blocks happens about once in 20 years of mainnet
 )
 
-// CheckHealth asks every node what it is: version, connections, tip, index, pruning and fees.
+// CheckHealth checks every node: version, connections, tip, index, pruning and fees.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -45,10 +45,12 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	behind := info.Headers - min(info.Headers, info.Blocks)
 	switch {
 	case info.InitialDownload:
-		r.Bad(chain.CheckSync, "wait until it has downloaded the chain", "it is in its initial download, at block %d of %d",
+		r.Bad(chain.CheckSync, "wait until it has downloaded the chain",
+			"the node is in its initial block download, at block %d of %d",
 			info.Blocks, info.Headers)
 	case behind > maxBehind:
-		r.Bad(chain.CheckSync, "wait until it has caught up", "it is at block %d and knows of %d", info.Blocks, info.Headers)
+		r.Bad(chain.CheckSync, "wait until it has caught up", "the node is at block %d of %d known headers",
+			info.Blocks, info.Headers)
 	default:
 		r.Good(chain.CheckSync, "at block %d", info.Blocks)
 	}
@@ -62,8 +64,8 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	}
 	r.Good(chain.CheckFinality, "%d confirmations", c.cfg.Confirmations)
 	if info.Pruned {
-		r.Warn(chain.CheckHistory, "leave prune out of the node's configuration if you may have to search old blocks again",
-			"pruned below block %d: no rescan goes further back", info.Lowest)
+		r.Warn(chain.CheckHistory, "remove prune from the node's configuration if you may need to rescan old blocks",
+			"the node has pruned the blocks below %d: a rescan cannot go further back", info.Lowest)
 	}
 	checkIndex(ctx, s, r)
 }
@@ -79,20 +81,20 @@ func checkSoftware(ctx context.Context, s *rpc.Session, r *chain.Report, public 
 		return
 	}
 	if network.Version < oldest {
-		r.Warn(chain.CheckVersion, "run a newer version; docs/operations.md names those that are proven", "%.60s",
+		r.Warn(chain.CheckVersion, "run a newer version; docs/operations.md lists the tested ones", "%.60s",
 			network.Software)
 	} else {
 		r.Good(chain.CheckVersion, "%.60s", network.Software)
 	}
 	if network.Connections == 0 && public {
-		r.Warn(chain.CheckSync, "see that the node reaches the network", "it is connected to no other node")
+		r.Warn(chain.CheckSync, "check the node's network connection", "the node has no peers")
 	}
 }
 
-// checkIndex looks for the index of transactions: what else shows a transaction in whatever block it is.
+// checkIndex checks for the transaction index, without which a node cannot find a transaction in an arbitrary block.
 func checkIndex(ctx context.Context, s *rpc.Session, r *chain.Report) {
 	const advice = "set txindex=1 in the node's configuration and restart it: `bursar chain rescan --tx` and the fees " +
-		"of our own transactions need it"
+		"of our own transactions need the index"
 	var indexes struct {
 		Transactions *struct {
 			Synced bool   `json:"synced"`
@@ -103,9 +105,9 @@ func checkIndex(ctx context.Context, s *rpc.Session, r *chain.Report) {
 	case err != nil:
 		r.Unasked(chain.CheckHistory, err)
 	case indexes.Transactions == nil:
-		r.Warn(chain.CheckHistory, advice, "the node has no index of transactions")
+		r.Warn(chain.CheckHistory, advice, "the node has no transaction index")
 	case !indexes.Transactions.Synced:
-		r.Warn(chain.CheckHistory, "wait until the index is complete", "the index of transactions is at block %d",
+		r.Warn(chain.CheckHistory, "wait until the index is complete", "the transaction index is at block %d",
 			indexes.Transactions.Height)
 	default:
 		r.Good(chain.CheckHistory, "transactions are indexed")

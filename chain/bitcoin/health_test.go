@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// wellBitcoind is what a node of Bitcoin Core says that lacks nothing.
+// wellBitcoind returns the answers of a Bitcoin Core node without any problem.
 func wellBitcoind(now time.Time) map[string]any {
 	return map[string]any{
 		"getnetworkinfo": map[string]any{"version": 290100, "subversion": "/Satoshi:29.1.0/", "connections": 10},
@@ -41,17 +41,18 @@ func TestCheckHealth(t *testing.T) {
 		"silent": {func(s map[string]any) {
 			s["getnetworkinfo"] = &rpc.Error{Code: -32601, Message: "Method not found"}
 		}, but(1, "version warning: Method not found")},
-		"alone":       {with("getnetworkinfo", "connections", 0), but(1, well[1], "sync warning: no other node")},
-		"downloading": {with("getblockchaininfo", "initialblockdownload", true), but(2, "sync failed: initial download")},
-		"behind":      {with("getblockchaininfo", "headers", 900_007), but(2, "sync failed: knows of 900007")},
-		"a little":    {with("getblockchaininfo", "headers", 900_006), well},
+		"alone": {with("getnetworkinfo", "connections", 0), but(1, well[1], "sync warning: no peers")},
+		"downloading": {with("getblockchaininfo", "initialblockdownload", true), but(2,
+			"sync failed: initial block download")},
+		"behind":   {with("getblockchaininfo", "headers", 900_007), but(2, "sync failed: of 900007 known headers")},
+		"a little": {with("getblockchaininfo", "headers", 900_006), well},
 		"pruned": {func(s map[string]any) {
 			with("getblockchaininfo", "pruned", true)(s)
 			with("getblockchaininfo", "pruneheight", 800_000)(s)
-		}, but(5, "history warning: below block 800000", well[5])},
+		}, but(5, "history warning: blocks below 800000", well[5])},
 		"without index": {func(s map[string]any) {
 			s["getindexinfo"] = map[string]any{}
-		}, but(5, "history warning: no index of transactions")},
+		}, but(5, "history warning: no transaction index")},
 		"indexing": {func(s map[string]any) {
 			s["getindexinfo"] = map[string]any{"txindex": map[string]any{"synced": false, "best_block_height": 7}}
 		}, but(5, "history warning: is at block 7")},
@@ -73,8 +74,8 @@ func TestCheckHealth(t *testing.T) {
 	}
 }
 
-// A node that is away, or serves another chain, is one finding; its credentials are in none.
-func TestHealthCheckWhatCannotBeAsked(t *testing.T) {
+// A node that is unreachable, or serves another chain, is one finding; no finding contains its credentials.
+func TestHealthCheckOfAnUnreachableNode(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f, func(cfg *Config) {
@@ -91,6 +92,6 @@ func TestHealthCheckWhatCannotBeAsked(t *testing.T) {
 	got = c.CheckHealth(t.Context(), time.Now())
 	chaintest.Findings(t, got, "chain failed: Loading block index")
 	if strings.Contains(got[0].Detail+got[0].Node, "hunter2") {
-		t.Errorf("it tells the password: %+v", got)
+		t.Errorf("a finding contains the password: %+v", got)
 	}
 }

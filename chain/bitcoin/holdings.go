@@ -16,10 +16,10 @@ const maxRewind = 1000
 
 var errManyBases = errors.New("more than 100,000 addresses")
 
-// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller
-// at a time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those
-// blocks: the answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks
-// below its tip.
+// Holdings scans all unspent outputs, which takes a mainnet node a minute or more and works for one caller at a time.
+// Nodes can scan at their tip only, so Holdings reads the blocks after at and reverses what they created and spent: the
+// answer is exact for at. It returns an error if at is not on the node's best chain, or more than 1,000 blocks below
+// its tip.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -29,13 +29,13 @@ func (c *Chain) Holdings(
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	held, err := c.holdings(ctx, bases, at)
+	balances, err := c.holdings(ctx, bases, at)
 	if err != nil {
 		return nil, fmt.Errorf("holdings at %d: %w", at.Height, err)
 	}
 	amounts := make([]bursar.Amount, len(bases))
 	for i, base := range bases {
-		amounts[i] = bursar.Units(held[base])
+		amounts[i] = bursar.Units(balances[base])
 	}
 	return amounts, nil
 }
@@ -44,14 +44,14 @@ func (c *Chain) holdings(ctx context.Context, bases []string, at chain.BlockRef)
 	if len(bases) > 100_000 {
 		return nil, errManyBases
 	}
-	held := make(map[string]uint64, len(bases))
+	balances := make(map[string]uint64, len(bases))
 	var descriptors []string
 	for _, base := range bases {
 		if _, err := c.network.keyHash(base); err != nil {
 			return nil, err
 		}
-		if _, twice := held[base]; !twice {
-			held[base] = 0
+		if _, twice := balances[base]; !twice {
+			balances[base] = 0
 			descriptors = append(descriptors, "addr("+base+")")
 		}
 	}
@@ -59,14 +59,14 @@ func (c *Chain) holdings(ctx context.Context, bases []string, at chain.BlockRef)
 	if err != nil {
 		return nil, err
 	}
-	tip, err := c.addUnspent(ctx, s, descriptors, at.Height, held)
+	tip, err := c.addUnspent(ctx, s, descriptors, at.Height, balances)
 	if err != nil {
 		return nil, err
 	}
 	if tip.Height < at.Height || tip.Height-at.Height > maxRewind {
-		return nil, fmt.Errorf("the node is at block %d, too far away", tip.Height)
+		return nil, fmt.Errorf("the node is at block %d, more than 1,000 blocks ahead or behind", tip.Height)
 	}
-	return held, c.addRewound(ctx, s, at, tip, held)
+	return balances, c.addRewound(ctx, s, at, tip, balances)
 }
 
 type unspentOutputs struct {
@@ -80,9 +80,9 @@ type unspentOutputs struct {
 	} `json:"unspents"`
 }
 
-// addUnspent adds what is unspent at the tip and was made at or below a height, and returns that tip.
+// addUnspent adds the outputs that are unspent at the tip and were created at or below a height, and returns that tip.
 func (c *Chain) addUnspent(
-	ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64,
+	ctx context.Context, s *rpc.Session, descriptors []string, height uint64, balances map[string]uint64,
 ) (chain.BlockRef, error) {
 	var scan unspentOutputs
 	if err := s.Call(ctx, "scantxoutset", []any{"start", descriptors}, &scan); err != nil {
@@ -103,20 +103,21 @@ func (c *Chain) addUnspent(
 		if err != nil {
 			return chain.BlockRef{}, err
 		}
-		if _, asked := held[base]; !asked {
-			return chain.BlockRef{}, fmt.Errorf("the node tells of %s, which was not asked for", base)
+		if _, asked := balances[base]; !asked {
+			return chain.BlockRef{}, fmt.Errorf("the node returned address %s, which was not requested", base)
 		}
-		held[base] += uint64(out.Amount)
+		balances[base] += uint64(out.Amount)
 	}
 	return chain.BlockRef{Height: scan.Height, Hash: scan.Best}, nil
 }
 
-// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the
-// block is on the tip's chain.
-func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.BlockRef, held map[string]uint64) error {
+// addRewound adds the outputs that existed at a block and were spent between it and the tip, and proves by parent links
+// that the block is on the tip's chain.
+func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.BlockRef,
+	balances map[string]uint64) error {
 	last := at.Hash
 	for height := at.Height + 1; height <= tip.Height; {
-		blocks, err := c.fetch(ctx, s, height, int(min(maxHeld, tip.Height-height+1)))
+		blocks, err := c.fetch(ctx, s, height, int(min(maxInMemory, tip.Height-height+1)))
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 			if b.parent.String() != last {
 				return chain.ErrOffChain
 			}
-			if err := c.addSpent(ctx, s, b, at.Height, held); err != nil {
+			if err := c.addSpent(ctx, s, b, at.Height, balances); err != nil {
 				return err
 			}
 			last = b.hash.String()
@@ -140,37 +141,38 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 	return nil
 }
 
-// addSpent adds the UTXOs of held addresses that a block spent and that are not younger than a height.
-func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64, held map[string]uint64) error {
+// addSpent adds the UTXOs that a block spent from the given addresses and that were created at or below a height.
+func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64,
+	balances map[string]uint64) error {
 	bases := newBaseEncoder(c.network.HRP)
 	for i := range b.txs {
 		tx := &b.txs[i]
-		if !spendsFrom(tx, bases, held) {
+		if !spendsFrom(tx, bases, balances) {
 			continue
 		}
 		outputs, err := c.network.spentBy(ctx, s, tx, b.hash.String())
 		if err != nil {
-			return fmt.Errorf("coins spent by %s: %w", tx.id, err)
+			return fmt.Errorf("UTXOs spent by %s: %w", tx.id, err)
 		}
 		for _, output := range outputs {
 			if output.height > height || !isKeyHash(output.script) {
 				continue
 			}
 			base := bases.encode([sizeKeyHash]byte(output.script[2:]))
-			if _, asked := held[base]; asked {
-				held[base] += output.value
+			if _, asked := balances[base]; asked {
+				balances[base] += output.value
 			}
 		}
 	}
 	return nil
 }
 
-func spendsFrom(tx *transaction, bases *baseEncoder, held map[string]uint64) bool {
+func spendsFrom(tx *transaction, bases *baseEncoder, balances map[string]uint64) bool {
 	for _, in := range tx.inputs {
 		if len(in.key) != sizeKey {
 			continue
 		}
-		if _, asked := held[bases.encode(hash160(in.key))]; asked {
+		if _, asked := balances[bases.encode(hash160(in.key))]; asked {
 			return true
 		}
 	}

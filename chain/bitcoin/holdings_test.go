@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// unspentAt is a fake scan's answer.
+// unspentAt returns the answer of a fake scan.
 func unspentAt(tip chain.BlockRef, outputs ...map[string]any) map[string]any {
 	return map[string]any{"success": true, "height": tip.Height, "bestblock": tip.Hash, "unspents": outputs}
 }
@@ -23,7 +23,8 @@ func unspent(script []byte, amount string, height int) map[string]any {
 	return map[string]any{"scriptPubKey": hex.EncodeToString(script), "amount": raw(amount), "height": height}
 }
 
-// TestHoldingsAsOfABlock asks for block 2. Block 3 spends a UTXO of block 1 and makes one; the node can only scan at 3.
+// TestHoldingsAsOfABlock requests block 2. Block 3 spends a UTXO of block 1 and creates one; the node can only scan at
+// 3.
 func TestHoldingsAsOfABlock(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -53,7 +54,7 @@ func TestHoldingsAsOfABlock(t *testing.T) {
 	f.add()
 	f.say("scantxoutset", unspentAt(f.ref(3)))
 	if got, err := c.Holdings(t.Context(), bases, "", at); !errors.Is(err, chain.ErrOffChain) {
-		t.Errorf("at an orphan: %v (%v)", got, err)
+		t.Errorf("at a reorged-out block: %v (%v)", got, err)
 	}
 }
 
@@ -93,6 +94,6 @@ func TestUnsoundScansAreErrors(t *testing.T) {
 		t.Errorf("a contract: %v", err)
 	}
 	if got, err := c.Holdings(t.Context(), []string{ours.Base}, "", tip); err != nil || got[0] != (bursar.Amount{}) {
-		t.Errorf("nothing is %v (%v)", got, err)
+		t.Errorf("holdings of no address are %v (%v)", got, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
 )
 
-// A real bitcoind (libzmq) announces its blocks, and has them when it does.
-func TestListenHearsABitcoind(t *testing.T) {
+// A real bitcoind (libzmq) announces its blocks, and already has them when it does.
+func TestListenReceivesAnnouncementsOfBitcoind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")
 	}
@@ -22,7 +22,7 @@ func TestListenHearsABitcoind(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			announced, ended := make(chan struct{}, 100), make(chan error, 1)
 			go func() { ended <- c.Listen(ctx, url, func() { announced <- struct{}{} }) }()
-			<-announced // that it listens, though the publisher may not have taken the subscription yet
+			<-announced // the subscription is open, though the publisher may not have registered it yet
 			head, err := c.Head(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +35,7 @@ func TestListenHearsABitcoind(t *testing.T) {
 				t.Errorf("announced, and still at %d (%v)", now.Latest.Height, err)
 			}
 			if cancel(); !errors.Is(<-ended, context.Canceled) {
-				t.Error("it ended for another reason than its context")
+				t.Error("Listen ended for a reason other than its context")
 			}
 		})
 	}

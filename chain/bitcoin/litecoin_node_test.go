@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// taproot is an address of regtest that litecoind's wallet cannot make (litecoin-project/litecoin, key_io_valid.json).
+// taproot is a regtest address that litecoind's wallet cannot make (litecoin-project/litecoin, key_io_valid.json).
 const taproot = "rltc1pw6ly729khz7ndll807q5gx77q0nxpkpl7xauxshnzafs906sz3kqm6rx4v"
 
 // TestLitecoinConformance runs the suite on a chain all of whose blocks have extensions.
@@ -24,20 +24,27 @@ func TestLitecoinConformance(t *testing.T) {
 		t.Skip("needs a real litecoind")
 	}
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offlineLitecoin(t), func(t *testing.T) chaintest.Harness {
 		node := bitcoindtest.StartLitecoin(t)
-		return chaintest.Harness{Chain: openLitecoin(t, node), Node: litecoinRefusing{node}, Unit: bursar.Units(10_000_000)}
+		return chaintest.Harness{
+			Chain: openLitecoin(t, node.URL), Node: litecoinRefusing{node}, Unit: bursar.Units(10_000_000),
+		}
 	})
 }
 
-func openLitecoin(t *testing.T, node *bitcoindtest.Litecoin) *bitcoin.Chain {
+// offlineLitecoin is the harness without a node.
+func offlineLitecoin(t *testing.T) chaintest.Harness {
+	return chaintest.Harness{Chain: openLitecoin(t, noNode), Node: litecoinRefusing{}}
+}
+
+func openLitecoin(t *testing.T, url string) *bitcoin.Chain {
 	t.Helper()
 	network, err := bitcoin.Litecoin("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := bitcoin.New(bitcoin.Config{
-		ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{node.URL}, MinPause: time.Millisecond},
+		ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{url}, MinPause: time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +53,7 @@ func openLitecoin(t *testing.T, node *bitcoindtest.Litecoin) *bitcoin.Chain {
 	return c
 }
 
-// litecoinRefusing knows Litecoin Core's dust, which is ten times Bitcoin Core's.
+// litecoinRefusing uses Litecoin Core's dust limit, which is ten times Bitcoin Core's.
 type litecoinRefusing struct{ *bitcoindtest.Litecoin }
 
 func (n litecoinRefusing) Refusals(t testing.TB) []chaintest.Refusal {
@@ -57,34 +64,34 @@ func (n litecoinRefusing) Refusals(t testing.TB) []chaintest.Refusal {
 	}
 }
 
-type litecoinTill struct {
-	*till
+type litecoinHarness struct {
+	*nodeHarness
 	node *bitcoindtest.Litecoin
 }
 
-func newLitecoinTill(t *testing.T) litecoinTill {
+func newLitecoinHarness(t *testing.T) litecoinHarness {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a real litecoind")
 	}
 	t.Parallel()
 	node := bitcoindtest.StartLitecoin(t)
-	return litecoinTill{tillOn(t, node.Node, openLitecoin(t, node)), node}
+	return litecoinHarness{tillOn(t, node.Node, openLitecoin(t, node.URL)), node}
 }
 
-// TestDustIsLitecoinCores lets the node relay what the adapter would pay at least, and refuse one unit less.
+// TestDustIsLitecoinCores checks that the node relays the adapter's minimum payment, and refuses one unit less.
 func TestDustIsLitecoinCores(t *testing.T) {
-	b := newLitecoinTill(t)
+	b := newLitecoinHarness(t)
 	utxos := b.pay(10_000_000)
 	for _, refusal := range (litecoinRefusing{b.node}).Refusals(t) {
-		order := b.order(1, utxos...)
-		order.Payments[0] = refusal.Payment
+		request := b.order(1, utxos...)
+		request.Payments[0] = refusal.Payment
 		var refused *chain.RefusedError
-		if _, err := b.chain.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
+		if _, err := b.chain.Build(t.Context(), request); !errors.As(err, &refused) || !refused.Below {
 			t.Fatalf("%s to %s: %v", refusal.Payment.Amount, refusal.Payment.Address, err)
 		}
-		order.Payments[0].Amount = more(t, refusal.Payment.Amount)
-		_, tx := b.sign(order)
+		request.Payments[0].Amount = more(t, refusal.Payment.Amount)
+		_, tx := b.sign(request)
 		b.broadcast(tx)
 		b.node.Mine(t, 1)
 		utxos = tx.Change
@@ -101,18 +108,18 @@ func more(t *testing.T, amount bursar.Amount) bursar.Amount {
 	return sum
 }
 
-// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a
-// payment of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
+// TestPegOutIsCreditedOnce moves value into the extension and pays two of our addresses out of it, once next to a usual
+// payment. Nothing else in those blocks is ours, and the received UTXOs can be spent.
 func TestPegOutIsCreditedOnce(t *testing.T) {
-	b := newLitecoinTill(t)
+	b := newLitecoinHarness(t)
 	second := b.watchAnother(7)
 	b.node.PegIn(t, bursar.Units(3e8))
 	b.node.Mine(t, 1)
-	b.wantTransfers() // a peg-in is nobody's deposit, nor is the balance that it raises
+	b.wantTransfers() // a peg-in is not a deposit, nor is the extension's balance that it increases
 
 	waiting := b.node.PegOut(t, b.hot.Base, bursar.Units(1.5e8))
 	if _, err := b.chain.Find(t.Context(), waiting); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("a peg-out that waits is found in a block: %v", err)
+		t.Fatalf("a pending peg-out is found in a block: %v", err)
 	}
 	b.wantTransfers()
 	b.node.PegOut(t, second, bursar.Units(2.5e8))
@@ -126,13 +133,13 @@ func TestPegOutIsCreditedOnce(t *testing.T) {
 	)
 	found = append(found, b.spend(found[1]))
 	b.node.Mine(t, 30)
-	b.wantTransfers(found...) // the balance goes on from block to block, and its payments do not
+	b.wantTransfers(found...) // the balance repeats in every block, its payments do not
 }
 
-// TestPegOutComesBackAfterReorg takes the block of a peg-out away. The payment comes again with another transaction,
-// for each block has a HogEx of its own; what is read is at any time what the node says.
+// TestPegOutComesBackAfterReorg reorgs out the block of a peg-out. The payment returns in another transaction, since
+// each block has its own HogEx; the adapter reads what the node has at any time.
 func TestPegOutComesBackAfterReorg(t *testing.T) {
-	b := newLitecoinTill(t)
+	b := newLitecoinHarness(t)
 	waiting := b.node.PegOut(t, b.hot.Base, bursar.Units(1.5e8))
 	b.node.Mine(t, 1)
 	first := chain.Transfer{TxID: b.node.HogEx(t), Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(1.5e8)}
@@ -140,7 +147,7 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 	b.node.Reorg(t, 1, waiting)
 	b.wantTransfers()
 	if _, err := b.chain.Find(t.Context(), first.TxID); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("the HogEx of an orphaned block is found: %v", err)
+		t.Fatalf("the HogEx of a reorged-out block is found: %v", err)
 	}
 	b.node.Resend(t, waiting)
 	b.node.Mine(t, 1)
@@ -148,13 +155,14 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 	again.TxID = b.node.HogEx(t)
 	b.wantTransfers(again)
 	if got := b.node.Balance(t, b.hot.Base); again.TxID == first.TxID || got != first.Amount {
-		t.Fatalf("the node says that there are %s in %s", got, again.TxID)
+		t.Fatalf("the node reports %s in %s", got, again.TxID)
 	}
 }
 
-// TestLitecoinNodeJudges sends what a node without replacement must refuse. Only what can never be valid is rejected.
+// TestLitecoinNodeJudges sends transactions that a node without replacement must refuse. Only those that can never be
+// valid are rejected.
 func TestLitecoinNodeJudges(t *testing.T) {
-	b := newLitecoinTill(t)
+	b := newLitecoinHarness(t)
 	utxos := b.pay(10_000_000)
 	lied := utxos[0]
 	lied.Amount = bursar.Units(20_000_000)
@@ -162,14 +170,14 @@ func TestLitecoinNodeJudges(t *testing.T) {
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
-	order := b.order(50_000, utxos...)
-	first, tx := b.sign(order)
+	request := b.order(50_000, utxos...)
+	first, tx := b.sign(request)
 	b.broadcast(tx)
 	b.broadcast(tx)
-	order.Replaces = &first
-	dear, rival := b.sign(order)
-	if !first.Fee.Less(dear.Fee) {
-		t.Fatalf("a fee of %s follows %s", dear.Fee, first.Fee)
+	request.Replaces = &first
+	bumped, rival := b.sign(request)
+	if !first.Fee.Less(bumped.Fee) {
+		t.Fatalf("a fee of %s replaces %s, want a higher one", bumped.Fee, first.Fee)
 	}
 	err := b.chain.Broadcast(t.Context(), rival)
 	if err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) ||
@@ -183,8 +191,8 @@ func TestLitecoinNodeJudges(t *testing.T) {
 	}
 }
 
-// watchAnother has a second address of ours watched.
-func (b litecoinTill) watchAnother(index uint32) string {
+// watchAnother watches a second address of ours.
+func (b litecoinHarness) watchAnother(index uint32) string {
 	b.t.Helper()
 	ref := chain.KeyRef{Family: b.hot.Key.Family, Branch: chain.DepositBranch, Index: index}
 	address, err := b.chain.Address(keys.Public(ref), 0)
@@ -195,8 +203,8 @@ func (b litecoinTill) watchAnother(index uint32) string {
 	return address.Base
 }
 
-// wantTransfers compares all transfers since the start, in any order within the block, by what identifies them.
-func (b litecoinTill) wantTransfers(want ...chain.Transfer) []chain.Transfer {
+// wantTransfers compares all transfers since the start, in any order within the block, by their identity.
+func (b litecoinHarness) wantTransfers(want ...chain.Transfer) []chain.Transfer {
 	b.t.Helper()
 	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
 	if err != nil {
@@ -225,9 +233,9 @@ func (b litecoinTill) wantTransfers(want ...chain.Transfer) []chain.Transfer {
 	return want
 }
 
-// spend pays somebody from a peg-out and returns the change: the node takes it from the height on that the transfer
-// names, and no block before. Its fee is known although it spends an output of a HogEx.
-func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
+// spend pays an outsider from a peg-out and returns the change: the node accepts the transaction from the height on
+// that the transfer names, and not a block earlier. Its fee is known although it spends an output of a HogEx.
+func (b litecoinHarness) spend(pegOut chain.Transfer) chain.Transfer {
 	b.t.Helper()
 	head, err := b.chain.Head(b.t.Context())
 	if err != nil {

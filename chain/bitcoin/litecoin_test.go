@@ -115,8 +115,8 @@ func wantSameTransactions(t *testing.T, got *block, want []*ltc.MsgTx) {
 	}
 }
 
-// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid
-// to.
+// TestPegOutsAreTransfers watches every address that the blocks pay, and any address that the extension's balance would
+// be paid to.
 func TestPegOutsAreTransfers(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, "regtest") })
@@ -155,11 +155,11 @@ func TestPegOutsAreTransfers(t *testing.T) {
 		}
 	}
 	if found != 2 { // the third pays a P2SH address
-		t.Errorf("%d peg-outs pay addresses of our kind", found)
+		t.Errorf("%d peg-outs pay P2WPKH addresses, want 2", found)
 	}
 }
 
-func TestReadLitecoinBlockRefusesWhatIsNotWhole(t *testing.T) {
+func TestReadLitecoinBlockRefusesIncompleteBlocks(t *testing.T) {
 	t.Parallel()
 	blocks := litecoinBlocks(t)
 	whole := blocks[3]
@@ -168,7 +168,7 @@ func TestReadLitecoinBlockRefusesWhatIsNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.txs[1].hogEx || !b.txs[len(b.txs)-1].hogEx {
-		t.Fatal("another transaction than the last is the HogEx")
+		t.Fatal("a transaction other than the last is the HogEx")
 	}
 	for n := range bytes.LastIndex(whole, []byte{opEight, opPush32}) { // to within the HogEx
 		if _, err := readLitecoinBlock(whole[:n]); err == nil {
@@ -186,7 +186,7 @@ func TestReadLitecoinBlockRefusesWhatIsNotWhole(t *testing.T) {
 	}
 }
 
-// TestHogExIsBelievedOnlyInItsPlace marks transactions as no node of good faith does: the mark is in no hash.
+// TestHogExIsBelievedOnlyInItsPlace marks transactions as no honest node does: no hash covers the mark.
 func TestHogExIsBelievedOnlyInItsPlace(t *testing.T) {
 	t.Parallel()
 	balance := wire.NewTxOut(5, append([]byte{opEight, opPush32}, make([]byte, 32)...))
@@ -199,20 +199,21 @@ func TestHogExIsBelievedOnlyInItsPlace(t *testing.T) {
 		body string
 		good bool
 	}{
-		"as it should be":              {coinbase + marked(balance, paid) + extension, true},
-		"beside another":               {coinbase + ordinary + marked(balance) + extension, true},
-		"no extension behind it":       {coinbase + marked(balance, paid), false},
-		"an absent extension":          {coinbase + marked(balance, paid) + "\x00", false},
-		"an empty extension":           {coinbase + marked(balance, paid) + "\x01", false},
-		"an extension of another kind": {coinbase + marked(balance, paid) + "\x02whatever", false},
-		"before another transaction":   {coinbase + marked(balance, paid) + ordinary, false},
-		"two of them":                  {coinbase + marked(balance) + marked(balance) + extension, false},
-		"without the balance":          {coinbase + marked(paid) + extension, false},
-		"the balance in the second":    {coinbase + marked(paid, balance) + extension, false},
-		"without outputs":              {coinbase + marked() + extension, false},
-		"data of its own":              {coinbase + withFlags(pays(1, balance), flagMWEB, "\x01whatever"), false},
-		"flags that nobody knows":      {coinbase + withFlags(pays(1, balance), flagMWEB|2, "\x00") + extension, false},
-		"no flags":                     {coinbase + withFlags(pays(1, balance), 0, "") + extension, false},
+		"the valid form":                {coinbase + marked(balance, paid) + extension, true},
+		"after an ordinary transaction": {coinbase + ordinary + marked(balance) + extension, true},
+		"no extension":                  {coinbase + marked(balance, paid), false},
+		"an absent extension":           {coinbase + marked(balance, paid) + "\x00", false},
+		"an empty extension":            {coinbase + marked(balance, paid) + "\x01", false},
+		"an extension of another kind":  {coinbase + marked(balance, paid) + "\x02whatever", false},
+		"before another transaction":    {coinbase + marked(balance, paid) + ordinary, false},
+		"two of them":                   {coinbase + marked(balance) + marked(balance) + extension, false},
+		"without the balance":           {coinbase + marked(paid) + extension, false},
+		"the balance in the second":     {coinbase + marked(paid, balance) + extension, false},
+		"without outputs":               {coinbase + marked() + extension, false},
+		"extension data of its own":     {coinbase + withFlags(pays(1, balance), flagMWEB, "\x01whatever"), false},
+		"unknown flags": {coinbase + withFlags(pays(1, balance), flagMWEB|2, "\x00") + extension,
+			false},
+		"no flags": {coinbase + withFlags(pays(1, balance), 0, "") + extension, false},
 	} {
 		count := byte(2)
 		if strings.Contains(test.body, ordinary) || why == "two of them" {
@@ -229,7 +230,7 @@ func TestHogExIsBelievedOnlyInItsPlace(t *testing.T) {
 	}
 }
 
-// withFlags serialises a transaction with flags, and data before its lock time.
+// withFlags serializes a transaction with flags, and data before its lock time.
 func withFlags(tx *wire.MsgTx, flags byte, data string) string {
 	raw := serialise(tx)
 	end := len(raw) - 4
@@ -282,9 +283,9 @@ func TestLitecoinAddresses(t *testing.T) {
 	}
 }
 
-// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the
+// TestInputsFromTheExtensionAreNotUTXOs reads litecoind's answer about a transaction's inputs if some are in the
 // extension: they have neither an outpoint nor an amount, and are never taken for UTXOs.
-func TestInputsFromTheExtensionTellNothing(t *testing.T) {
+func TestInputsFromTheExtensionAreNotUTXOs(t *testing.T) {
 	t.Parallel()
 	const known = `{"ismweb":false,"txid":"aa00000000000000000000000000000000000000000000000000000000000000","vout":1,
 		"prevout":{"height":7,"value":1.5,"scriptPubKey":{"hex":"00"}}}`
@@ -307,7 +308,7 @@ func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 		}
 		outputs, good := fromUndo(test.tx, inputs)
 		if good != test.good || good && (len(outputs) != 1 || outputs[0].value != 1.5e8) {
-			t.Errorf("%s tells of %+v (%v)", answer, outputs, good)
+			t.Errorf("%s gives %+v (%v)", answer, outputs, good)
 		}
 	}
 }
@@ -318,20 +319,20 @@ func TestLitecoinCapabilities(t *testing.T) {
 	capabilities := c.Capabilities()
 	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 ||
 		capabilities.Model != chain.UTXOModel {
-		t.Errorf("traits are %+v", capabilities)
+		t.Errorf("capabilities are %+v", capabilities)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {
 		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20
 	}).Capabilities()
 	if braver.Confirmations != 6 || braver.BumpAfter != 20 {
-		t.Errorf("traits are %+v", braver)
+		t.Errorf("capabilities are %+v", braver)
 	}
 	if btc := mainnet(t).Capabilities(); btc.Confirmations != 3 || btc.BumpAfter != 6 {
-		t.Errorf("Bitcoin's traits are %+v", btc)
+		t.Errorf("Bitcoin's capabilities are %+v", btc)
 	}
 }
 
-// FuzzReadLitecoinBlock compares with ltcd, which is told by the header's version not to look into the extension.
+// FuzzReadLitecoinBlock compares with ltcd; the header's version makes ltcd ignore the extension.
 func FuzzReadLitecoinBlock(f *testing.F) {
 	for _, raw := range litecoinBlocks(f) {
 		f.Add(raw)

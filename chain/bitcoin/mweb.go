@@ -1,9 +1,9 @@
 package bitcoin
 
 // Litecoin's blocks have an extension (MimbleWimble Extension Block, LIP 2 and 3) in which amounts and owners are
-// hidden. UTXOs enter it by an output of any transaction, and leave it by the block's last transaction, the HogEx: its
-// output 0 holds all that is in the extension, and every other one is a peg-out, a payment like any other. What has no
-// script or amount never appears here.
+// hidden. Value enters it through an output of any transaction, and leaves it through the block's last transaction, the
+// HogEx: its output 0 holds the whole balance of the extension, and every other output is a peg-out, a payment like any
+// other. What has no script or amount never appears here.
 
 // opEight is the witness version of the script that holds the extension's balance.
 const opEight = 0x58
@@ -13,8 +13,8 @@ func isHogAddr(script []byte) bool {
 	return len(script) == 34 && script[0] == opEight && script[1] == opPush32
 }
 
-// hogEx reads what the MWEB flag announces. Transactions in blocks have none of the data that they bring to the
-// extension, for it stands in the block's own: then the flag marks the HogEx (Litecoin Core, primitives/transaction.h).
+// hogEx reads what the MWEB flag announces. Transactions in blocks do not carry their extension data, which is in the
+// block's own extension: there the flag marks the HogEx (Litecoin Core, primitives/transaction.h).
 func (r *reader) hogEx(outputs []output) bool {
 	attached := r.take(1)
 	if r.err == nil && (attached[0] != 0 || len(outputs) == 0 || !isHogAddr(outputs[0].script)) {
@@ -23,10 +23,10 @@ func (r *reader) hogEx(outputs []output) bool {
 	return r.err == nil
 }
 
-// extension passes over a block's extension, which stands behind the transactions when the last of them is a HogEx. The
-// mark is not covered by the merkle root, so it is believed only where consensus has it (Litecoin Core,
-// mweb/mweb_node.cpp): on the last transaction, whose first output holds the extension's balance. Of the extension
-// itself nothing is read; the block's payments are in its transactions.
+// extension skips a block's extension, which follows the transactions if the last of them is a HogEx. The merkle root
+// does not cover the mark, so it is believed only where consensus has it (Litecoin Core, mweb/mweb_node.cpp): on the
+// last transaction, whose first output holds the extension's balance. Nothing of the extension itself is read; the
+// block's payments are in its transactions.
 func (r *reader) extension(txs []transaction) {
 	if r.err != nil || len(txs) == 0 {
 		return

@@ -7,24 +7,24 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Network is what sets one chain of Bitcoin's kind apart from another.
+// Network holds the parameters in which Bitcoin and chains like it differ.
 type Network struct {
 	Family     bursar.Family
-	HRP        string        // what bech32 addresses begin with, before the 1
+	HRP        string        // human-readable part of bech32 addresses, before the 1
 	PubKeyHash byte          // version of P2PKH addresses
-	ScriptHash []byte        // versions of P2SH addresses that are understood; the first is the canonical one
-	Genesis    string        // hash of block 0, by which a node is known; empty: any
-	DustRate   uint64        // satoshi per 1,000 vbytes by which dust is measured (Bitcoin Core, DUST_RELAY_TX_FEE)
+	ScriptHash []byte        // accepted versions of P2SH addresses; the first is the canonical one
+	Genesis    string        // hash of block 0, which identifies a node's chain; empty: any
+	DustRate   uint64        // dust limit in satoshi per 1,000 vbytes (Bitcoin Core, DUST_RELAY_TX_FEE)
 	Interval   time.Duration // mean time between blocks
 
-	// What Config's fields of these names are unless it says otherwise. BumpAfter is 0 where nodes relay no replacements.
+	// The defaults of Config's fields of the same names. BumpAfter is 0 if nodes relay no replacements.
 	Confirmations int
 	BumpAfter     uint64
 
-	mweb bool // blocks may have an extension, as Litecoin's have
+	mweb bool // blocks may have an extension, as Litecoin's do
 }
 
-// Bitcoin returns one of Bitcoin's networks: "main", "testnet4", "signet" or "regtest". The values are those of Bitcoin
+// Bitcoin returns one of Bitcoin's networks: "main", "testnet4", "signet" or "regtest". The values are from Bitcoin
 // Core's kernel/chainparams.cpp.
 func Bitcoin(name string) (Network, error) {
 	n := Network{
@@ -50,10 +50,10 @@ func Bitcoin(name string) (Network, error) {
 	return n, nil
 }
 
-// Litecoin returns one of Litecoin's networks: "main", "testnet4" or "regtest". The values are those of Litecoin Core's
+// Litecoin returns one of Litecoin's networks: "main", "testnet4" or "regtest". The values are from Litecoin Core's
 // chainparams.cpp and policy/policy.h. Addresses of its extension blocks (ltcmweb1…) cannot be paid.
 //
-// 24 confirmations are an hour: 13 blocks were reorganised in April 2026. Nodes take no replacements unless they run
+// 24 confirmations take an hour: a reorg of April 2026 was 13 blocks deep. Nodes accept no replacements unless they run
 // with -mempoolreplacement=1, so nothing is replaced by default.
 func Litecoin(name string) (Network, error) {
 	n := Network{
@@ -76,12 +76,12 @@ func Litecoin(name string) (Network, error) {
 	return n, nil
 }
 
-// readBlock parses a whole raw block, transaction ids included, and nothing but a whole one.
+// readBlock parses one complete raw block, transaction ids included.
 func (n Network) readBlock(raw []byte) (*block, error) {
 	return (&reader{raw: raw, mweb: n.mweb}).block()
 }
 
-// readTransaction parses one transaction, as it stands in blocks, and nothing else.
+// readTransaction parses one complete transaction as it is serialized in blocks.
 func (n Network) readTransaction(raw []byte) (transaction, error) {
 	return (&reader{raw: raw, mweb: n.mweb}).onlyTransaction()
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// caller is one node (*rpc.Session) or whichever answers (*rpc.Client).
+// caller is one node (*rpc.Session) or the first one that answers (*rpc.Client).
 type caller interface {
 	Call(ctx context.Context, method string, params []any, out any) error
 }
 
 // Codes of bitcoind's errors (Bitcoin Core, rpc/protocol.h).
 const (
-	codeMisc         = -1  // RPC_MISC_ERROR: among others, a block that is not kept
+	codeMisc         = -1  // RPC_MISC_ERROR: among others, a pruned block
 	codeNoSuch       = -5  // RPC_INVALID_ADDRESS_OR_KEY: no such block or transaction
 	codeParameter    = -8  // RPC_INVALID_PARAMETER: a height above the tip
 	codeTransaction  = -25 // RPC_VERIFY_ERROR: inputs are missing or spent
@@ -28,19 +28,19 @@ const (
 	codeAlreadyKnown = -27 // RPC_VERIFY_ALREADY_IN_UTXO_SET
 )
 
-// isAnswer reports whether an error is what a node answered.
+// isAnswer reports whether an error is an answer of a node.
 func isAnswer(err error) bool {
 	var answer *rpc.Error
 	return errors.As(err, &answer)
 }
 
-// isCode reports whether an error is a node's answer with that code.
+// isCode reports whether an error is a node's answer with the given code.
 func isCode(err error, code int) bool {
 	var answer *rpc.Error
 	return errors.As(err, &answer) && answer.Code == code
 }
 
-// satoshi is an amount that the node writes as a decimal number of UTXOs. Its text is read, never a float.
+// satoshi is an amount that the node writes in whole units as a decimal number. Its text is read, never a float.
 type satoshi uint64
 
 // UnmarshalJSONFrom reads a plain decimal number with at most eight decimals.
@@ -51,17 +51,17 @@ func (s *satoshi) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	amount, err := bursar.ParseDecimal(string(text), 8)
 	if err != nil {
-		return fmt.Errorf("not an amount of coins: %w", err)
+		return fmt.Errorf("not a decimal amount: %w", err)
 	}
 	n, fits := amount.Uint64()
 	if !fits || n > maxMoney {
-		return fmt.Errorf("%.40s coins are more than there can be", text)
+		return fmt.Errorf("%.40s exceeds the chain's maximum supply", text)
 	}
 	*s = satoshi(n)
 	return nil
 }
 
-// callHex asks for a result that is bytes written as one hexadecimal string.
+// callHex requests a result that is one hexadecimal string of bytes.
 func callHex(ctx context.Context, node caller, method string, params ...any) ([]byte, error) {
 	var text jsontext.Value
 	if err := node.Call(ctx, method, params, &text); err != nil {
@@ -77,7 +77,7 @@ func callHex(ctx context.Context, node caller, method string, params ...any) ([]
 	return raw, nil
 }
 
-// isHash reports whether a text is a hash as nodes write it: 64 lower-case hexadecimal characters.
+// isHash reports whether a text is a hash in the nodes' format: 64 lower-case hexadecimal characters.
 func isHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 type blockHeader struct {
@@ -86,19 +86,19 @@ type blockHeader struct {
 	Confirmations int64  `json:"confirmations"` // -1: not on the best chain
 }
 
-// header asks for a block's header and checks that it is the one asked for.
+// header requests a block's header and checks that it is the requested one.
 func header(ctx context.Context, node caller, hash string) (blockHeader, error) {
 	var h blockHeader
 	if err := node.Call(ctx, "getblockheader", []any{hash}, &h); err != nil {
 		return h, err
 	}
 	if h.Hash != hash {
-		return h, fmt.Errorf("asked for header %.64s, got %.64s", hash, h.Hash)
+		return h, fmt.Errorf("requested header %.64s, got %.64s", hash, h.Hash)
 	}
 	return h, nil
 }
 
-// hashAt asks for the hash of the best chain's block at a height.
+// hashAt requests the hash of the best chain's block at a height.
 func hashAt(ctx context.Context, node caller, height uint64) (string, error) {
 	var hash string
 	if err := node.Call(ctx, "getblockhash", []any{height}, &hash); err != nil {
@@ -110,7 +110,7 @@ func hashAt(ctx context.Context, node caller, height uint64) (string, error) {
 	return hash, nil
 }
 
-// check is rpc.Config.Check: a node is known by its first block.
+// check is rpc.Config.Check: a node's chain is identified by its first block.
 func (c *Chain) check(ctx context.Context, s *rpc.Session) error {
 	if c.network.Genesis == "" {
 		return nil

@@ -17,8 +17,8 @@ import (
 
 var keys = chaintest.Keys{Curve: chain.Secp256k1}
 
-// till is an adapter on a real node with a watched key and its UTXOs.
-type till struct {
+// nodeHarness is an adapter on a real node with a watched key and its UTXOs.
+type nodeHarness struct {
 	t     *testing.T
 	node  *bitcoindtest.Node
 	chain *bitcoin.Chain
@@ -27,7 +27,7 @@ type till struct {
 	start chain.BlockRef
 }
 
-func newTill(t *testing.T) *till {
+func newTill(t *testing.T) *nodeHarness {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")
@@ -37,7 +37,7 @@ func newTill(t *testing.T) *till {
 	return tillOn(t, node, open(t, node))
 }
 
-func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
+func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *nodeHarness {
 	t.Helper()
 	key := chain.Hot(c.Capabilities().Family)
 	address, err := c.Address(keys.Public(key), 0)
@@ -49,11 +49,11 @@ func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
 		t.Fatal(err)
 	}
 	hot := chain.Source{Key: key, Base: address.Base}
-	return &till{t: t, node: node, chain: c, hot: hot, watch: chaintest.NewWatch(hot.Base), start: head.Latest}
+	return &nodeHarness{t: t, node: node, chain: c, hot: hot, watch: chaintest.NewWatch(hot.Base), start: head.Latest}
 }
 
-// UTXOs are the transfers since the start, as UTXOs.
-func (b *till) utxos() []chain.UTXO {
+// utxos returns the transfers since the start, as UTXOs.
+func (b *nodeHarness) utxos() []chain.UTXO {
 	b.t.Helper()
 	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *till) utxos() []chain.UTXO {
 	return utxos
 }
 
-func (b *till) order(amount uint64, utxos ...chain.UTXO) chain.TxRequest {
+func (b *nodeHarness) order(amount uint64, utxos ...chain.UTXO) chain.TxRequest {
 	b.t.Helper()
 	return chain.TxRequest{
 		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), UTXOs: utxos,
@@ -76,16 +76,16 @@ func (b *till) order(amount uint64, utxos ...chain.UTXO) chain.TxRequest {
 	}
 }
 
-func (b *till) sign(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+func (b *nodeHarness) sign(request chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	b.t.Helper()
-	built, err := b.chain.Build(b.t.Context(), order)
+	built, err := b.chain.Build(b.t.Context(), request)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return built, b.assemble(built)
 }
 
-func (b *till) assemble(built chain.UnsignedTx) chain.SignedTx {
+func (b *nodeHarness) assemble(built chain.UnsignedTx) chain.SignedTx {
 	b.t.Helper()
 	contents, err := b.chain.Inspect(built.Bytes)
 	if err != nil {
@@ -103,14 +103,14 @@ func (b *till) assemble(built chain.UnsignedTx) chain.SignedTx {
 	return tx
 }
 
-func (b *till) broadcast(tx chain.SignedTx) {
+func (b *nodeHarness) broadcast(tx chain.SignedTx) {
 	b.t.Helper()
 	if err := b.chain.Broadcast(b.t.Context(), tx); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *till) pay(amounts ...uint64) []chain.UTXO {
+func (b *nodeHarness) pay(amounts ...uint64) []chain.UTXO {
 	b.t.Helper()
 	for _, amount := range amounts {
 		b.node.Pay(b.t, chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(amount)})
@@ -119,12 +119,13 @@ func (b *till) pay(amounts ...uint64) []chain.UTXO {
 	return b.utxos()
 }
 
-// TestNodeJudgesBadTransactions sends a real node what it must refuse, and looks at what the adapter makes of it.
+// TestNodeJudgesBadTransactions sends invalid transactions to a real node, and checks how the adapter interprets the
+// refusals.
 func TestNodeJudgesBadTransactions(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(1_000_000)
 	lied := utxos[0]
-	lied.Amount = bursar.Units(2_000_000) // the digest commits to it, so the signature is worth nothing
+	lied.Amount = bursar.Units(2_000_000) // the digest commits to the amount, so the signature is invalid
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
@@ -134,7 +135,7 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 	_, tx = b.sign(b.order(50_000, absent))
 	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) ||
 		errors.Is(err, chain.ErrUnderpriced) {
-		t.Errorf("a coin that is nowhere: %v", err)
+		t.Errorf("a UTXO that does not exist: %v", err)
 	}
 
 	first, tx := b.sign(b.order(50_000, utxos...))
@@ -145,22 +146,22 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 		t.Fatalf("fees are %s and %s", first.Fee, second.Fee)
 	}
 	if err := b.chain.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
-		t.Errorf("a rival with the same fee: %v", err)
+		t.Errorf("a conflicting transaction with the same fee: %v", err)
 	}
 	b.node.Mine(t, 1)
 	b.broadcast(tx)
 	if err := b.chain.Broadcast(t.Context(), rival); err == nil || errors.Is(err, chain.ErrRejected) {
-		t.Errorf("a rival after the other was mined: %v", err)
+		t.Errorf("a conflicting transaction after the other was mined: %v", err)
 	}
 }
 
-// TestMinedAndSpentIsSent mines a transaction of which nothing is left to be seen among the unspent outputs.
+// TestMinedAndSpentIsSent mines a transaction that leaves no unspent output.
 func TestMinedAndSpentIsSent(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(1_000_000)
-	order := b.order(1, utxos...)
-	order.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
-	_, parent := b.sign(order)
+	request := b.order(1, utxos...)
+	request.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
+	_, parent := b.sign(request)
 	b.broadcast(parent)
 	b.node.Mine(t, 1)
 	_, child := b.sign(b.order(800_000, parent.Change...))
@@ -169,20 +170,20 @@ func TestMinedAndSpentIsSent(t *testing.T) {
 	b.broadcast(parent)
 }
 
-// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left
-// to die by replacing the parent.
-func TestParentIsBroughtAlong(t *testing.T) {
+// TestAChildPaysForItsParent raises the fee rate after a cheap parent was sent: its child pays for both, and the parent
+// cannot be replaced, which would invalidate the child.
+func TestAChildPaysForItsParent(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(5_000_000)
-	cheapOrder := b.order(50_000, utxos...)
-	cheap, parent := b.sign(cheapOrder)
+	cheapRequest := b.order(50_000, utxos...)
+	cheap, parent := b.sign(cheapRequest)
 	b.broadcast(parent)
-	dear := withFallback(t, b.node, 40)
-	built, err := dear.Build(t.Context(), b.order(60_000, parent.Change...))
+	bumped := withFallback(t, b.node, 40)
+	built, err := bumped.Build(t.Context(), b.order(60_000, parent.Change...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := dear.Inspect(built.Bytes)
+	contents, err := bumped.Inspect(built.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,9 +194,9 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	}
 	child := b.assemble(built)
 	b.broadcast(child)
-	cheapOrder.Replaces = &cheap
-	if again, err := dear.Build(t.Context(), cheapOrder); err == nil {
-		t.Fatalf("a parent is outbid by %+v", again)
+	cheapRequest.Replaces = &cheap
+	if again, err := bumped.Build(t.Context(), cheapRequest); err == nil {
+		t.Fatalf("a parent with a child was replaced by %+v", again)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), child.TxID); err != nil {
@@ -203,37 +204,37 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	}
 }
 
-// withFallback is an adapter on the same node that takes another fee rate for the market's.
+// withFallback returns an adapter on the same node that assumes another fee rate.
 func withFallback(t *testing.T, node *bitcoindtest.Node, perByte uint64) *bitcoin.Chain {
 	t.Helper()
 	return open(t, node, func(cfg *bitcoin.Config) { cfg.FallbackFeeRate = perByte })
 }
 
-// TestBumpAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
+// TestBumpAgainAndAgain replaces one transaction until its change is used up and a second UTXO must be added.
 func TestBumpAgainAndAgain(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(60_000, 500_000)
-	if utxos[1].Amount.Less(utxos[0].Amount) { // in which order they stand in their block is the miner's choice
+	if utxos[1].Amount.Less(utxos[0].Amount) { // the miner chooses their order in the block
 		slices.Reverse(utxos)
 	}
-	order := b.order(55_000, utxos[:1]...)
-	built, tx := b.sign(order)
+	request := b.order(55_000, utxos[:1]...)
+	built, tx := b.sign(request)
 	b.broadcast(tx)
-	order.UTXOs = utxos
+	request.UTXOs = utxos
 	for round := uint64(1); round <= 6; round++ {
-		order.Replaces = &built
-		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), order)
+		request.Replaces = &built
+		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !built.Fee.Less(next.Fee) {
-			t.Fatalf("a fee of %s follows %s", next.Fee, built.Fee)
+			t.Fatalf("a fee of %s replaces %s, want a higher one", next.Fee, built.Fee)
 		}
 		built, tx = next, b.assemble(next)
 		b.broadcast(tx)
 	}
 	if len(built.Reservations) != 2 {
-		t.Fatalf("claims are %v", built.Reservations)
+		t.Fatalf("reservations are %v", built.Reservations)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), tx.TxID); err != nil {
@@ -252,7 +253,7 @@ func TestCoinbaseOfOurs(t *testing.T) {
 	if transfer.CountsFrom != b.start.Height+100 {
 		t.Fatalf("block %d counts from %d", b.start.Height+1, transfer.CountsFrom)
 	}
-	// One block before that height the node refuses to have it spent, at that height it takes it.
+	// One block before that height the node refuses to spend it, at that height it accepts it.
 	_, tx := b.sign(b.order(1_000_000, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount}))
 	b.node.Mine(t, 98)
 	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
@@ -276,38 +277,39 @@ func TestHoldingsOfThePast(t *testing.T) {
 	b.broadcast(tx)
 	b.node.Mine(t, 4)
 	b.pay(70_000)
-	held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest)
-	if err != nil || held[0] != bursar.Units(1_300_000) {
-		t.Fatalf("it held %v (%v), want 1300000", held, err)
+	balances, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest)
+	if err != nil || balances[0] != bursar.Units(1_300_000) {
+		t.Fatalf("the balance was %v (%v), want 1300000", balances, err)
 	}
 	b.node.Reorg(t, 7)
-	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
+	if balances, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
 		past.Latest); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("at an orphan it held %v (%v)", held, err)
+		t.Fatalf("at a reorged-out block the balance was %v (%v)", balances, err)
 	}
 }
 
-// TestEveryPayableKind pays an address of each kind, and reads them back from the node's own addresses.
+// TestEveryPayableKind pays an address of each type, and reads the payments back from the node's own addresses.
 func TestEveryPayableKind(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(10_000_000)
-	order := b.order(1_000_000, utxos...)
+	request := b.order(1_000_000, utxos...)
 	for _, kind := range []string{"legacy", "p2sh-segwit", "bech32m"} {
-		order.Payments = append(order.Payments, chain.Payment{
+		request.Payments = append(request.Payments, chain.Payment{
 			Address: bursar.Address{Base: b.node.AddressOf(t, kind)}, Amount: bursar.Units(1_000_000),
 		})
 	}
-	_, tx := b.sign(order)
+	_, tx := b.sign(request)
 	b.broadcast(tx)
 	b.node.Mine(t, 1)
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		if got := b.node.Balance(t, payment.Address.Base); got != payment.Amount {
 			t.Errorf("%s has %s", payment.Address, got)
 		}
 	}
 }
 
-// TestMinedLookAlikes mines scripts that resemble ours, which another wallet might call its own, beside the real one.
+// TestMinedLookAlikes mines scripts that resemble ours, which another wallet might consider its own, next to the real
+// one.
 func TestMinedLookAlikes(t *testing.T) {
 	b := newTill(t)
 	key := keys.Public(b.hot.Key)
@@ -327,6 +329,6 @@ func TestMinedLookAlikes(t *testing.T) {
 	)
 	utxos := b.utxos()
 	if len(utxos) != 1 || utxos[0].Outpoint != id+":7" || utxos[0].Amount != bursar.Units(60_000) {
-		t.Fatalf("coins are %+v, want output 7 of %s", utxos, id)
+		t.Fatalf("UTXOs are %+v, want output 7 of %s", utxos, id)
 	}
 }

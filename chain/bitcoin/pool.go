@@ -8,15 +8,15 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-var errNotInPool = errors.New("the transaction is not in the node's pool")
+var errNotInPool = errors.New("the transaction is not in the node's mempool")
 
-// entry is a transaction in a node's pool (Bitcoin Core, rpc/mempool.cpp, entryToJSON). Since 31.0 pools are kept in
-// clusters, and what is summed up over ancestors or descendants may be left out one day: a member that is absent is
-// nil, never zero.
+// entry is a transaction in a node's mempool (Bitcoin Core, rpc/mempool.cpp, entryToJSON). Since 31.0 mempools are kept
+// in clusters, and a later version may omit the sums over ancestors or descendants: an absent member is nil, never
+// zero.
 type entry struct {
 	Size         *uint64   `json:"vsize"`
 	AncestorSize *uint64   `json:"ancestorsize"`
-	Descendants  *uint64   `json:"descendantcount"` // itself counted
+	Descendants  *uint64   `json:"descendantcount"` // itself included
 	Children     *[]string `json:"spentby"`
 	Fees         struct {
 		Base     *satoshi `json:"base"`
@@ -24,7 +24,7 @@ type entry struct {
 	} `json:"fees"`
 }
 
-// poolEntry asks for a transaction in the node's pool, or returns errNotInPool.
+// poolEntry requests a transaction in the node's mempool, or returns errNotInPool.
 func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, error) {
 	var e entry
 	err := node.Call(ctx, "getmempoolentry", []any{id.String()}, &e)
@@ -34,9 +34,9 @@ func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, erro
 	return e, err
 }
 
-// addBumps finds what the unconfirmed parents of UTXOs lack of a rate. Miners take a transaction with its parents or
-// not at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again
-// first; either way it adds nothing.
+// addBumps computes how much less than a rate the unconfirmed parents of UTXOs pay. Miners include a transaction with
+// its parents or not at all, so a child must pay the difference. A parent that is in no mempool has been mined in the
+// meantime, or must be sent again first; either way it adds nothing.
 func (c *Chain) addBumps(ctx context.Context, candidates []candidate, at rate) error {
 	for i := range candidates {
 		size, paid, err := withAncestors(ctx, c.nodes, candidates[i].from.tx)
@@ -53,8 +53,8 @@ func (c *Chain) addBumps(ctx context.Context, candidates []candidate, at rate) e
 	return nil
 }
 
-// withAncestors returns the virtual size and the fees of a transaction in the pool together with its ancestors there.
-// Where the node does not sum them up, they are asked for one by one.
+// withAncestors returns the virtual size and the fees of a transaction in the mempool together with its ancestors
+// there. If the node does not report the sums, the ancestors are requested one by one.
 func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, paid uint64, err error) {
 	e, err := poolEntry(ctx, node, id)
 	switch {
@@ -74,7 +74,7 @@ func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, p
 	ancestors[id.String()] = e
 	for _, a := range ancestors {
 		if a.Size == nil || a.Fees.Base == nil {
-			return 0, 0, errors.New("the node tells neither the size nor the fee of what is in its pool")
+			return 0, 0, errors.New("the node reports neither the size nor the fee of a transaction in its mempool")
 		}
 		size += *a.Size
 		paid += uint64(*a.Fees.Base)
@@ -82,8 +82,8 @@ func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, p
 	return size, paid, nil
 }
 
-// alone checks that nothing in the node's pool spends an output of the transaction. A node that does not tell is no
-// proof.
+// alone checks that no transaction in the node's mempool spends an output of the transaction. A node that does not
+// report this proves nothing.
 func (c *Chain) alone(ctx context.Context, old unsigned) error {
 	e, err := poolEntry(ctx, c.nodes, old.tx.TxHash())
 	switch {
@@ -92,9 +92,9 @@ func (c *Chain) alone(ctx context.Context, old unsigned) error {
 	case err != nil:
 		return err
 	case e.Descendants == nil && e.Children == nil:
-		return errors.New("the node does not tell whether another transaction rests on its change")
+		return errors.New("the node does not report whether another transaction spends its change")
 	case e.Descendants != nil && *e.Descendants > 1, e.Children != nil && len(*e.Children) > 0:
-		return errors.New("another transaction rests on its change: that one must be outbid, and pays for both")
+		return errors.New("another transaction spends its change: bump the fee of that one, which pays for both")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func entry31(change func(e map[string]any)) map[string]any {
 	return e
 }
 
-// without leaves out what a node that counts in clusters need not know.
+// without removes members that a node with clusters may omit.
 func without(members ...string) func(e map[string]any) {
 	return func(e map[string]any) {
 		for _, m := range members {
@@ -31,20 +31,20 @@ func without(members ...string) func(e map[string]any) {
 	}
 }
 
-// What an entry does not say is not zero: it is found another way, or nothing is drafted.
-func TestWhatAPoolEntryLacks(t *testing.T) {
+// A missing member of an entry is not zero: the value is found in another way, or nothing is built.
+func TestMissingMembersOfAMempoolEntry(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	order := orderOf(t, c, []uint64{100_000}, 500_000)
-	cheap, _ := mustBuild(t, c, order)
-	order.Replaces = &cheap
+	request := requestOf(t, c, []uint64{100_000}, 500_000)
+	cheap, _ := mustBuild(t, c, request)
+	request.Replaces = &cheap
 	children := func(e map[string]any) { e["spentby"], e["descendantcount"] = []string{strings.Repeat("cd", 32)}, 2 }
 	for name, test := range map[string]struct {
 		change []func(e map[string]any)
 		builds bool
 	}{
-		"nothing is lacking":               {nil, true},
+		"nothing is missing":               {nil, true},
 		"no count of descendants":          {[]func(map[string]any){without("descendantcount")}, true},
 		"a child":                          {[]func(map[string]any){children}, false},
 		"a child without a count":          {[]func(map[string]any){children, without("descendantcount")}, false},
@@ -55,13 +55,13 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 				change(e)
 			}
 		}))
-		if built, err := c.Build(t.Context(), order); (err == nil) != test.builds {
+		if built, err := c.Build(t.Context(), request); (err == nil) != test.builds {
 			t.Errorf("%s: %+v, %v", name, built, err)
 		}
 	}
 }
 
-// The parents of an unconfirmed coin are paid for, whichever way the node tells of them.
+// The parents of an unconfirmed UTXO are paid for, in whichever way the node reports them.
 func TestParentsArePaidForWithoutSums(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -89,11 +89,11 @@ func TestParentsArePaidForWithoutSums(t *testing.T) {
 	}
 	f.say("getmempoolentry", entry31(without("ancestorsize", "vsize")))
 	if err := c.addBumps(t.Context(), candidates, perByte(10)); err == nil {
-		t.Error("an entry without any size is taken")
+		t.Error("an entry without any size was accepted")
 	}
 	f.say("getmempoolentry", entry31(without("ancestorsize")))
 	f.say("getmempoolancestors", &rpc.Error{Code: codeNoSuch, Message: "Transaction not in mempool"})
 	if got := bump(); got != 0 {
-		t.Errorf("a parent that was mined meanwhile is paid for with %d", got)
+		t.Errorf("%d was paid for a parent that has been mined", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// A real bitcoind that has pruned the older blocks and has no index: the newest are followed, a transaction of ours and
-// its fee included; of an older one it says what to do, and every block's hash is known.
+// A real bitcoind that has pruned the older blocks and has no index: the adapter follows the newest blocks, including
+// one of our transactions with its fee; for an older block the error says what to do, and every block's hash is known.
 func TestAPrunedBitcoind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")
@@ -33,7 +33,7 @@ func TestAPrunedBitcoind(t *testing.T) {
 		t.Errorf("a pruned block: %v", err)
 	}
 	if faults := c.Stats()[0].Faults; faults != 0 {
-		t.Errorf("the node is taken for faulty %d times", faults)
+		t.Errorf("the node counted as faulty %d times", faults)
 	}
 	head, err := c.Head(t.Context())
 	if err != nil {

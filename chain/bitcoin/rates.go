@@ -9,23 +9,24 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// rate is a price of blockspace in satoshi per 1,000 virtual bytes, as exact as the node's own.
+// rate is a fee rate in satoshi per 1,000 virtual bytes, as precise as the node's own.
 type rate uint64
 
-// fee is what so many virtual bytes cost, rounded up.
+// fee returns the fee for a number of virtual bytes, rounded up.
 func (r rate) fee(vbytes uint64) uint64 { return (uint64(r)*vbytes + 999) / 1000 }
 
-// perByte makes a rate of satoshi per virtual byte.
+// perByte converts satoshi per virtual byte into a rate.
 func perByte(satoshi uint64) rate { return rate(satoshi * 1000) }
 
-// rates are what the market asks for now.
+// rates are the current fee rates.
 type rates struct {
-	market rate // for the configured target; never below what the node relays, never above the configured bound
-	step   rate // by how much a replacement must be dearer (BIP 125, rule 4)
+	market rate // for the configured target; never below the relay minimum, never above the configured bound
+	step   rate // by how much a replacement must exceed the old rate (BIP 125, rule 4)
 }
 
-// rates asks the node. Where it lacks data for an estimate, as on a young or a quiet chain, the configured fallback is
-// taken. A floor above the configured bound is an error: what is drafted then would not be relayed.
+// rates asks the node. If it lacks data for an estimate, as on a young or a quiet chain, the configured fallback
+// applies. A relay minimum above the configured bound is an error: nodes would not relay a transaction built at the
+// bound.
 func (c *Chain) rates(ctx context.Context) (rates, error) {
 	var pool struct {
 		Minimum satoshi  `json:"mempoolminfee"`
@@ -43,7 +44,7 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	}
 	floor, bound := rate(max(pool.Minimum, pool.Relay, 1)), perByte(c.cfg.MaxFeeRate)
 	if floor > bound {
-		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d",
+		return rates{}, fmt.Errorf("fee rate: the relay minimum of %d satoshi per 1,000 vbytes exceeds the bound of %d",
 			floor, bound)
 	}
 	market := 2 * floor
@@ -59,8 +60,8 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	return rates{market: min(max(market, floor), bound), step: step}, nil
 }
 
-// Quote returns what a payment costs in a transaction of two UTXOs with change, which is what most are. Batched with
-// others it costs less; of many small UTXOs, more.
+// Quote returns the fee of a payment in a transaction of two UTXOs with change, which is the usual case. In a batch it
+// costs less; from many small UTXOs, more.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	out, err := c.payable(payment)
 	if err != nil {
@@ -75,8 +76,8 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return bursar.Units(now.market.fee(size)), nil
 }
 
-// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that
-// is bursar.ErrBadAddress.
+// payable returns a payment's output. The error is a *chain.RefusedError if nodes would not relay so small an amount,
+// or wraps bursar.ErrBadAddress.
 func (c *Chain) payable(payment chain.Payment) (output, error) {
 	if payment.Contract != "" || payment.Address.HasMemo {
 		return output{}, fmt.Errorf("%w: this chain has neither contracts nor memos", bursar.ErrBadAddress)
@@ -87,17 +88,18 @@ func (c *Chain) payable(payment chain.Payment) (output, error) {
 	}
 	value, fits := payment.Amount.Uint64()
 	if !fits || value > maxMoney {
-		return output{}, &chain.RefusedError{Reason: "the amount is more than there can be of this coin"}
+		return output{}, &chain.RefusedError{Reason: "the amount exceeds the maximum supply of the native asset"}
 	}
 	if dust := c.network.dust(script); value < dust {
 		least := bursar.Units(dust).Decimal(8, 8)
 		return output{}, &chain.RefusedError{Below: true,
-			Reason: "the network carries no less than " + least + " to this address"}
+			Reason: "the network relays no payment below " + least + " to this address"}
 	}
 	return output{value: value, script: script}, nil
 }
 
-// price is what a transaction of some size must pay: the rate, and for a replacement a step more than what it replaces.
+// price determines the fee of a transaction by its size: the rate, and for a replacement a step more than the
+// transaction that it replaces.
 type price struct {
 	rate, step rate
 	paid       uint64 // by the transaction that is replaced
@@ -112,7 +114,7 @@ func (p price) fee(vbytes uint64) uint64 {
 	return fee
 }
 
-// maxFee is the most that may be paid for some size.
+// maxFee returns the highest fee allowed for a size.
 func (p price) maxFee(vbytes uint64) uint64 {
 	if uint64(p.bound) > math.MaxUint64/max(vbytes, 1) {
 		return math.MaxUint64

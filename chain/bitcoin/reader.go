@@ -8,8 +8,8 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// reader walks over serialised blocks and transactions without copying them. The first failure sticks: every later read
-// returns nothing. Inputs and outputs lie in two slices for the whole block, so that a block costs few allocations.
+// reader parses serialized blocks and transactions without copying them. The first failure sticks: every later read
+// returns nothing. Inputs and outputs are in two slices for the whole block, so that a block costs few allocations.
 type reader struct {
 	raw     []byte
 	pos     int
@@ -17,7 +17,7 @@ type reader struct {
 	inputs  []input
 	outputs []output
 	sha     hash.Hash
-	mweb    bool // what Litecoin adds to blocks and transactions is understood
+	mweb    bool // parse Litecoin's additions to blocks and transactions
 }
 
 func (r *reader) take(n uint64) []byte {
@@ -71,7 +71,8 @@ func (r *reader) size() uint64 {
 	return n
 }
 
-// count reads a number of things that have at least so many bytes each, and fails when they could not be there.
+// count reads the number of items that have at least so many bytes each, and fails if they cannot fit in the remaining
+// bytes.
 func (r *reader) count(least int) uint64 {
 	n := r.size()
 	if r.err == nil && n > uint64((len(r.raw)-r.pos)/least) {
@@ -83,13 +84,13 @@ func (r *reader) count(least int) uint64 {
 	return n
 }
 
-// What a transaction's flags say that it has, behind a zero where the number of inputs stands otherwise.
+// The flags of a transaction. They follow a zero byte in place of the number of inputs.
 const (
 	flagWitness = 0x01 // BIP 144
 	flagMWEB    = 0x08 // Litecoin Core, primitives/transaction.h
 )
 
-// flags reads a transaction's flags, where it has any.
+// flags reads a transaction's flags, if it has any.
 func (r *reader) flags() byte {
 	if r.err != nil || r.pos+1 >= len(r.raw) || r.raw[r.pos] != 0 {
 		return 0
@@ -105,7 +106,7 @@ func (r *reader) flags() byte {
 	return flags
 }
 
-// transaction reads a transaction with or without witnesses. Its id never covers what its flags announce.
+// transaction reads a transaction with or without witnesses. Its id never covers the data that its flags announce.
 func (r *reader) transaction() transaction {
 	start := r.pos
 	r.take(4) // version
@@ -135,7 +136,7 @@ func (r *reader) transaction() transaction {
 	return tx
 }
 
-// noKey marks, until the witnesses are read, an input that has a script of its own: it spends no P2WPKH output.
+// noKey marks an input that has a script of its own, and so spends no P2WPKH output, until the witnesses are read.
 var noKey = []byte{}
 
 func (r *reader) readInputs() {
@@ -185,7 +186,7 @@ func (r *reader) readWitnesses(inputs []input) {
 	}
 }
 
-// hash is the double SHA-256 of the parts together.
+// hash returns the double SHA-256 of the concatenated parts.
 func (r *reader) hash(parts ...[]byte) chainhash.Hash {
 	if len(parts) == 1 {
 		once := sha256.Sum256(parts[0])

@@ -9,13 +9,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// How deep a transaction must be, itself counted, before its outputs can be spent.
+// The confirmations, the transaction's own block included, that a transaction needs before its outputs can be spent.
 const (
 	coinbaseMaturity = 100 // Bitcoin Core, consensus/consensus.h, COINBASE_MATURITY
 	pegOutMaturity   = 6   // Litecoin Core, consensus/consensus.h, PEGOUT_MATURITY
 )
 
-// scan finds what a block did to addresses of ours. The watch has been synced since the block was read.
+// scan extracts a block's effects on our addresses. The caller has synced the watched addresses since it read the
+// block.
 func (c *Chain) scan(
 	ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch,
 ) (chain.Block, error) {
@@ -58,8 +59,8 @@ func (c *Chain) scan(
 	return found, nil
 }
 
-// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued.
-// What a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
+// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no other addresses are
+// issued. Output 0 of a HogEx is the balance of the extension, and pays nobody.
 func appendTransfers(
 	found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch,
 ) []chain.Transfer {
@@ -87,7 +88,7 @@ func appendTransfers(
 	return found
 }
 
-// feeOf is what a transaction in a block left to the miner.
+// feeOf returns the fee that a transaction in a block paid to the miner.
 func (c *Chain) feeOf(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string) (uint64, error) {
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	if err != nil {
@@ -96,12 +97,12 @@ func (c *Chain) feeOf(ctx context.Context, s *rpc.Session, tx *transaction, bloc
 	return feeFrom(s, tx, spent)
 }
 
-// failer notes an answer of a node that cannot be (*rpc.Session).
+// failer records an invalid answer of a node (*rpc.Session).
 type failer interface{ Fail(err error) error }
 
-// feeFrom computes the fee from what the inputs spent.
+// feeFrom computes the fee from the outputs that the inputs spent.
 func feeFrom(s failer, tx *transaction, spent []spent) (uint64, error) {
-	var in, out uint64 // sums of less than 2^53 each: the bytes of a block bound their number
+	var in, out uint64 // sums of amounts below 2^53 each; the size of a block bounds their number
 	for _, output := range spent {
 		in += output.value
 	}
@@ -109,7 +110,7 @@ func feeFrom(s failer, tx *transaction, spent []spent) (uint64, error) {
 		out += output.value
 	}
 	if in < out {
-		return 0, s.Fail(fmt.Errorf("%s takes %d in and gives %d out", tx.id, in, out))
+		return 0, s.Fail(fmt.Errorf("the inputs of %s sum to %d satoshi, its outputs to %d", tx.id, in, out))
 	}
 	return in - out, nil
 }

@@ -36,7 +36,7 @@ func (w crowd) Pays(base string) bool {
 	return ok
 }
 
-// BenchmarkScan takes a full block of 4,000 transactions from the node's hexadecimal to its transfers.
+// BenchmarkScan reads a full block of 4,000 transactions, from the node's hexadecimal to its transfers.
 func BenchmarkScan(b *testing.B) {
 	c := open(b, newFake())
 	full := randomBlock(5, 4000)
@@ -62,7 +62,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkReadBlock is the part of it that parses and hashes.
+// BenchmarkReadBlock measures the part that parses and hashes.
 func BenchmarkReadBlock(b *testing.B) {
 	raw := serialise(randomBlock(5, 4000))
 	b.SetBytes(int64(len(raw)))
@@ -74,7 +74,7 @@ func BenchmarkReadBlock(b *testing.B) {
 	}
 }
 
-// BenchmarkWireParse is btcd's parser alone, without any hash.
+// BenchmarkWireParse measures btcd's parser alone, without any hash.
 func BenchmarkWireParse(b *testing.B) {
 	raw := serialise(randomBlock(5, 4000))
 	b.SetBytes(int64(len(raw)))

@@ -1,6 +1,6 @@
 package bitcoin
 
-// Opcodes that the known forms of scripts are made of.
+// Opcodes of the known script forms.
 const (
 	opZero        = 0x00
 	opOne         = 0x51
@@ -32,7 +32,7 @@ const (
 	formScriptHash
 )
 
-// formOf recognises the five payable forms, each by its one encoding.
+// formOf recognizes the five payable forms, each by its only encoding.
 func formOf(script []byte) form {
 	switch {
 	case isKeyHash(script):
@@ -77,9 +77,9 @@ func isWitness(script []byte) bool {
 	return len(script) > 0 && (script[0] == opZero || script[0] == opOne)
 }
 
-// dust is the smallest value that nodes relay in an output: what spending it would cost at the dust rate (Bitcoin Core,
-// policy/policy.cpp, GetDustThreshold). At 3,000 satoshi per 1,000 vbytes: P2WPKH 294, P2TR and P2WSH 330, P2SH 540,
-// P2PKH 546.
+// dust returns the smallest value that nodes relay in an output: the cost of spending it at the dust rate (Bitcoin
+// Core, policy/policy.cpp, GetDustThreshold). At 3,000 satoshi per 1,000 vbytes: P2WPKH 294, P2TR and P2WSH 330, P2SH
+// 540, P2PKH 546.
 func (n Network) dust(script []byte) uint64 {
 	spending := uint64(32 + 4 + 1 + 107 + 4)
 	if isWitness(script) {
@@ -88,24 +88,24 @@ func (n Network) dust(script []byte) uint64 {
 	return rate(n.DustRate).fee(outputSize(script) + spending)
 }
 
-// outputSize is the serialised size of an output; the scripts of all forms are shorter than 253 bytes.
+// outputSize returns the serialized size of an output; the scripts of all forms are shorter than 253 bytes.
 func outputSize(script []byte) uint64 { return 8 + 1 + uint64(len(script)) }
 
-// Weights (BIP 141) of what our transactions are made of. A signature with a low S has at most 71 bytes in DER, and one
-// more for its kind: half of all signatures have so many, nearly all others one less, so the bound is a close one.
+// Weights (BIP 141) of the parts of our transactions. A signature with a low S has at most 71 bytes in DER, and one
+// more for its hash type: half of all signatures have that many, nearly all others one less, so the bound is close.
 const (
 	inputWeight    = 4*(32+4+1+4) + 1 + 1 + 72 + 1 + sizeKey
 	overheadWeight = 4*(4+4) + 2 // version and lock time, and the witness marker
 )
 
-// vbytes is the most virtual bytes that a transaction with so many P2WPKH inputs, and outputs of so many bytes, can
-// have.
+// vbytes returns the maximum virtual size of a transaction with this many P2WPKH inputs and with outputs of this many
+// bytes.
 func vbytes(inputs, outputs int, outputBytes uint64) uint64 {
 	weight := overheadWeight + 4*(countSize(inputs)+countSize(outputs)+outputBytes) + uint64(inputs)*inputWeight
 	return (weight + 3) / 4
 }
 
-// countSize is the size of a count in Bitcoin's compact form.
+// countSize returns the size of a count in Bitcoin's compact form.
 func countSize(n int) uint64 {
 	if n < 253 {
 		return 1

@@ -10,28 +10,28 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Bounds of a choice.
+// Bounds of a selection.
 const (
 	maxInputs = 500    // 34,000 vbytes; with the outputs well below the 100,000 that nodes relay
-	maxExact  = 6      // UTXOs in a choice without change: more would cost more than change does
-	maxTries  = 50_000 // steps in search of such a choice
+	maxExact  = 6      // UTXOs in a selection without change: more would cost more than a change output
+	maxTries  = 50_000 // steps in the search for such a selection
 )
 
 var (
-	errFeeLimit = errors.New("the fee would be over the order's limit")
-	errFeeRate  = errors.New("the fee would be over the configured bound of the fee rate")
+	errFeeLimit = errors.New("the fee would exceed the request's limit")
+	errFeeRate  = errors.New("the fee would exceed the configured highest fee rate")
 	errTooMany  = error(&chain.TooManyInputsError{Limit: maxInputs})
 )
 
-// choose picks UTXOs, besides those that are required, by the first of these ways that keeps all bounds:
+// choose selects UTXOs, besides the required ones, by the first of these methods that keeps all bounds:
 //
 //  1. a few UTXOs that leave so little that there is no change (branch and bound, after Bitcoin Core's coinselection.cpp);
-//  2. in the given order, which is the core's preference, as many as are needed, without those that turn out not to be;
-//  3. the same with enough for change, where what remains would be too little for change and too much for a fee;
-//  4. the largest first, where the preferred are too small;
-//  5. all, where the last satoshi matters: the other ways round the cost of each coin up.
+//  2. as many as needed in the given order, the core's preference, without those that turn out to be unnecessary;
+//  3. the same with enough for change, if the rest would be too little for change and too much for a fee;
+//  4. the largest first, if the preferred UTXOs are too small;
+//  5. all, if the last satoshi matters: the other methods round up the cost of each UTXO.
 //
-// A coin that costs more than it brings is never used. The error is a *chain.NeedsFundsError when all usable UTXOs
+// A UTXO that costs more than it is worth is never used. The error is a *chain.NeedsFundsError if all usable UTXOs
 // together are too little; it says exactly how much smaller the payments would have to be.
 func (n need) choose(required, candidates []candidate) (plan, error) {
 	usable := slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return n.worth(c) <= 0 })
@@ -64,23 +64,23 @@ func (n need) choose(required, candidates []candidate) (plan, error) {
 	return plan{}, cmp.Or(last, errTooMany)
 }
 
-// worth is what a UTXO brings beyond its own cost.
+// worth returns the value of a UTXO less the cost of spending it.
 func (n need) worth(c candidate) int64 {
 	return int64(c.value) - int64(n.price.rate.fee(inputWeight/4)) - int64(c.bump)
 }
 
-// target is the sum of worths from which a choice without change suffices; it leaves out the required UTXOs.
+// target returns the sum of worths that a selection without change needs, not counting the required UTXOs.
 func (n need) target() int64 {
 	return int64(n.total) + int64(n.price.rate.fee(vbytes(0, len(n.outputs), n.outputBytes)))
 }
 
-// withChange is how much more the smallest change takes.
+// withChange returns how much more the smallest change output needs.
 func (n need) withChange() int64 {
 	return int64(n.price.rate.fee(outputSize(n.changeScript)+2)) + int64(n.dust)
 }
 
-// enough reports as *chain.NeedsFundsError what is missing when all UTXOs are used, or as many as can be; and as
-// *chain.TooManyInputsError that all would be enough, and are more than can be used.
+// enough returns a *chain.NeedsFundsError with the missing amount if all UTXOs, or as many as a transaction can have,
+// are too little; and a *chain.TooManyInputsError if all of them would be enough but exceed the limit of inputs.
 func (n need) enough(required, usable []candidate) error {
 	all := slices.Clone(usable)
 	if room := maxInputs - len(required); len(all) > room {
@@ -94,11 +94,11 @@ func (n need) enough(required, usable []candidate) error {
 		}
 		return needs
 	}
-	return nil // this choice is made only for its sum: that it breaks another bound does not matter
+	return nil // this selection is made only for its sum: it may break another bound
 }
 
-// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still
-// so, the smallest first.
+// gather takes UTXOs in order until they reach the target and extra, then drops the unnecessary ones, the smallest
+// first.
 func (n need) gather(required, candidates []candidate, extra int64) []candidate {
 	target := n.target() + extra
 	sum := n.sum(required)
@@ -134,8 +134,8 @@ func (n need) sum(candidates []candidate) int64 {
 	return sum
 }
 
-// exact searches for few UTXOs whose worth lies between the target and what the smallest change would take: the excess
-// could not become change anyway. UTXOs come largest first.
+// exact searches for a few UTXOs whose worth is between the target and what the smallest change output needs: the
+// excess could not become change anyway. UTXOs are sorted largest first.
 func (n need) exact(required, candidates []candidate) []candidate {
 	search := exactSearch{
 		n: n, candidates: candidates, low: n.target() - n.sum(required), rest: make([]int64, len(candidates)+1),
@@ -158,14 +158,14 @@ func (n need) exact(required, candidates []candidate) []candidate {
 type exactSearch struct {
 	n          need
 	candidates []candidate
-	rest       []int64 // what all UTXOs from an index on bring
+	rest       []int64 // the worth of all UTXOs from an index on
 	low, high  int64
 	best       int64 // the smallest sum found, or high
 	found      []candidate
 	tries      int
 }
 
-// from tries, for the coin at an index and those after it, first with it and then without it.
+// from tries, for the UTXO at an index and those after it, first with it and then without it.
 func (s *exactSearch) from(i int, sum int64, chosen []candidate) {
 	s.tries++
 	switch {
@@ -180,12 +180,12 @@ func (s *exactSearch) from(i int, sum int64, chosen []candidate) {
 	s.from(i+1, sum+s.n.worth(s.candidates[i]), append(chosen, s.candidates[i]))
 	next := i + 1
 	for next < len(s.candidates) && s.candidates[next].value == s.candidates[i].value {
-		next++ // without this one, one of the same value is no different choice
+		next++ // without this one, another of the same value gives the same selection
 	}
 	s.from(next, sum, chosen)
 }
 
-// close computes fee and change of a choice exactly and checks the bounds.
+// close computes fee and change of a selection exactly and checks the bounds.
 func (n need) close(candidates []candidate) (plan, error) {
 	var in, bump uint64
 	for _, c := range candidates {
@@ -204,7 +204,7 @@ func (n need) close(candidates []candidate) (plan, error) {
 	return n.bounded(plan{candidates: candidates, fee: in - n.total}, size)
 }
 
-// due is the fee for a size and for parents that lack a bump, which it pays as far as the bound of the rate allows.
+// due returns the fee for a size plus the bump of the parents, which is paid as far as the bound of the rate allows.
 func (p price) due(size, bump uint64) uint64 {
 	fee := p.fee(size)
 	return max(fee, min(fee+bump, p.maxFee(size)))

@@ -8,10 +8,10 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// spent is an output that a transaction used up.
+// spent is an output that a transaction spent.
 type spent struct {
 	value  uint64
-	height uint64 // of the block that made it
+	height uint64 // of the block that created it
 	script []byte
 }
 
@@ -27,8 +27,9 @@ type inputInfo struct {
 	} `json:"prevout"`
 }
 
-// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its
-// undo data; for another, the transactions that made the UTXOs are looked up in its index, and proven by their ids.
+// spentBy returns the output that each input of a transaction in a block spent. Bitcoin Core 25 and later reads them
+// from its undo data; with other nodes, the transactions that created the UTXOs are looked up in the node's index and
+// proven by their ids.
 func (n Network) spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
 	var told struct {
 		Inputs []inputInfo `json:"vin"`
@@ -69,7 +70,7 @@ func fromUndo(tx *transaction, inputs []inputInfo) ([]spent, bool) {
 	return outputs, true
 }
 
-// lookUp finds an output by the node's index.
+// lookUp finds an output through the node's index.
 func (n Network) lookUp(ctx context.Context, node caller, point outpoint) (spent, error) {
 	ref, err := find(ctx, node, point.tx.String())
 	if err != nil {
@@ -97,7 +98,7 @@ func (n Network) rawTransaction(ctx context.Context, node caller, id chainhash.H
 		return transaction{}, err
 	}
 	if tx.id != id {
-		return transaction{}, fmt.Errorf("the node gave transaction %s for %s", tx.id, id)
+		return transaction{}, fmt.Errorf("the node returned transaction %s instead of %s", tx.id, id)
 	}
 	return tx, nil
 }

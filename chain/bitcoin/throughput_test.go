@@ -16,15 +16,15 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blockServer answers about a chain of full blocks from bytes that it keeps: what differs of each block, and the
-// transactions that all of them share.
+// blockServer serves a chain of full blocks from prepared bytes: the parts in which blocks differ, and the transactions
+// that all of them share.
 type blockServer struct {
 	*fakeNode
 	begins map[string][]byte // by hash: header, number of transactions and coinbase, in hexadecimal
 	rest   []byte
 }
 
-// newBlockServer makes blocks of 4,000 transactions, 1.7 MB, which is a full one. In each, the coinbase pays ours.
+// newBlockServer makes full blocks of 4,000 transactions, 1.7 MB each. In each, the coinbase pays us.
 func newBlockServer(b *testing.B, count int) (*blockServer, string) {
 	b.Helper()
 	s := &blockServer{fakeNode: newFake(), begins: map[string][]byte{}}
@@ -59,7 +59,7 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		begin := s.begins[call.Params[0].(string)]
 		for _, part := range [][]byte{[]byte(`{"result":"`), begin, s.rest, []byte(`","error":null,"id":`), call.ID,
 			[]byte("}")} {
-			_, _ = w.Write(part) // the client judges what arrives
+			_, _ = w.Write(part) // the client checks what arrives
 		}
 		return
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// What every transaction of ours has. The sequence lets it be replaced (BIP 125) and asks for no lock time.
+// Fields common to every transaction of ours. The sequence lets it be replaced (BIP 125) and sets no lock time.
 const (
 	txVersion   = 2
 	txSequence  = 0xfffffffd
 	maxUnsigned = 1 << 20 // bytes
 )
 
-// unsigned is a transaction with what its signatures commit to beside it. Its stored form is JSON in one spelling only:
-// bytes that do not come out again when they are read and written are refused.
+// unsigned is a transaction together with what its signatures commit to. Its stored form is canonical JSON: bytes that
+// do not stay the same when they are read and written again are refused.
 type unsigned struct {
 	tx     *wire.MsgTx
 	inputs []inputForm // one for each input, in order
@@ -37,9 +37,9 @@ type inputForm struct {
 }
 
 type unsignedForm struct {
-	Tx     string       `json:"tx"` // as it is serialised without witnesses
+	Tx     string       `json:"tx"` // serialized without witnesses
 	Inputs []inputForm  `json:"inputs"`
-	Change chain.Source `json:"change"` // every output to its base is ours
+	Change chain.Source `json:"change"` // every output to this base address is ours
 }
 
 func (u unsigned) encode() ([]byte, error) {
@@ -50,11 +50,11 @@ func (u unsigned) encode() ([]byte, error) {
 	return json.Marshal(unsignedForm{Tx: hex.EncodeToString(raw.Bytes()), Inputs: u.inputs, Change: u.change})
 }
 
-// parseUnsigned reads what encode wrote and nothing else.
+// parseUnsigned reads the output of encode and refuses anything else.
 func (n Network) parseUnsigned(data []byte) (unsigned, error) {
 	var written unsignedForm
 	if len(data) > maxUnsigned {
-		return unsigned{}, errors.New("it is too long")
+		return unsigned{}, errors.New("the unsigned transaction is too long")
 	}
 	if err := json.Unmarshal(data, &written); err != nil {
 		return unsigned{}, err
@@ -72,18 +72,19 @@ func (n Network) parseUnsigned(data []byte) (unsigned, error) {
 		return unsigned{}, err
 	}
 	if !bytes.Equal(again, data) {
-		return unsigned{}, errors.New("it is not in the form in which drafts are written")
+		return unsigned{}, errors.New("the unsigned transaction is not in canonical form")
 	}
 	return u, n.validate(u)
 }
 
-// validate refuses what no draft of ours has.
+// validate refuses anything that no unsigned transaction of ours has.
 func (n Network) validate(u unsigned) error {
 	switch {
 	case u.tx.Version != txVersion || u.tx.LockTime != 0:
-		return errors.New("it has another version or a lock time")
+		return errors.New("the version is not ours, or there is a lock time")
 	case len(u.tx.TxIn) == 0 || len(u.tx.TxIn) != len(u.inputs) || len(u.tx.TxOut) == 0:
-		return fmt.Errorf("it has %d inputs, %d coins and %d outputs", len(u.tx.TxIn), len(u.inputs), len(u.tx.TxOut))
+		return fmt.Errorf("the transaction has %d inputs, %d UTXOs and %d outputs", len(u.tx.TxIn), len(u.inputs),
+			len(u.tx.TxOut))
 	}
 	if _, err := n.keyHash(u.change.Base); err != nil {
 		return fmt.Errorf("change: %w", err)
@@ -91,11 +92,11 @@ func (n Network) validate(u unsigned) error {
 	seen := make(map[wire.OutPoint]bool, len(u.inputs))
 	for i, in := range u.tx.TxIn {
 		if in.Sequence != txSequence || len(in.SignatureScript) != 0 || seen[in.PreviousOutPoint] {
-			return fmt.Errorf("input %d has another sequence or a script, or is there twice", i)
+			return fmt.Errorf("input %d has an unexpected sequence or a script, or is listed twice", i)
 		}
 		seen[in.PreviousOutPoint] = true
 		if value, fits := u.inputs[i].Amount.Uint64(); !fits || value == 0 || value > maxMoney {
-			return fmt.Errorf("input %d has the impossible amount %s", i, u.inputs[i].Amount)
+			return fmt.Errorf("input %d has the invalid amount %s", i, u.inputs[i].Amount)
 		}
 		if _, err := n.keyHash(u.inputs[i].Source.Base); err != nil {
 			return fmt.Errorf("input %d: %w", i, err)
@@ -104,7 +105,7 @@ func (n Network) validate(u unsigned) error {
 	return nil
 }
 
-// keyHash returns the key hash of an address that is ours, and so a canonical P2WPKH one.
+// keyHash returns the key hash of an address of ours, which must be a canonical P2WPKH address.
 func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 	script, err := n.script(base)
 	if err != nil {
@@ -116,7 +117,7 @@ func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 	return [sizeKeyHash]byte(script[2:]), nil
 }
 
-// outpoints names the UTXOs that are used, in the order of the inputs.
+// outpoints returns the UTXOs that the transaction spends, in the order of the inputs.
 func (u unsigned) outpoints() []string {
 	resources := make([]string, len(u.tx.TxIn))
 	for i, in := range u.tx.TxIn {
@@ -127,7 +128,7 @@ func (u unsigned) outpoints() []string {
 
 func utxoOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}.String() }
 
-// fee is what goes in and does not come out.
+// fee returns the sum of the inputs less the sum of the outputs.
 func (u unsigned) fee() (bursar.Amount, error) {
 	var in, out bursar.Amount
 	var err error
@@ -138,7 +139,7 @@ func (u unsigned) fee() (bursar.Amount, error) {
 	}
 	for i, to := range u.tx.TxOut {
 		if to.Value < 0 || to.Value > maxMoney {
-			return in, fmt.Errorf("output %d has the impossible value %d", i, to.Value)
+			return in, fmt.Errorf("output %d has the invalid value %d", i, to.Value)
 		}
 		if out, err = out.Add(bursar.Units(uint64(to.Value))); err != nil {
 			return in, err
@@ -147,7 +148,7 @@ func (u unsigned) fee() (bursar.Amount, error) {
 	return in.Sub(out)
 }
 
-// vbytes is the most that the signed transaction can have.
+// vbytes returns the maximum virtual size of the signed transaction.
 func (u unsigned) vbytes() uint64 {
 	var size uint64
 	for _, out := range u.tx.TxOut {
@@ -158,16 +159,16 @@ func (u unsigned) vbytes() uint64 {
 
 // Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that
 // unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; they commit
-// to the amounts that go in, so that a draft which lies about its fee has worthless signatures. Weight is in virtual
-// bytes.
+// to the input amounts, so that signatures over an unsigned transaction with a false fee are worthless. Weight is in
+// virtual bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {
-		return chain.Contents{}, fmt.Errorf("inspect draft: %w", err)
+		return chain.Contents{}, fmt.Errorf("inspect unsigned transaction: %w", err)
 	}
 	contents, err := c.network.contents(u)
 	if err != nil {
-		return chain.Contents{}, fmt.Errorf("inspect draft: %w", err)
+		return chain.Contents{}, fmt.Errorf("inspect unsigned transaction: %w", err)
 	}
 	return contents, nil
 }
@@ -198,8 +199,8 @@ func (n Network) contents(u unsigned) (chain.Contents, error) {
 	return contents, nil
 }
 
-// sigHashes computes the parts that the digests of all inputs share. BIP 143 needs no previous outputs for them; the
-// fetcher is only asked for taproot's.
+// sigHashes computes the parts that the digests of all inputs share. BIP 143 needs no previous outputs for them; only
+// taproot would use the fetcher.
 func sigHashes(tx *wire.MsgTx) *txscript.TxSigHashes {
 	return txscript.NewTxSigHashes(tx, txscript.NewCannedPrevOutputFetcher(nil, 0))
 }

@@ -14,19 +14,19 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 	for index := range uint32(20) {
 		address := d.deposit(index)
 		if other, twice := seen[address]; twice {
-			t.Fatalf("wallets %d and %d share the address %s", other, index, address)
+			t.Fatalf("indexes %d and %d give the same address %s", other, index, address)
 		}
 		seen[address] = index
 		if again := d.deposit(index); again != address {
-			t.Fatalf("address %d is %s, then %s", index, address, again)
+			t.Fatalf("address %d is %s at first, then %s", index, address, again)
 		}
 		if address.HasMemo != d.capabilities.SharedAddress {
-			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo,
+			t.Fatalf("address %s has a memo: %v, want %v as of Capabilities.SharedAddress", address, address.HasMemo,
 				d.capabilities.SharedAddress)
 		}
 	}
 	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {
-		t.Fatal("an address was made of five bytes")
+		t.Fatal("five bytes as a public key give an address, want an error")
 	}
 }
 
@@ -37,10 +37,10 @@ func testParsedAddressIsCanonical(t *testing.T, h Harness) {
 		parsed, err := h.Chain.ParseAddress(text)
 		d.check(err, "parse %s", text)
 		if parsed != address {
-			t.Fatalf("%s parses to %s", text, parsed)
+			t.Fatalf("%s parses to %s, want itself", text, parsed)
 		}
 		if d.capabilities.Curve == chain.Ed25519 {
-			continue // another case is another address there, and nothing tells them apart
+			continue // letters of another case are another valid address: there is no checksum
 		}
 		for _, other := range []string{strings.ToLower(text), strings.ToUpper(text)} {
 			if parsed, err := h.Chain.ParseAddress(other); err == nil && parsed != address {
@@ -71,7 +71,7 @@ func testBadAddressIsRefused(t *testing.T, h Harness) {
 	for _, text := range bad {
 		parsed, err := h.Chain.ParseAddress(text)
 		if err == nil {
-			t.Fatalf("%.80q parses to %s (our address is %s)", text, parsed, base)
+			t.Fatalf("%.80q parses to %s, want bursar.ErrBadAddress (our address is %s)", text, parsed, base)
 		}
 		wantError(t, err, bursar.ErrBadAddress, "parse a bad address")
 	}
@@ -81,7 +81,7 @@ func testBadAddressIsRefused(t *testing.T, h Harness) {
 	}
 }
 
-// otherCharacter returns a different character that every alphabet of addresses and hashes has.
+// otherCharacter returns a character other than c that is in every alphabet of addresses and hashes.
 func otherCharacter(c byte) string {
 	if c == '2' {
 		return "3"

@@ -10,18 +10,17 @@ import (
 
 // Balanced is a node that can be put behind a load balancer with several backends.
 type Balanced interface {
-	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number
-	// says how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
+	// Spread puts one backend for each number behind the load balancer, which rotates between them from answer to
+	// answer; each number is how many blocks that backend is behind the newest. Without numbers the node answers
+	// directly again.
 	Spread(t testing.TB, behind ...int)
 }
 
-// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind.
-// An older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
+// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of which are
+// behind. An older answer brings nothing new: it is neither an error nor a reorg, and in the end every payment has
+// appeared once.
 func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
-	node, able := h.Node.(Balanced)
-	if !able {
-		t.Skip("this node cannot be put behind a load balancer")
-	}
+	node := h.Node.(Balanced)
 	d := newHarness(t, h)
 	h.Node.Mine(t, 4) // as many as a backend may be behind
 	d.read()
@@ -44,11 +43,11 @@ func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 		d.wantTransfer(seen, txID, payments[txID])
 	}
 	if all := transfers(seen, ""); len(all) != len(paid) {
-		t.Fatalf("%d payments appear as %d transfers", len(paid), len(all))
+		t.Fatalf("%d payments give %d transfers, want one each", len(paid), len(all))
 	}
 }
 
-// readSome reads from the cursor whatever the next backend has, and checks that it is linked.
+// readSome reads from the cursor the blocks that the next backend has, and checks that they are linked.
 func (d *harness) readSome(limit int) []chain.Block {
 	d.t.Helper()
 	head := d.head()
@@ -66,12 +65,9 @@ func (d *harness) readSome(limit int) []chain.Block {
 	return blocks
 }
 
-// testOneEndpointAlone reads through each endpoint what the follower reads, and finds the same.
+// testOneEndpointAlone reads the follower's blocks through each endpoint alone, which must give the same.
 func testOneEndpointAlone(t *testing.T, h Harness) {
-	reader, able := h.Chain.(chain.EndpointReader)
-	if !able {
-		t.Skip("this adapter does not read through one endpoint alone")
-	}
+	reader := h.Chain.(chain.EndpointReader)
 	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := h.Node.Pay(t, payment)[0]
@@ -79,28 +75,28 @@ func testOneEndpointAlone(t *testing.T, h Harness) {
 	d.wantTransfer(blocks, txID, payment)
 	endpoints := reader.Endpoints()
 	if len(endpoints) == 0 {
-		t.Fatal("there is no endpoint")
+		t.Fatal("the adapter has no endpoints, want at least one")
 	}
 	for _, e := range endpoints {
 		if e.Name == "" || e.Host == "" {
-			t.Fatalf("an endpoint is called %+v", e)
+			t.Fatalf("endpoint %+v has no name or no host", e)
 		}
 		head, err := reader.HeadOn(t.Context(), e.Name)
 		d.check(err, "head on %s", e.Name)
 		if head.Latest.Height < d.cursor.Height || head.Final.Height > head.Latest.Height {
-			t.Fatalf("head on %s is %+v, read up to %v", e.Name, head, d.cursor)
+			t.Fatalf("head on %s is %+v, below the read block %v or below its own final block", e.Name, head, d.cursor)
 		}
 		for _, block := range blocks {
 			alone, err := reader.BlockOn(t.Context(), e.Name, block.Ref.Height, d.watch)
 			d.check(err, "block %d on %s", block.Ref.Height, e.Name)
 			if !reflect.DeepEqual(alone, block) {
-				t.Fatalf("block %d on %s is\n%+v\nthe follower reads\n%+v", block.Ref.Height, e.Name, alone, block)
+				t.Fatalf("block %d on %s is\n%+v\nwant what the follower reads\n%+v", block.Ref.Height, e.Name, alone, block)
 			}
 		}
 		_, err = reader.BlockOn(t.Context(), e.Name, head.Latest.Height+1000, d.watch)
 		wantError(t, err, chain.ErrNoBlock, "block above the head of "+e.Name)
 	}
 	if _, err := reader.HeadOn(t.Context(), "no such endpoint"); err == nil || errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("an endpoint that is not configured answers with %v", err)
+		t.Fatalf("an endpoint that is not configured gives the error %v, want another one than chain.ErrNoBlock", err)
 	}
 }

@@ -14,17 +14,17 @@ func testHeadAndBlocksAgree(t *testing.T, h Harness) {
 	h.Node.Mine(t, 5)
 	head := d.head()
 	if head.Latest.Height < start.Height+5 || head.Final.Height > head.Latest.Height {
-		t.Fatalf("head is %+v after five blocks on %v", head, start)
+		t.Fatalf("head is %+v after five blocks on top of %v", head, start)
 	}
 	blocks := d.read()
 	if len(blocks) == 0 || blocks[len(blocks)-1].Ref != head.Latest {
-		t.Fatalf("blocks after %v do not end at %v", start, head.Latest)
+		t.Fatalf("blocks after %v do not end at the head %v", start, head.Latest)
 	}
 	for _, block := range blocks {
 		ref, err := h.Chain.At(t.Context(), block.Ref.Height)
 		d.check(err, "at %d", block.Ref.Height)
 		if ref != block.Ref {
-			t.Fatalf("the block at %d is %v, After said %v", block.Ref.Height, ref, block.Ref)
+			t.Fatalf("the block at %d is %v by At and %v by After, want the same", block.Ref.Height, ref, block.Ref)
 		}
 		if block.Time.IsZero() {
 			t.Fatalf("block %v has no time", block.Ref)
@@ -44,17 +44,17 @@ func testAnyLimitGivesTheSameBlocks(t *testing.T, h Harness) {
 	h.Node.Mine(t, 4)
 	want := d.follow(start, 1, d.watch)
 	if len(transfers(want, "")) != 2 {
-		t.Fatalf("two payments appear as %+v", transfers(want, ""))
+		t.Fatalf("two payments give the transfers %+v, want 2", transfers(want, ""))
 	}
 	for _, limit := range []int{2, 3, 7, 1000} {
 		if got := d.follow(start, limit, d.watch); !reflect.DeepEqual(got, want) {
-			t.Fatalf("limit %d gives other blocks:\n%+v\nlimit 1 gives\n%+v", limit, got, want)
+			t.Fatalf("limit %d gives the blocks\n%+v\nwant those of limit 1\n%+v", limit, got, want)
 		}
 	}
 	blocks, err := h.Chain.After(t.Context(), d.head().Latest, 10, d.watch)
 	d.check(err, "after the tip")
 	if len(blocks) != 0 {
-		t.Fatalf("%d blocks after the tip", len(blocks))
+		t.Fatalf("%d blocks after the tip, want none", len(blocks))
 	}
 }
 
@@ -62,9 +62,9 @@ func testUnknownBlockIsOffChain(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	start := d.cursor
 	h.Node.Mine(t, 2)
-	stranger := chain.BlockRef{Height: start.Height, Hash: mutated(start.Hash)}
-	_, err := h.Chain.After(t.Context(), stranger, 10, d.watch)
-	wantError(t, err, chain.ErrOffChain, "after a block that never was")
+	unknown := chain.BlockRef{Height: start.Height, Hash: mutated(start.Hash)}
+	_, err := h.Chain.After(t.Context(), unknown, 10, d.watch)
+	wantError(t, err, chain.ErrOffChain, "after a block that never existed")
 }
 
 func testCancelledContextIsAnError(t *testing.T, h Harness) {
@@ -92,12 +92,12 @@ func testFindNamesTheBlock(t *testing.T, h Harness) {
 	ref, err := h.Chain.Find(t.Context(), txID)
 	d.check(err, "find")
 	if ref != transfer.in {
-		t.Fatalf("transaction found in %v, it appeared in %v", ref, transfer.in)
+		t.Fatalf("Find returns the block %v, want %v, whose transfers show the transaction", ref, transfer.in)
 	}
 	d.wantAbsent(mutated(txID))
 }
 
-// mutated returns a hash that differs in its last character.
+// mutated returns the hash with another last character.
 func mutated(hash string) string {
 	last := len(hash) - 1
 	return hash[:last] + otherCharacter(hash[last])

@@ -8,114 +8,101 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func testBumpReplaces(t *testing.T, h Harness) {
+func testFeeBumpReplaces(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	order := d.order(payment)
-	cheap, cheapTx := d.send(order)
-	order.Replaces = &cheap
-	slices.Reverse(order.UTXOs) // whatever would be taken first now
-	dear := d.build(order)
-	d.wantFits(order, dear)
-	if !cheap.Fee.Less(dear.Fee) {
-		t.Fatalf("a fee of %s does not outbid %s", dear.Fee, cheap.Fee)
+	request := d.request(payment)
+	cheap, cheapTx := d.send(request)
+	request.Replaces = &cheap
+	slices.Reverse(request.UTXOs) // so that the first choice is another UTXO
+	bumped := d.build(request)
+	d.wantFits(request, bumped)
+	if !cheap.Fee.Less(bumped.Fee) {
+		t.Fatalf("the bumped fee is %s, want more than %s", bumped.Fee, cheap.Fee)
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(cheap.Reservations)), slices.Sorted(slices.Values(dear.Reservations))) {
-		t.Fatalf("claims %q do not replace %q", dear.Reservations, cheap.Reservations)
+	if !slices.Equal(slices.Sorted(slices.Values(cheap.Reservations)), slices.Sorted(slices.Values(bumped.Reservations))) {
+		t.Fatalf("the replacement reserves %q, want %q", bumped.Reservations, cheap.Reservations)
 	}
-	dearTx := d.sign(dear)
-	d.broadcast(dearTx)
+	bumpedTx := d.sign(bumped)
+	d.broadcast(bumpedTx)
 	h.Node.Mine(t, 1)
 	blocks := d.read()
-	d.wantIncluded(blocks, dearTx.TxID)
+	d.wantIncluded(blocks, bumpedTx.TxID)
 	d.wantAbsent(cheapTx.TxID)
 	h.Node.Finalize(t)
 	d.wantAbsent(cheapTx.TxID)
 	if err := h.Chain.Broadcast(t.Context(), cheapTx); err == nil {
-		t.Fatal("a transaction whose claims another one has used was taken")
+		t.Fatal("a transaction was accepted whose inputs or nonce another one has used")
 	}
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
 }
 
-func testBumpRespectsTheLimit(t *testing.T, h Harness) {
+func testFeeBumpRespectsTheLimit(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
-	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
-	cheap := d.build(order)
-	order.Replaces, order.MaxFee = &cheap, cheap.Fee
-	if dear, err := h.Chain.Build(t.Context(), order); err == nil {
-		t.Fatalf("a fee of %s was outbid by %s though no more was allowed", cheap.Fee, dear.Fee)
+	request := d.request(chain.Payment{Address: d.outsider(), Amount: d.unit})
+	cheap := d.build(request)
+	request.Replaces, request.MaxFee = &cheap, cheap.Fee
+	if bumped, err := h.Chain.Build(t.Context(), request); err == nil {
+		t.Fatalf("a fee of %s was bumped to %s, want an error: the limit is the first fee", cheap.Fee, bumped.Fee)
 	}
 }
 
-// testBumpWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was
-// adopted from a block, and which no node has any more.
-func testBumpWithoutBytes(t *testing.T, h Harness) {
+// testFeeBumpWithoutBytes replaces a transaction of which only the reservations and the fee are known, as of one that
+// was adopted from a block, and which no node has any more.
+func testFeeBumpWithoutBytes(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	order := d.order(payment)
-	gone := d.build(order)
-	order.Replaces = &chain.UnsignedTx{Reservations: gone.Reservations, Fee: gone.Fee}
-	slices.Reverse(order.UTXOs)
-	again := d.build(order)
-	d.wantFits(order, again)
+	request := d.request(payment)
+	gone := d.build(request)
+	request.Replaces = &chain.UnsignedTx{Reservations: gone.Reservations, Fee: gone.Fee}
+	slices.Reverse(request.UTXOs)
+	again := d.build(request)
+	d.wantFits(request, again)
 	if !slices.Equal(slices.Sorted(slices.Values(gone.Reservations)), slices.Sorted(slices.Values(again.Reservations))) {
-		t.Fatalf("claims %q do not replace %q", again.Reservations, gone.Reservations)
+		t.Fatalf("the replacement reserves %q, want %q", again.Reservations, gone.Reservations)
 	}
 	tx := d.sign(again)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	d.wantIncluded(d.read(), tx.TxID)
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
-	order.Replaces = &chain.UnsignedTx{Fee: gone.Fee}
-	if unsigned, err := h.Chain.Build(t.Context(), order); err == nil {
-		t.Fatalf("a draft that uses up nothing was outbid with claims %q", unsigned.Reservations)
+	request.Replaces = &chain.UnsignedTx{Fee: gone.Fee}
+	if unsigned, err := h.Chain.Build(t.Context(), request); err == nil {
+		t.Fatalf("a transaction without reservations was replaced by one with the reservations %q, want an error",
+			unsigned.Reservations)
 	}
 }
 
-// testUsedNonceIsExternal drafts by books that know nothing of a transaction that was made with our key.
+// testUsedNonceIsExternal builds with books that do not know a transaction that was made with our key.
 func testUsedNonceIsExternal(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.Model != chain.AccountModel {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	first := d.build(d.order(payment))
-	next, numbered := d.nonces[d.hot().Base]
-	if !numbered {
-		return // the claim is no number, so the books cannot be behind
-	}
+	first := d.build(d.request(payment))
+	next := d.nonces[d.hot().Base]
 	d.broadcast(d.sign(first))
 	d.settle()
-	order, behind := d.order(payment), next-1
-	order.Nonce = &behind
-	_, err := h.Chain.Build(t.Context(), order)
-	wantError(t, err, chain.ErrExternalNonce, "draft with a used nonce")
+	request, behind := d.request(payment), next-1
+	request.Nonce = &behind
+	_, err := h.Chain.Build(t.Context(), request)
+	wantError(t, err, chain.ErrExternalNonce, "build with a used nonce")
 }
 
-// testExpiry outlives an unsigned transaction that was never sent: one that expires is proven dead, one that does not
-// never is.
+// testExpiry outlives a transaction that was never sent: one that can expire is then proven expired, any other never
+// is.
 func testExpiry(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	unsigned := d.build(d.order(payment))
+	unsigned := d.build(d.request(payment))
 	tx := d.sign(unsigned)
 	d.wantExpired(unsigned, tx, false)
 	if expires := unsigned.Expires != 0; expires == d.capabilities.Lifetime.IsZero() {
-		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", unsigned.Expires, d.capabilities.Lifetime)
+		t.Fatalf("a transaction expires at %d, and the chain's lifetime of transactions is %+v",
+			unsigned.Expires, d.capabilities.Lifetime)
 	}
 	if unsigned.Expires == 0 {
 		d.settle()
@@ -125,7 +112,7 @@ func testExpiry(t *testing.T, h Harness) {
 	d.outlive(unsigned)
 	d.wantExpired(unsigned, tx, true)
 	if err := h.Chain.Broadcast(t.Context(), tx); err == nil {
-		t.Fatal("an expired transaction was taken")
+		t.Fatal("an expired transaction was accepted")
 	}
 	d.settle()
 	d.wantAbsent(tx.TxID)
@@ -149,7 +136,7 @@ func (d *harness) outlive(unsigned chain.UnsignedTx) {
 	}
 	for mined := 0; d.head().Final.Height <= unsigned.Expires; mined += 10 {
 		if mined > maxRead {
-			d.t.Fatalf("the final height does not pass %d", unsigned.Expires)
+			d.t.Fatalf("the final height did not pass %d", unsigned.Expires)
 		}
 		d.node.Mine(d.t, 10)
 	}

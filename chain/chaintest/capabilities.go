@@ -7,31 +7,31 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// What a Node may be able to do besides. The suite asks with a type assertion and passes over the tests that need more
-// than a node has.
+// The optional interfaces of a Node. The suite asks with a type assertion and skips the tests that need one that a
+// node does not have.
 
 // Tokens is a node whose outsiders hold tokens of some contract. Its Pay takes payments of that contract too.
 type Tokens interface {
-	// Token returns the canonical contract of a token of which outsiders hold a million units and more.
+	// Token returns the canonical contract of a token of which outsiders hold at least a million units.
 	Token(t testing.TB) string
-	// TokenBalance returns what an address holds of it in mined blocks.
+	// TokenBalance returns how many units of it an address holds in mined blocks.
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
-// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who
-// asks is told that the hot address holds plenty of them.
+// Misbehaving is a node with tokens whose transfers succeed and do something else than was asked. Their balance of
+// every address, and so of the hot wallet, is large.
 type Misbehaving interface {
 	// Silent returns a token whose transfers return false: they move nothing, log nothing and succeed.
 	Silent(t testing.TB) (contract string)
-	// Taxing returns a token of which a hundredth of each transfer goes to a keeper.
+	// Taxing returns a token that diverts a hundredth of each transfer to a keeper.
 	Taxing(t testing.TB) (contract, keeper string)
 }
 
 // Failing is a node that can put failing transactions into blocks.
 type Failing interface {
-	// PayFailed is Pay with a transaction that stands in the next mined block and fails there.
+	// PayFailed is Pay with a transaction that is included in the next mined block and fails there.
 	PayFailed(t testing.TB, payment chain.Payment) string
-	// Close makes every payment to an address fail from now on, as a contract does that takes no money.
+	// Close makes every payment to an address fail from now on, as a contract that accepts no payment does.
 	Close(t testing.TB, address string)
 }
 
@@ -41,13 +41,13 @@ type Refusing interface {
 	Refusals(t testing.TB) []Refusal
 }
 
-// Refusal is a payment that can never be made, and whether that is so because of its small amount.
+// Refusal is a payment that can never be made. Below says that the reason is its small amount.
 type Refusal struct {
 	Payment chain.Payment
 	Below   bool
 }
 
-// Expiring is a node that can outlive an unsigned transaction whose Expires is no height.
+// Expiring is a node that can outlive an unsigned transaction whose Expires is not a height.
 type Expiring interface {
 	// Outlive moves the chain until the unsigned transaction can never be included.
 	Outlive(t testing.TB, unsigned chain.UnsignedTx)

@@ -51,7 +51,7 @@ func (d *harness) times(a bursar.Amount, n uint64) bursar.Amount {
 	return product
 }
 
-// placed is a transfer with the block it stands in.
+// placed is a transfer with its block.
 type placed struct {
 	chain.Transfer
 	in chain.BlockRef
@@ -70,12 +70,12 @@ func transfers(blocks []chain.Block, txID string) []placed {
 	return found
 }
 
-// wantTransfer returns the only transfer of a transaction and checks what it says.
+// wantTransfer returns the only transfer of a transaction and checks its contents.
 func (d *harness) wantTransfer(blocks []chain.Block, txID string, want chain.Payment) placed {
 	d.t.Helper()
 	found := transfers(blocks, txID)
 	if len(found) != 1 {
-		d.t.Fatalf("%d transfers in %s, want 1: %+v", len(found), txID, found)
+		d.t.Fatalf("got %d transfers in %s, want 1: %+v", len(found), txID, found)
 	}
 	d.wantPayment(found[0], want)
 	return found[0]
@@ -87,25 +87,25 @@ func (d *harness) wantPayment(got placed, want chain.Payment) {
 		d.t.Fatalf("transfer is %+v, want %+v", got.Transfer, want)
 	}
 	if got.Inferred || got.CountsFrom > got.in.Height {
-		d.t.Fatalf("a plain payment in %v is unproven or counts later: %+v", got.in, got.Transfer)
+		d.t.Fatalf("a plain payment in %v is inferred or counts later, want neither: %+v", got.in, got.Transfer)
 	}
-	coin := ""
+	utxo := ""
 	if d.capabilities.Model == chain.UTXOModel {
-		coin = fmt.Sprintf("%s:%d", got.TxID, got.Output)
+		utxo = fmt.Sprintf("%s:%d", got.TxID, got.Output)
 	}
-	if got.UTXO != coin {
-		d.t.Fatalf("transfer's coin is %q, want %q", got.UTXO, coin)
+	if got.UTXO != utxo {
+		d.t.Fatalf("transfer's UTXO is %q, want %q", got.UTXO, utxo)
 	}
 }
 
-// wantIncluded returns the only inclusion of a transaction and the block it stands in.
+// wantIncluded returns the only inclusion of a transaction and its block.
 func (d *harness) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusion, chain.BlockRef) {
 	d.t.Helper()
 	var found []chain.Inclusion
 	var in chain.BlockRef
 	for _, block := range blocks {
 		for _, external := range block.ExternalSpends {
-			d.t.Fatalf("our own transaction is reported as foreign: %+v", external)
+			d.t.Fatalf("our own transaction is reported as an external spend: %+v", external)
 		}
 		for _, inclusion := range block.Included {
 			if inclusion.TxID == txID {
@@ -114,12 +114,12 @@ func (d *harness) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusi
 		}
 	}
 	if len(found) != 1 {
-		d.t.Fatalf("%s is included %d times in %d blocks, want once", txID, len(found), len(blocks))
+		d.t.Fatalf("%s is included %d times in %d blocks, want 1", txID, len(found), len(blocks))
 	}
 	return found[0], in
 }
 
-// wantAbsent checks that the chain holds no such transaction.
+// wantAbsent checks that the chain does not have a transaction.
 func (d *harness) wantAbsent(txID string) {
 	d.t.Helper()
 	_, err := d.chain.Find(d.ctx, txID)

@@ -10,21 +10,21 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// testExternalSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a
-// database that is older than the chain.
+// testExternalSpendIsSeen reads one block twice: as the sender, and as a database that knows no transaction of ours,
+// such as one that is older than the chain.
 func testExternalSpendIsSeen(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
-	unsigned, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(9))}))
+	unsigned, tx := d.send(d.request(chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(9))}))
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
 	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and
-// wants one external spend with the contents of an unsigned transaction.
+// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions,
+// and checks that it sees one external spend with the contents of an unsigned transaction.
 func (d *harness) wantExternal(
 	start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion,
 ) {
@@ -36,7 +36,7 @@ func (d *harness) wantExternal(
 	var found []chain.ExternalSpend
 	for _, block := range d.follow(start, 10, NewWatch(bases...)) {
 		if len(block.Included) != 0 {
-			d.t.Fatalf("transactions that nobody knows are included as ours: %+v", block.Included)
+			d.t.Fatalf("unknown transactions are included as ours: %+v", block.Included)
 		}
 		for _, external := range block.ExternalSpends {
 			if external.TxID == tx.TxID {
@@ -45,7 +45,7 @@ func (d *harness) wantExternal(
 		}
 	}
 	if len(found) != 1 || found[0].Base != base || found[0].Inferred {
-		d.t.Fatalf("external spends are %+v, want %s from %s", found, tx.TxID, base)
+		d.t.Fatalf("external spends are %+v, want one: %s from %s, not inferred", found, tx.TxID, base)
 	}
 	want := d.inspect(unsigned.Bytes).Payments
 	if in.Failed {
@@ -55,7 +55,7 @@ func (d *harness) wantExternal(
 		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
 	}
 	if resources := named(unsigned.Reservations); !sameMembers(found[0].Reservations, resources, strings.Compare) {
-		d.t.Fatalf("the external spend claims %q, want %q", found[0].Reservations, resources)
+		d.t.Fatalf("the external spend uses up %q, want %q", found[0].Reservations, resources)
 	}
 }
 
@@ -70,7 +70,7 @@ func sameMembers[T comparable](a, b []T, compare func(a, b T) int) bool {
 	return slices.Equal(slices.SortedFunc(slices.Values(a), compare), slices.SortedFunc(slices.Values(b), compare))
 }
 
-// named leaves out claims that name a transaction and nothing that it uses up.
+// named leaves out reservations that name a transaction and not what it uses up.
 func named(resources []string) (named []string) {
 	for _, resource := range resources {
 		if !strings.HasPrefix(resource, "tx/") {
@@ -80,18 +80,16 @@ func named(resources []string) (named []string) {
 	return named
 }
 
-// testFailedExternalSpend uses up a nonce, if there are any, and delivers nothing.
+// testFailedExternalSpend checks an external spend that fails: it uses up a nonce, if the chain has nonces, and
+// delivers nothing.
 func testFailedExternalSpend(t *testing.T, h Harness) {
-	node, able := h.Node.(Failing)
-	if !able {
-		return
-	}
+	node := h.Node.(Failing)
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	unsigned := d.build(d.order(payment))
+	unsigned := d.build(d.request(payment))
 	tx := d.sign(unsigned)
 	node.Close(t, payment.Address.Base)
 	d.broadcast(tx)
@@ -100,13 +98,10 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that
-// was restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
-func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
+// testForgottenTransactionsAreSeen makes every kind of outgoing transaction and reads them as a database that was
+// restored from an earlier backup: a token payment, a gas top-up, and a sweep of either asset from a deposit address.
+func testForgottenTransactionsAreSeen(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
-		return // there are no sweeps
-	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
 	node, tokens := h.Node.(Tokens)
 	d.fund(hot.Base, d.times(d.unit, 4))
@@ -114,7 +109,7 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	toHot := func(contract string, amount bursar.Amount) chain.Payment {
 		return chain.Payment{Address: bursar.Address{Base: hot.Base}, Contract: contract, Amount: amount}
 	}
-	topUp := d.order(chain.Payment{Address: bursar.Address{Base: deposit.Base}, Amount: d.times(d.unit, 2)})
+	topUp := d.request(chain.Payment{Address: bursar.Address{Base: deposit.Base}, Amount: d.times(d.unit, 2)})
 	topUp.Kind = chain.KindGasTopUp
 	made := []forgotten{d.made(topUp)}
 	if tokens {
@@ -124,7 +119,7 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 			Amount: bursar.Units(300)})
 		d.settle()
 		made = append(made,
-			d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
+			d.made(d.request(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
 		made = append(made, d.made(d.sweepOrder(deposit, toHot(contract, bursar.Units(300)))))
 	}
 	made = append(made, d.made(d.sweepOrder(deposit, toHot("", d.balance(deposit.Base)))))
@@ -140,7 +135,7 @@ func (d *harness) sweepOrder(payer chain.Source, payment chain.Payment) chain.Tx
 	})
 }
 
-// forgotten is a transaction of ours in a block.
+// forgotten is an outgoing transaction that the reading database does not know.
 type forgotten struct {
 	base     string
 	unsigned chain.UnsignedTx
@@ -148,9 +143,9 @@ type forgotten struct {
 	in       chain.Inclusion
 }
 
-func (d *harness) made(order chain.TxRequest) forgotten {
+func (d *harness) made(request chain.TxRequest) forgotten {
 	d.t.Helper()
-	unsigned, tx := d.send(order)
+	unsigned, tx := d.send(request)
 	in, _ := d.wantIncluded(d.settle(), tx.TxID)
-	return forgotten{order.From.Base, unsigned, tx, in}
+	return forgotten{request.From.Base, unsigned, tx, in}
 }

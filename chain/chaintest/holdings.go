@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
+func testHoldingsEqualTheNodesBalances(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	unused := d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.OwnBranch, Index: 9}).Base
@@ -21,10 +21,10 @@ func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
 	d.wantHoldings(bases, final)
 	earlier, err := h.Chain.Holdings(t.Context(), nil, "", final)
 	if err != nil || len(earlier) != 0 {
-		t.Fatalf("nobody holds %v (%v)", earlier, err)
+		t.Fatalf("holdings of no addresses are %v (%v), want none", earlier, err)
 	}
 
-	d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
+	d.send(d.request(chain.Payment{Address: d.outsider(), Amount: d.unit}))
 	d.settle()
 	d.wantHoldings(bases, d.head().Final)
 	d.wantAmount("an unused address", d.balance(unused), bursar.Amount{})
@@ -35,7 +35,7 @@ func (d *harness) wantHoldings(bases []string, at chain.BlockRef) {
 	held, err := d.chain.Holdings(d.ctx, bases, "", at)
 	d.check(err, "holdings")
 	if len(held) != len(bases) {
-		d.t.Fatalf("%d holdings of %d addresses", len(held), len(bases))
+		d.t.Fatalf("got %d holdings for %d addresses", len(held), len(bases))
 	}
 	for i, base := range bases {
 		d.wantAmount("holding of "+base, held[i], d.balance(base))

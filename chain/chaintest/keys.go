@@ -11,10 +11,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Keys are test keys of a curve: the private key of a reference is a hash of the reference, the same on every machine.
+// Keys are test keys of a curve: the private key of a reference is a hash of the reference, and so the same on every
+// machine.
 type Keys struct{ Curve chain.Curve }
 
-// Public returns a key's public half in the short form of its curve.
+// Public returns a public key in the short form of its curve.
 func (k Keys) Public(ref chain.KeyRef) chain.PublicKey {
 	if k.Curve == chain.Ed25519 {
 		return chain.PublicKey(k.ed25519(ref).Public().(ed25519.PublicKey))
@@ -22,7 +23,8 @@ func (k Keys) Public(ref chain.KeyRef) chain.PublicKey {
 	return k.secp256k1(ref).PubKey().SerializeCompressed()
 }
 
-// Sign signs what an Input asks for: 65 bytes R, S (low) and recovery id for secp256k1, 64 bytes for ed25519.
+// Sign signs an Input's digest: the signature is 65 bytes R, S (low) and recovery id on secp256k1, 64 bytes on
+// ed25519.
 func (k Keys) Sign(ref chain.KeyRef, digest []byte) []byte {
 	if k.Curve == chain.Ed25519 {
 		return ed25519.Sign(k.ed25519(ref), digest)

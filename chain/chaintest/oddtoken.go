@@ -7,25 +7,25 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// Keeper is who gets what TaxingToken keeps.
+// Keeper is the address that gets TaxingToken's share.
 var Keeper = [20]byte{17: 0x0f, 18: 0xee, 19: 0x01}
 
-// Both tokens are code of the EVM, and of Tron's machine, written by hand: anyone who asks for a balance is told of
-// 2^40, and any call of another length is a transfer(to, amount). They keep no balances, for what counts of a payment
-// are its events.
+// Both tokens are hand-written code for the EVM and for Tron's virtual machine: a balance query returns 2^40 for every
+// address, and any call of another length is a transfer(to, amount). They keep no balances, because only the events of
+// a payment count.
 const (
-	// CALLDATASIZE; PUSH1 36; EQ; PUSH1 10; JUMPI; PUSH1 26; JUMP; at 10 the answer 2^40; at 26 the transfer
+	// CALLDATASIZE; PUSH1 36; EQ; PUSH1 10; JUMPI; PUSH1 26; JUMP; at 10 the result 2^40; at 26 the transfer
 	oddPrefix = "36" + "6024" + "14" + "600a" + "57" + "601a" + "56" + oddBalance + "5b"
 	// JUMPDEST; PUSH6 2^40; MSTORE at 0; RETURN of a word
 	oddBalance = "5b" + "65010000000000" + "6000" + "52" + oddReturn
 	oddReturn  = "60206000f3"
 )
 
-// SilentToken is the code of a token whose transfers return false, move nothing, log nothing and succeed.
+// SilentToken returns the code of a token whose transfers return false, move nothing, log nothing and succeed.
 func SilentToken() []byte { return decoded(oddPrefix + "6000" + "6000" + "52" + oddReturn) }
 
-// TaxingToken is the code of a token of which a hundredth of each transfer goes to Keeper, as its events say, and the
-// rest to the receiver; transfers return true.
+// TaxingToken returns the code of a token that diverts a hundredth of each transfer to Keeper and pays the rest to the
+// receiver, as its events show; transfers return true.
 func TaxingToken() []byte {
 	transfer := hex.EncodeToString(crypto.Keccak256([]byte("Transfer(address,address,uint256)")))
 	// CALLDATALOAD of the amount; DUP1; PUSH1 100; SWAP1; DIV: the amount and its hundredth
@@ -39,7 +39,7 @@ func TaxingToken() []byte {
 		oddReturn)
 }
 
-// Creation is code that makes a contract of some code.
+// Creation returns the init code that deploys a contract with the given code.
 func Creation(code []byte) []byte {
 	// PUSH1 length; DUP1; PUSH1 11; PUSH1 0; CODECOPY; PUSH1 0; RETURN
 	return slices.Concat([]byte{0x60, byte(len(code))}, decoded("80"+"600b"+"6000"+"39"+"6000"+"f3"), code)
@@ -48,7 +48,7 @@ func Creation(code []byte) []byte {
 func decoded(text string) []byte {
 	code, err := hex.DecodeString(text)
 	if err != nil {
-		panic("chaintest: code of a token: " + err.Error()) // a constant of this file is wrong
+		panic("chaintest: code of a token: " + err.Error()) // only if a constant of this file is wrong
 	}
 	return code
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// maxRead bounds a walk along the chain, so that an adapter that never comes to the tip fails a test and hangs none.
+// maxRead bounds a walk along the chain, so that an adapter that never reaches the tip fails a test and does not hang
+// it.
 const maxRead = 5000
 
-// harness is the part of the service that a test plays: it holds the keys, follows the chain and keeps the UTXOs.
+// harness stands in for the service: it has the keys, follows the chain and keeps the UTXOs.
 type harness struct {
 	t            *testing.T
 	ctx          context.Context
@@ -28,9 +29,10 @@ type harness struct {
 	utxos        []chain.UTXO
 	source       map[string]chain.Source // by base
 	nonces       map[string]uint64       // the next one, by base, once one is known
+	numbers      bool                    // the chain has nonces
 }
 
-// newHarness starts at the chain's present head and watches the hot address.
+// newHarness starts at the chain's present head and watches the hot wallet.
 func newHarness(t *testing.T, h Harness) *harness {
 	t.Helper()
 	capabilities := h.Chain.Capabilities()
@@ -38,13 +40,14 @@ func newHarness(t *testing.T, h Harness) *harness {
 		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, capabilities: capabilities,
 		keys: Keys{Curve: capabilities.Curve}, watch: NewWatch(),
 		source: map[string]chain.Source{}, nonces: map[string]uint64{},
+		numbers: factsOf(h).numbers,
 	}
 	d.own(chain.Hot(capabilities.Family))
 	d.cursor = d.head().Latest
 	return d
 }
 
-// own makes a key's address one of ours.
+// own makes a key's address one of ours and watches it.
 func (d *harness) own(ref chain.KeyRef) chain.Source {
 	d.t.Helper()
 	address, err := d.chain.Address(d.keys.Public(ref), 0)
@@ -60,7 +63,7 @@ func (d *harness) hot() chain.Source {
 	return d.own(chain.Hot(d.capabilities.Family))
 }
 
-// deposit returns the address that a wallet of some index has.
+// deposit returns the address of the wallet with an index and watches it.
 func (d *harness) deposit(index uint32) bursar.Address {
 	d.t.Helper()
 	address := d.unwatched(index)
@@ -70,7 +73,7 @@ func (d *harness) deposit(index uint32) bursar.Address {
 	return address
 }
 
-// unwatched returns a wallet's address without watching it.
+// unwatched returns the address of the wallet with an index without watching it.
 func (d *harness) unwatched(index uint32) bursar.Address {
 	d.t.Helper()
 	ref, memo := chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
@@ -98,7 +101,7 @@ func (d *harness) head() chain.Head {
 	return head
 }
 
-// read follows the chain from the cursor to the tip and keeps the UTXOs that arrive.
+// read follows the chain from the cursor to the tip and keeps the UTXOs that it finds.
 func (d *harness) read() []chain.Block {
 	d.t.Helper()
 	blocks := d.follow(d.cursor, 100, d.watch)
@@ -128,7 +131,7 @@ func (d *harness) follow(from chain.BlockRef, limit int, watch chain.Watch) []ch
 			return all
 		}
 		if len(blocks) > limit {
-			d.t.Fatalf("After(limit %d) returned %d blocks", limit, len(blocks))
+			d.t.Fatalf("After with limit %d returned %d blocks", limit, len(blocks))
 		}
 		for _, block := range blocks {
 			if block.Parent != from.Hash || block.Ref.Height <= from.Height || block.Ref.Hash == "" {
@@ -138,11 +141,11 @@ func (d *harness) follow(from chain.BlockRef, limit int, watch chain.Watch) []ch
 		}
 		all = append(all, blocks...)
 	}
-	d.t.Fatalf("no tip after %d blocks", maxRead)
+	d.t.Fatalf("the tip was not reached after %d blocks", maxRead)
 	return nil
 }
 
-// fund pays amounts to an address of ours and returns when they are final and read.
+// fund pays amounts to an address of ours and returns once they are final and read.
 func (d *harness) fund(base string, amounts ...bursar.Amount) {
 	d.t.Helper()
 	for _, amount := range amounts {
@@ -151,7 +154,7 @@ func (d *harness) fund(base string, amounts ...bursar.Amount) {
 	d.settle()
 }
 
-// settle mines what waits, until it is final, and reads it.
+// settle mines the waiting transactions until they are final, and reads them.
 func (d *harness) settle() []chain.Block {
 	d.t.Helper()
 	d.node.Mine(d.t, 1)
@@ -159,8 +162,8 @@ func (d *harness) settle() []chain.Block {
 	return d.read()
 }
 
-// order asks for payments by the hot address, with a fee limit far above what they should cost.
-func (d *harness) order(payments ...chain.Payment) chain.TxRequest {
+// request requests payments from the hot wallet, with a fee limit far above what they should cost.
+func (d *harness) request(payments ...chain.Payment) chain.TxRequest {
 	d.t.Helper()
 	fee := d.quote(payments[0])
 	maxFee, err := fee.Mul(20 * uint64(len(payments)))
@@ -168,23 +171,23 @@ func (d *harness) order(payments ...chain.Payment) chain.TxRequest {
 	return d.from(d.hot(), chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: maxFee})
 }
 
-// from completes an order with who pays it.
-func (d *harness) from(payer chain.Source, order chain.TxRequest) chain.TxRequest {
-	order.ID = bursar.ID{15: byte(len(d.utxos) + 1)}
+// from completes a request with its payer.
+func (d *harness) from(payer chain.Source, request chain.TxRequest) chain.TxRequest {
+	request.ID = bursar.ID{15: byte(len(d.utxos) + 1)}
 	if d.capabilities.Model == chain.UTXOModel {
-		order.Change = d.hot()
+		request.Change = d.hot()
 		for _, utxo := range d.utxos {
 			if utxo.Source == payer {
-				order.UTXOs = append(order.UTXOs, utxo)
+				request.UTXOs = append(request.UTXOs, utxo)
 			}
 		}
-		return order
+		return request
 	}
-	order.From = payer
+	request.From = payer
 	if next, known := d.nonces[payer.Base]; known {
-		order.Nonce = &next
+		request.Nonce = &next
 	}
-	return order
+	return request
 }
 
 func (d *harness) quote(payment chain.Payment) bursar.Amount {
@@ -192,33 +195,40 @@ func (d *harness) quote(payment chain.Payment) bursar.Amount {
 	fee, err := d.chain.Quote(d.ctx, payment)
 	d.check(err, "quote %v", payment)
 	if fee.IsZero() {
-		d.t.Fatalf("quote of %v is nothing", payment)
+		d.t.Fatalf("quote of %v is 0, want a fee", payment)
 	}
 	return fee
 }
 
-// build drafts an order and takes what it claims from the books.
-func (d *harness) build(order chain.TxRequest) chain.UnsignedTx {
+// build builds the transaction of a request and takes its reservations from the UTXOs and nonces.
+func (d *harness) build(request chain.TxRequest) chain.UnsignedTx {
 	d.t.Helper()
-	unsigned, err := d.chain.Build(d.ctx, order)
-	d.check(err, "draft")
+	unsigned, err := d.chain.Build(d.ctx, request)
+	d.check(err, "build")
 	for _, resource := range unsigned.Reservations {
 		d.utxos = slices.DeleteFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == resource })
 		base, number, _ := strings.Cut(resource, "/")
-		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
+		if d.capabilities.Model == chain.UTXOModel {
+			continue
+		}
+		nonce, err := strconv.ParseUint(number, 10, 64)
+		if d.numbers != (err == nil) {
+			d.t.Fatalf("reservation %q, but nonces are expected: %v (see Harness.Unnumbered)", resource, d.numbers)
+		}
+		if d.numbers {
 			d.nonces[base] = nonce + 1
 		}
 	}
 	return unsigned
 }
 
-// sign does what a signer does and makes the transaction ours.
+// sign signs as a signer does and watches for the transaction as ours.
 func (d *harness) sign(unsigned chain.UnsignedTx) chain.SignedTx {
 	d.t.Helper()
 	tx, err := d.chain.Assemble(unsigned, d.signatures(unsigned))
 	d.check(err, "assemble")
 	if tx.TxID == "" || len(tx.Raw) == 0 {
-		d.t.Fatalf("assembled transaction %q has %d bytes", tx.TxID, len(tx.Raw))
+		d.t.Fatalf("assembled transaction %q has %d bytes, want an id and bytes", tx.TxID, len(tx.Raw))
 	}
 	d.watch.AddSent(tx.TxID)
 	return tx
@@ -240,10 +250,10 @@ func (d *harness) inspect(unsigned []byte) chain.Contents {
 	return contents
 }
 
-// send drafts, signs and broadcasts.
-func (d *harness) send(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+// send builds, signs and broadcasts.
+func (d *harness) send(request chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	d.t.Helper()
-	unsigned := d.build(order)
+	unsigned := d.build(request)
 	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	return unsigned, tx
@@ -254,7 +264,7 @@ func (d *harness) broadcast(tx chain.SignedTx) {
 	d.check(d.chain.Broadcast(d.ctx, tx), "broadcast %s", tx.TxID)
 }
 
-// balance returns what the node says that an address holds.
+// balance returns how much of the native asset an address holds, as the node says.
 func (d *harness) balance(base string) bursar.Amount {
 	d.t.Helper()
 	return d.node.Balance(d.t, base)

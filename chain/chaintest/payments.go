@@ -13,23 +13,23 @@ func testPaymentAppearsOnce(t *testing.T, h Harness) {
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.plus(d.unit, bursar.Units(7))}
 	txID := h.Node.Pay(t, payment)[0]
 	if waiting := transfers(d.read(), ""); len(waiting) != 0 {
-		t.Fatalf("a payment in no block appears: %+v", waiting)
+		t.Fatalf("a payment that is in no block gives the transfers %+v", waiting)
 	}
 	h.Node.Mine(t, 1)
 	blocks := d.read()
 	transfer := d.wantTransfer(blocks, txID, payment)
 	if all := transfers(blocks, ""); len(all) != 1 {
-		t.Fatalf("one payment appears as %+v", all)
+		t.Fatalf("one payment gives the transfers %+v, want 1", all)
 	}
 	if final := d.head().Final; final.Height >= transfer.in.Height && d.capabilities.Confirmations > 1 {
-		t.Fatalf("a payment in %v is final at once: %v", transfer.in, final)
+		t.Fatalf("a payment in %v is final at once, with the final block %v", transfer.in, final)
 	}
 	h.Node.Finalize(t)
 	if final := d.head().Final; final.Height < transfer.in.Height {
-		t.Fatalf("a payment in %v is not final: %v", transfer.in, final)
+		t.Fatalf("a payment in %v is not final, with the final block %v", transfer.in, final)
 	}
 	if again := d.wantTransfer(d.follow(start, 3, d.watch), txID, payment); again != transfer {
-		t.Fatalf("read again, the transfer is %+v, was %+v", again, transfer)
+		t.Fatalf("read again, the transfer is %+v, want %+v", again, transfer)
 	}
 }
 
@@ -46,7 +46,7 @@ func testSeveralPaymentsInOneTransaction(t *testing.T, h Harness) {
 	h.Node.Mine(t, 1)
 	found := transfers(d.read(), "")
 	if len(found) != 3 {
-		t.Fatalf("three payments of ours appear as %+v", found)
+		t.Fatalf("three payments to us give the transfers %+v, want 3", found)
 	}
 	type identity struct {
 		txID   string
@@ -65,7 +65,7 @@ func testSeveralPaymentsInOneTransaction(t *testing.T, h Harness) {
 		}
 	}
 	if len(seen) != 3 {
-		t.Fatalf("%d of three payments have an identity of their own: %+v", len(seen), found)
+		t.Fatalf("%d of three payments have an identity of their own, want 3: %+v", len(seen), found)
 	}
 }
 
@@ -79,17 +79,19 @@ func testAddressMadeInSyncIsSeen(t *testing.T, h Harness) {
 	watch.OnSync(func(int) { watch.Add(address.Base) })
 	d.wantTransfer(d.follow(d.cursor, 10, watch), txID, payment)
 	if watch.Syncs() == 0 || watch.Blind() != 0 {
-		t.Fatalf("Sync was called %d times, %d questions came before it", watch.Syncs(), watch.Blind())
+		t.Fatalf("Sync was called %d times, want at least once; %d questions came before it, want 0",
+			watch.Syncs(), watch.Blind())
 	}
 }
 
-// testSyncFollowsTheBlock makes an address and mines its payment while the adapter is inside Sync. The address becomes
-// visible with the next Sync only, so an adapter that fetches a block after the Sync that it relies on misses it.
+// testSyncFollowsTheBlock creates an address and mines its payment while the adapter is inside Sync. The address
+// becomes visible with the next Sync only, so an adapter that fetches a block after the Sync that it relies on misses
+// the payment.
 func testSyncFollowsTheBlock(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	address := d.unwatched(5)
 	payment := chain.Payment{Address: address, Amount: d.unit}
-	h.Node.Pay(t, chain.Payment{Address: d.outsider(), Amount: d.unit}) // an empty block is no reason to ask
+	h.Node.Pay(t, chain.Payment{Address: d.outsider(), Amount: d.unit}) // an empty block gives no reason to ask
 	h.Node.Mine(t, 2)
 	var txID string
 	watch := NewWatch()
@@ -103,22 +105,19 @@ func testSyncFollowsTheBlock(t *testing.T, h Harness) {
 	})
 	blocks := d.follow(d.cursor, 10, watch)
 	if txID == "" {
-		t.Fatal("Sync was never called")
+		t.Fatal("Sync was never called, want at least once")
 	}
 	d.wantTransfer(blocks, txID, payment)
 }
 
-func testFailedPaymentIsNothing(t *testing.T, h Harness) {
-	node, able := h.Node.(Failing)
-	if !able {
-		return
-	}
+func testFailedPaymentDeliversNothing(t *testing.T, h Harness) {
+	node := h.Node.(Failing)
 	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := node.PayFailed(t, payment)
 	h.Node.Mine(t, 1)
 	if found := transfers(d.read(), ""); len(found) != 0 {
-		t.Fatalf("a failed payment appears: %+v", found)
+		t.Fatalf("a failed payment gives the transfers %+v, want none", found)
 	}
 	_, err := h.Chain.Find(t.Context(), txID)
 	d.check(err, "find the failed transaction")

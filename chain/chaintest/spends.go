@@ -15,9 +15,9 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 	payment := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(3))}
 	hotBefore, before := d.balance(hot), d.balance(payment.Address.Base)
 
-	order := d.order(payment)
-	unsigned := d.build(order)
-	d.wantFits(order, unsigned)
+	request := d.request(payment)
+	unsigned := d.build(request)
+	d.wantFits(request, unsigned)
 	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	d.broadcast(tx)
@@ -25,95 +25,94 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 	blocks := d.read()
 	inclusion, in := d.wantIncluded(blocks, tx.TxID)
 	if inclusion.Failed || inclusion.Fee.IsZero() || unsigned.Fee.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, unsigned.Fee)
+		t.Fatalf("inclusion is %+v, want success and a fee of at most %s", inclusion, unsigned.Fee)
 	}
 	d.wantAmount("the outsider's gain", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
-	d.wantAmount("our cost", d.minus(hotBefore, d.balance(hot)), d.plus(payment.Amount, inclusion.Fee))
+	d.wantAmount("cost to the hot wallet", d.minus(hotBefore, d.balance(hot)), d.plus(payment.Amount, inclusion.Fee))
 	d.wantChange(blocks, tx)
 	if ref, err := h.Chain.Find(t.Context(), tx.TxID); err != nil || ref != in {
-		t.Fatalf("found in %v (%v), included in %v", ref, err, in)
+		t.Fatalf("Find returns the block %v (%v), want %v", ref, err, in)
 	}
-	d.broadcast(tx) // it is in a block now
+	d.broadcast(tx) // once more: it is in a block now
 	h.Node.Finalize(t)
 	d.broadcast(tx)
 	d.wantAmount("the outsider's gain in the end", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
 }
 
-// wantFits checks an unsigned transaction against its order as a signer does.
-func (d *harness) wantFits(order chain.TxRequest, unsigned chain.UnsignedTx) {
+// wantFits checks an unsigned transaction against its request as a signer does.
+func (d *harness) wantFits(request chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
 	contents := d.inspect(unsigned.Bytes)
-	if contents.Fee != unsigned.Fee || unsigned.Fee.IsZero() || order.MaxFee.Less(unsigned.Fee) || contents.Weight == 0 {
-		d.t.Fatalf("fee %s of weight %d in the bytes, %s in the draft, at most %s wanted",
-			contents.Fee, contents.Weight, unsigned.Fee, order.MaxFee)
+	if contents.Fee != unsigned.Fee || unsigned.Fee.IsZero() || request.MaxFee.Less(unsigned.Fee) || contents.Weight == 0 {
+		d.t.Fatalf("fee %s and weight %d in the bytes, fee %s of the unsigned transaction, want equal fees of at most %s",
+			contents.Fee, contents.Weight, unsigned.Fee, request.MaxFee)
 	}
 	rest := slices.Clone(contents.Payments)
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		i := slices.Index(rest, payment)
 		if i < 0 {
-			d.t.Fatalf("the draft pays %+v and not %+v", contents.Payments, payment)
+			d.t.Fatalf("the transaction pays %+v, want among them %+v", contents.Payments, payment)
 		}
 		rest = slices.Delete(rest, i, i+1)
 	}
 	for _, change := range rest {
-		if d.capabilities.Model != chain.UTXOModel || change.Address.Base != order.Change.Base || change.Contract != "" {
-			d.t.Fatalf("the draft pays %+v, which nobody ordered", change)
+		if d.capabilities.Model != chain.UTXOModel || change.Address.Base != request.Change.Base || change.Contract != "" {
+			d.t.Fatalf("the transaction pays %+v, which was not requested", change)
 		}
 	}
 	if d.capabilities.Model == chain.UTXOModel {
-		d.wantUTXOs(order, unsigned, contents)
-	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(unsigned.Reservations) != 1 {
-		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, unsigned.Reservations, order.From)
+		d.wantUTXOs(request, unsigned, contents)
+	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != request.From || len(unsigned.Reservations) != 1 {
+		d.t.Fatalf("inputs are %+v and reservations %q, want one of each from %+v",
+			contents.Inputs, unsigned.Reservations, request.From)
 	}
 }
 
-// wantUTXOs checks that an unsigned transaction uses ordered UTXOs, each once, and that what goes in comes out.
-func (d *harness) wantUTXOs(order chain.TxRequest, unsigned chain.UnsignedTx, contents chain.Contents) {
+// wantUTXOs checks that an unsigned transaction uses UTXOs of the request, each once, and that its inputs equal its
+// outputs and its fee.
+func (d *harness) wantUTXOs(request chain.TxRequest, unsigned chain.UnsignedTx, contents chain.Contents) {
 	d.t.Helper()
 	var in, out bursar.Amount
 	reserved := map[string]bool{}
 	var sources, wanted []chain.Source
 	for _, resource := range unsigned.Reservations {
-		i := slices.IndexFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == resource })
+		i := slices.IndexFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == resource })
 		if i < 0 || reserved[resource] {
-			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", resource, unsigned.Reservations)
+			d.t.Fatalf("reservation %q is not a UTXO of the request, or is there twice: %q", resource, unsigned.Reservations)
 		}
 		reserved[resource] = true
-		in = d.plus(in, order.UTXOs[i].Amount)
-		wanted = append(wanted, order.UTXOs[i].Source)
+		in = d.plus(in, request.UTXOs[i].Amount)
+		wanted = append(wanted, request.UTXOs[i].Source)
 	}
 	for _, input := range contents.Inputs {
 		sources = append(sources, input.Source)
 	}
 	if len(reserved) == 0 || !slices.Equal(sources, wanted) {
-		d.t.Fatalf("claims %q are signed by %+v, want %+v", unsigned.Reservations, sources, wanted)
+		d.t.Fatalf("reservations %q are signed by %+v, want %+v", unsigned.Reservations, sources, wanted)
 	}
 	for _, payment := range contents.Payments {
 		out = d.plus(out, payment.Amount)
 	}
-	d.wantAmount("what goes in", in, d.plus(out, unsigned.Fee))
+	d.wantAmount("sum of the inputs", in, d.plus(out, unsigned.Fee))
 }
 
-// wantChange checks that a transaction's change is what it says, and that all of it comes back.
+// wantChange checks that the change which a transaction names comes back, and nothing else.
 func (d *harness) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 	d.t.Helper()
 	found := transfers(blocks, tx.TxID)
 	for _, change := range tx.Change {
 		i := slices.IndexFunc(found, func(p placed) bool { return p.UTXO == change.Outpoint })
 		if i < 0 || found[i].Amount != change.Amount || found[i].Address.Base != change.Source.Base {
-			d.t.Fatalf("change %+v does not come back: %+v", change, found)
+			d.t.Fatalf("change %+v is not among the transfers %+v", change, found)
 		}
 	}
 	if d.capabilities.Model == chain.UTXOModel && len(found) != len(tx.Change) {
-		d.t.Fatalf("%d transfers to us, %d coins of change", len(found), len(tx.Change))
+		d.t.Fatalf("got %d transfers to us, want %d UTXOs of change", len(found), len(tx.Change))
 	}
 }
 
 func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.MaxPayments < 2 {
-		return
-	}
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3), d.times(d.unit, 3))
 	payments := []chain.Payment{
@@ -122,9 +121,9 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 		{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(1))},
 	}
 	payments = payments[:min(len(payments), d.capabilities.MaxPayments)]
-	order := d.order(payments...)
-	unsigned := d.build(order)
-	d.wantFits(order, unsigned)
+	request := d.request(payments...)
+	unsigned := d.build(request)
+	d.wantFits(request, unsigned)
 	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
@@ -138,62 +137,57 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 
 func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.SharedAddress {
-		return // there is nothing to collect
-	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
 	amounts := []bursar.Amount{d.times(d.unit, 2), d.unit}
 	d.fund(deposit.Base, amounts...)
 	all := d.balance(deposit.Base)
 	d.wantAmount("the deposit", all, d.plus(amounts...))
 
-	unsigned, order := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
+	unsigned, request := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
 	for _, payment := range d.inspect(unsigned.Bytes).Payments {
 		if payment.Address.Base != hot.Base || payment.Contract != "" {
-			t.Fatalf("a sweep pays %+v", payment)
+			t.Fatalf("a sweep pays %+v, want only the hot wallet in the native asset", payment)
 		}
 	}
 	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
-	d.wantAmount("what is left", d.plus(d.balance(hot.Base), d.balance(deposit.Base), inclusion.Fee), all)
-	if left := d.balance(deposit.Base); order.MaxFee.Less(left) {
-		t.Fatalf("a sweep of %s leaves %s, more than a fee of %s", all, left, order.MaxFee)
+	d.wantAmount("sum of both balances and the fee",
+		d.plus(d.balance(hot.Base), d.balance(deposit.Base), inclusion.Fee), all)
+	if left := d.balance(deposit.Base); request.MaxFee.Less(left) {
+		t.Fatalf("a sweep of %s leaves %s, want at most the fee limit of %s", all, left, request.MaxFee)
 	}
 }
 
-// sweep drafts the collection of all that a deposit address holds. An adapter takes the fee out of the amount, or says
-// exactly how much is missing; then the order is made smaller by that.
+// sweep builds the sweep of all that a deposit address holds. An adapter takes the fee out of the amount, or says
+// exactly how much is missing; then the request is lowered by that.
 func (d *harness) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
 	d.t.Helper()
 	maxFee := d.times(d.quote(payment), 20)
-	order := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
-	_, err := d.chain.Build(d.ctx, order)
+	request := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
+	_, err := d.chain.Build(d.ctx, request)
 	if missing := needsFunds(err); !missing.IsZero() {
-		order.Payments[0].Amount = d.minus(payment.Amount, missing)
+		request.Payments[0].Amount = d.minus(payment.Amount, missing)
 	}
-	return d.build(order), order
+	return d.build(request), request
 }
 
-func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
+func testTwoTransactionsInOneBlock(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.MaxPending < 2 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2))
 	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	two := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(5))}
-	first, firstTx := d.send(d.order(one))
-	second, secondTx := d.send(d.order(two))
+	first, firstTx := d.send(d.request(one))
+	second, secondTx := d.send(d.request(two))
 	if slices.ContainsFunc(first.Reservations, func(c string) bool { return slices.Contains(second.Reservations, c) }) {
-		t.Fatalf("two spends share a claim: %q and %q", first.Reservations, second.Reservations)
+		t.Fatalf("two transactions share a reservation: %q and %q", first.Reservations, second.Reservations)
 	}
 	h.Node.Mine(t, 1)
 	blocks := d.read()
 	_, in := d.wantIncluded(blocks, firstTx.TxID)
 	if _, other := d.wantIncluded(blocks, secondTx.TxID); other != in {
-		t.Fatalf("two spends that wait together are in %v and %v", in, other)
+		t.Fatalf("two transactions that waited together are in the blocks %v and %v, want the same", in, other)
 	}
 	d.wantAmount("the first gain", d.balance(one.Address.Base), one.Amount)
 	d.wantAmount("the second gain", d.balance(two.Address.Base), two.Amount)
@@ -201,20 +195,17 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 
 func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.Model != chain.UTXOModel || d.capabilities.MaxPending < 2 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 5))
 	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	two := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	_, parent := d.send(d.order(one))
+	_, parent := d.send(d.request(one))
 	if len(parent.Change) != 1 {
-		t.Fatalf("change of four units is %+v", parent.Change)
+		t.Fatalf("the change is %+v, want one output", parent.Change)
 	}
 	change := parent.Change[0]
 	change.Unconfirmed = true
 	d.utxos = append(d.utxos, change)
-	_, child := d.send(d.order(two))
+	_, child := d.send(d.request(two))
 	h.Node.Mine(t, 1)
 	blocks := d.read()
 	d.wantIncluded(blocks, parent.TxID)

@@ -12,8 +12,7 @@ import (
 )
 
 // Throughput measures how fast an adapter follows its chain when the node is as far away as a hosted provider. Each
-// adapter has a Benchmark that brings blocks of the size that its main net has today; docs/performance.md shows the
-// results.
+// adapter has a Benchmark with blocks of the size that its mainnet has today; docs/performance.md shows the results.
 //
 //	func BenchmarkThroughput(b *testing.B) {
 //		node := newBlockServer(...) // the adapter's own: answers like the node, from blocks made or recorded beforehand
@@ -36,22 +35,23 @@ import (
 //	peak-MB       the most memory on the heap beyond what was there before, collectable or not, in 1,000,000 bytes; it
 //	              includes what Node allocates to answer
 type Throughput struct {
-	// Node answers as the chain's node does, to any number of calls at a time. It should write answers from pieces that it
-	// keeps: what it computes and allocates is measured too.
+	// Node answers as the chain's node does, to any number of calls at a time. It should write answers from prepared
+	// pieces: what it computes and allocates is measured too.
 	Node http.Handler
-	// Open opens the adapter on endpoints that all lead to Node.
+	// Open opens the adapter on endpoints that are all served by Node.
 	Open func(b *testing.B, urls []string) chain.Blocks
-	// From is the block before the first that is followed; Node has Blocks more behind it, up to its head.
+	// From is the block before the first that is followed; Node has Blocks more after it, up to its head.
 	From   chain.BlockRef
 	Blocks int
 	// Pace is the chain's time between two blocks.
 	Pace time.Duration
-	// Watch says what is ours; Transfers is how many transfers all the blocks hold for it. A run that finds others fails.
+	// Watch says what is ours; Transfers is how many transfers all the blocks have for it. A run that finds another
+	// number fails.
 	Watch     chain.Watch
 	Transfers int
 	// Gzip adds a run with compressed answers. The compression is measured too.
 	Gzip bool
-	// Endpoints is how many endpoints there are; 0: one.
+	// Endpoints is the number of endpoints; 0 means one.
 	Endpoints int
 }
 
@@ -91,7 +91,7 @@ func (m Throughput) measure(b *testing.B, l latency, limit int) {
 		urls = append(urls, server.URL)
 	}
 	blocks := m.Open(b, urls)
-	if _, err := blocks.Head(b.Context()); err != nil { // which connects
+	if _, err := blocks.Head(b.Context()); err != nil { // this connects
 		b.Fatalf("ask for the head: %v", err)
 	}
 	front.reset()
@@ -110,14 +110,14 @@ func (m Throughput) measure(b *testing.B, l latency, limit int) {
 	b.ReportMetric(float64(front.posts.Load())/followed, "posts/block")
 	b.ReportMetric(float64(front.bytes.Load())/followed/1e6, "MB/block")
 	b.ReportMetric(float64(peak)/1e6, "peak-MB")
-	b.ReportMetric(0, "ns/op") // a pass over all the blocks is no unit of anything
+	b.ReportMetric(0, "ns/op") // the time of a pass over all blocks says nothing
 }
 
-// idle bounds how often a node may have no news before all its blocks were read: an endpoint that lags is not part of
-// this.
+// idle bounds how often a node may return no new block before all its blocks were read: endpoints do not lag in this
+// benchmark.
 const idle = 10
 
-// follow reads all the blocks as the follower does: the head, then what follows the last block, a number at a time.
+// follow reads all the blocks as the follower does: the head, then up to limit blocks after the last one.
 func (m Throughput) follow(ctx context.Context, blocks chain.Blocks, limit int) error {
 	last, read, transfers, empty := m.From, 0, 0, 0
 	for read < m.Blocks {
@@ -132,7 +132,7 @@ func (m Throughput) follow(ctx context.Context, blocks chain.Blocks, limit int) 
 			empty = 0
 		}
 		if empty == idle {
-			return fmt.Errorf("%d blocks were read and the node says there are no more", read)
+			return fmt.Errorf("the node returned no more blocks after %d of %d", read, m.Blocks)
 		}
 		for _, block := range next {
 			if block.Parent != last.Hash {
@@ -144,7 +144,7 @@ func (m Throughput) follow(ctx context.Context, blocks chain.Blocks, limit int) 
 		read += len(next)
 	}
 	if transfers != m.Transfers {
-		return fmt.Errorf("%d transfers were found, of %d", transfers, m.Transfers)
+		return fmt.Errorf("found %d transfers, want %d", transfers, m.Transfers)
 	}
 	return nil
 }

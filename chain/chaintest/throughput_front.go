@@ -17,7 +17,7 @@ import (
 // bigAnswer is the size from which an answer is a large one, such as a block. In bytes.
 const bigAnswer = 64 << 10
 
-// front stands before a node, answers after the latency, and counts.
+// front is a proxy before a node: it answers after the latency, and counts.
 type front struct {
 	node    http.Handler
 	latency latency
@@ -44,7 +44,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &delayed{ResponseWriter: w, front: f, ctx: r.Context(), status: http.StatusOK}
 	if f.latency.gzip && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		answer.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is known
+		answer.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 	}
 	f.node.ServeHTTP(answer, r)
 	answer.close()
@@ -59,27 +59,27 @@ func calls(body []byte) int {
 	return len(batch)
 }
 
-// delayed holds an answer back until it is whole, or large, and the latency of its size has passed.
+// delayed keeps an answer back until it is complete, or large, and the latency of its size has passed.
 type delayed struct {
 	http.ResponseWriter
 	front  *front
 	ctx    context.Context
 	zip    *gzip.Writer
 	status int
-	held   []byte
-	open   bool
+	kept   []byte
+	sent   bool
 }
 
 // WriteHeader is called by a node that answers with another status than 200.
 func (d *delayed) WriteHeader(status int) { d.status = status }
 
-// Write holds the beginning of an answer back until its size class is known.
+// Write keeps the beginning of an answer back until its size class is known.
 func (d *delayed) Write(p []byte) (int, error) {
 	d.front.bytes.Add(int64(len(p)))
-	if d.open {
+	if d.sent {
 		return d.out(p)
 	}
-	if d.held = append(d.held, p...); len(d.held) < bigAnswer {
+	if d.kept = append(d.kept, p...); len(d.kept) < bigAnswer {
 		return len(p), nil
 	}
 	if err := d.release(d.front.latency.big); err != nil {
@@ -90,11 +90,11 @@ func (d *delayed) Write(p []byte) (int, error) {
 
 func (d *delayed) release(after time.Duration) error {
 	d.front.wait(d.ctx, after)
-	d.open = true
+	d.sent = true
 	d.ResponseWriter.Header().Del("Content-Length") // of an answer that is not compressed
 	d.ResponseWriter.WriteHeader(d.status)
-	_, err := d.out(d.held)
-	d.held = nil
+	_, err := d.out(d.kept)
+	d.kept = nil
 	return err
 }
 
@@ -105,9 +105,9 @@ func (d *delayed) out(p []byte) (int, error) {
 	return d.ResponseWriter.Write(p)
 }
 
-// close ends an answer. A client that is gone does not hear it, which it knows best.
+// close ends an answer. Errors are ignored: they mean that the client is gone.
 func (d *delayed) close() {
-	if !d.open {
+	if !d.sent {
 		_ = d.release(d.front.latency.small)
 	}
 	if d.zip != nil {
@@ -115,7 +115,7 @@ func (d *delayed) close() {
 	}
 }
 
-// wait waits, or until the client is gone.
+// wait returns after d, or earlier when the client is gone.
 func wait(ctx context.Context, d time.Duration) {
 	if d == 0 {
 		return
@@ -128,7 +128,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// watchHeap returns what ends the watch and says how many bytes the heap grew by at most.
+// watchHeap samples the heap until the returned function is called, which returns by how many bytes it grew at most.
 func watchHeap() (peak func() uint64) {
 	runtime.GC()
 	before, most := heapNow(), uint64(0)

@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-// distant reads a chain in memory as if it asked a node: a question for each head and each block.
+// distant reads a chain in memory as if it asked a node: one HTTP request for each head and each block.
 type distant struct {
 	*sim.Chain
 	url string
@@ -53,17 +53,17 @@ func (d distant) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return blocks, err
 }
 
-// pages answers with blocks of 100 kB.
+// pages returns a node that answers with blocks of 100 kB.
 func pages() http.Handler {
 	block := bytes.Repeat([]byte("block"), 20_000)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/block" {
-			_, _ = w.Write(block) // a client that is gone knows
+			_, _ = w.Write(block) // an error means that the client is gone
 		}
 	})
 }
 
-// overSim is a measurement of the chain in memory.
+// overSim returns the benchmark of a chain in memory.
 func overSim(tb testing.TB) Throughput {
 	c := sim.New(sim.Config{})
 	from, err := c.At(tb.Context(), 0)
@@ -75,11 +75,11 @@ func overSim(tb testing.TB) Throughput {
 		Open: func(_ *testing.B, urls []string) chain.Blocks { return distant{c, urls[0]} }}
 }
 
-// BenchmarkSim shows how an adapter is measured. It is no adapter of a real chain, and is named so that it is not among
-// them.
+// BenchmarkSim shows how an adapter is measured. It measures no real chain, and its name keeps it out of the adapters'
+// results.
 func BenchmarkSim(b *testing.B) { overSim(b).Run(b) }
 
-func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {
+func TestARunThatMissesBlocksOrTransfersFails(t *testing.T) {
 	m := overSim(t)
 	server := httptest.NewServer(&front{node: m.Node, wait: wait})
 	defer server.Close()
@@ -88,19 +88,19 @@ func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, other := range map[string]func(m *Throughput){
-		"no more":      func(m *Throughput) { m.Blocks++ },
-		"of 1":         func(m *Throughput) { m.Transfers = 1 },
-		"blocks after": func(m *Throughput) { m.From.Hash = "unknown" },
+		"no more blocks after 20 of 21": func(m *Throughput) { m.Blocks++ },
+		"want 1":                        func(m *Throughput) { m.Transfers = 1 },
+		"blocks after":                  func(m *Throughput) { m.From.Hash = "unknown" },
 	} {
 		wrong := m
 		other(&wrong)
 		if err := wrong.follow(t.Context(), adapter, 7); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("got error %v, want one with %q", err, what)
 		}
 	}
 }
 
-func TestAnswersWaitByTheirSizeAndAreCounted(t *testing.T) {
+func TestAnswersAreDelayedByTheirSizeAndCounted(t *testing.T) {
 	var waited []time.Duration
 	f := &front{node: pages(), latency: latency{small: 1, big: 2}, wait: func(_ context.Context, d time.Duration) {
 		waited = append(waited, d)
@@ -114,10 +114,10 @@ func TestAnswersWaitByTheirSizeAndAreCounted(t *testing.T) {
 	}
 	ask("/head", `[{"id":1},{"id":2}]`)
 	if answer := ask("/block", `{"id":1}`); answer.Body.Len() != 100_000 {
-		t.Errorf("%d bytes come", answer.Body.Len())
+		t.Errorf("got %d bytes, want 100000", answer.Body.Len())
 	}
 	if got := fmt.Sprint(waited, f.calls.Load(), f.posts.Load(), f.bytes.Load()); got != "[1ns 2ns] 3 2 100000" {
-		t.Errorf("waited, calls, posts and bytes: %s", got)
+		t.Errorf("waited, calls, posts and bytes are %s, want [1ns 2ns] 3 2 100000", got)
 	}
 	f.latency.gzip = true
 	answer := ask("/block", `{}`)
@@ -126,9 +126,9 @@ func TestAnswersWaitByTheirSizeAndAreCounted(t *testing.T) {
 		t.Fatal(err, answer.Header())
 	}
 	if text, err := io.ReadAll(unpacked); err != nil || len(text) != 100_000 {
-		t.Errorf("%d bytes are unpacked: %v", len(text), err)
+		t.Errorf("got %d bytes after decompression (%v), want 100000", len(text), err)
 	}
 	if f.reset(); f.calls.Load()+f.posts.Load()+f.bytes.Load() != 0 {
-		t.Error("something is counted still")
+		t.Error("a counter is not 0 after reset")
 	}
 }

@@ -19,7 +19,7 @@ type Watch struct {
 	sent      map[string]bool
 	resources map[string]bool
 	syncs     int
-	blind     int // questions that came before the first Sync
+	blind     int // how many questions came before the first Sync
 	onSync    func(nth int)
 }
 
@@ -39,7 +39,7 @@ func (w *Watch) Add(bases ...string) {
 	}
 }
 
-// AddSent makes transactions ours.
+// AddSent adds transactions of ours.
 func (w *Watch) AddSent(txIDs ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *Watch) AddSent(txIDs ...string) {
 	}
 }
 
-// Ask has the watch ask who uses some outputs.
+// Ask makes the watch ask which transactions spend the named outputs.
 func (w *Watch) Ask(resources ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *Watch) Ask(resources ...string) {
 	}
 }
 
-// OnSync sets what each Sync does, counted from 1; it may call Add.
+// OnSync sets a function that each Sync calls with its number, from 1; the function may call Add.
 func (w *Watch) OnSync(do func(nth int)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,14 +71,14 @@ func (w *Watch) Syncs() int {
 	return w.syncs
 }
 
-// Blind returns how many questions came before the first Sync.
+// Blind returns how many questions came before the first Sync, which an adapter must not ask.
 func (w *Watch) Blind() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.blind
 }
 
-// Sync counts the call and does what OnSync set.
+// Sync counts the call and calls the function that OnSync set.
 func (w *Watch) Sync(ctx context.Context) error {
 	w.mu.Lock()
 	w.syncs++

@@ -14,7 +14,7 @@ import (
 // address is 20 bytes; its text is EIP-55.
 type address [20]byte
 
-// String returns the form with a checksum in the case of its letters (EIP-55), which is the canonical base of Bursar.
+// String returns the EIP-55 form, whose letter case is a checksum. It is Bursar's canonical base address.
 func (a address) String() string {
 	text := a.digits()
 	sum := keccak(text[2:])
@@ -30,14 +30,14 @@ func (a address) String() string {
 	return string(text[:])
 }
 
-// digits is the plain form as bytes.
+// digits returns the plain lower-case form as bytes.
 func (a address) digits() (text [42]byte) {
 	copy(text[:], "0x")
 	hex.Encode(text[2:], a[:])
 	return text
 }
 
-// hex is the plain form for nodes, which do not look at the checksum.
+// hex returns the plain lower-case form for nodes, which ignore the checksum.
 func (a address) hex() string { return "0x" + hex.EncodeToString(a[:]) }
 
 // Address returns the address of a compressed secp256k1 key. A memo is an error: these chains have none.
@@ -46,7 +46,7 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
 	}
 	if len(pub) != 33 {
-		return bursar.Address{}, fmt.Errorf("address of a key: %d bytes, want 33", len(pub))
+		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want 33", len(pub))
 	}
 	key, err := crypto.DecompressPubkey(pub)
 	if err != nil {
@@ -55,8 +55,8 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
 }
 
-// ParseAddress accepts 0x and 40 hexadecimal digits, in one case or with a right EIP-55 checksum, and refuses the zero
-// address.
+// ParseAddress accepts 0x and 40 hexadecimal digits, in one case or with a correct EIP-55 checksum, and refuses the
+// zero address.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
@@ -80,23 +80,23 @@ func parseAddress(s string) (address, error) {
 		return a, fmt.Errorf("%w: want 0x and 40 hexadecimal digits", bursar.ErrBadAddress)
 	}
 	if _, err := hex.Decode(a[:], []byte(s[2:])); err != nil {
-		return a, fmt.Errorf("%w: not hexadecimal", bursar.ErrBadAddress)
+		return a, fmt.Errorf("%w: the address is not hexadecimal", bursar.ErrBadAddress)
 	}
 	digits := s[2:]
 	if digits != strings.ToLower(digits) && digits != strings.ToUpper(digits) && s != a.String() {
 		return address{}, fmt.Errorf("%w: the checksum is wrong", bursar.ErrBadAddress)
 	}
 	if a == (address{}) {
-		return a, fmt.Errorf("%w: nobody holds the zero address", bursar.ErrBadAddress)
+		return a, fmt.Errorf("%w: no key controls the zero address", bursar.ErrBadAddress)
 	}
 	return a, nil
 }
 
-// lastSystemAddress is the highest of the low addresses that no key opens: precompiled contracts (EIP-1352 reserves up
-// to 0xffff; chains use up to 0x1011) and BNB Smart Chain's system contracts.
+// lastSystemAddress is the highest of the low addresses that no key controls: precompiled contracts (EIP-1352 reserves
+// up to 0xffff; chains use up to 0x1011) and BNB Smart Chain's system contracts.
 const lastSystemAddress = 0x11ff
 
-// refusal says why value sent to an address is lost, or is empty.
+// refusal returns why value sent to an address is lost, or "" if it is not.
 func (r *Rules) refusal(to address, contract *address) string {
 	high, low := to[:18], int(to[18])<<8|int(to[19])
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// TestCheckAssets: a token that is not what the configuration says is named, and neither endpoint nor chain suffers.
+// TestCheckAssets: a token that differs from the configuration is reported, and neither endpoint nor chain suffers.
 func TestCheckAssets(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -17,12 +17,12 @@ func TestCheckAssets(t *testing.T) {
 		"right": {constant("0x" + strings.Repeat("0", 63) + "6"), ""},
 		"other decimals": {constant("0x" + strings.Repeat("0", 62) + "12"),
 			"the contract has 18 decimals and the configuration 6"},
-		"no contract":    {constant("0x"), "no token contract answers there"},
-		"another answer": {constant("0x1234"), "no token contract answers there"},
+		"no contract":    {constant("0x"), "no token contract exists at this address"},
+		"another answer": {constant("0x1234"), "no token contract exists at this address"},
 		"huge":           {constant("0x" + strings.Repeat("f", 64)), "decimals and the configuration 6"},
 		"reverts":        {refusal(3, "execution reverted"), "the contract does not answer decimals()"},
-		"runs for ever":  {refusal(-32000, "out of gas"), "the contract does not answer decimals()"},
-		"nobody knows":   {refusal(-32603, "internal error"), ""},
+		"runs forever":   {refusal(-32000, "out of gas"), "the contract does not answer decimals()"},
+		"the node fails": {refusal(-32603, "internal error"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

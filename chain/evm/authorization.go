@@ -10,20 +10,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// setCodeType is the type of a transaction that puts code at the addresses that allow it (EIP-7702).
+// setCodeType is the type of a transaction that sets code at the addresses that authorize it (EIP-7702).
 const setCodeType = 4
 
-// authority is an address whose key signed an authorization, with the nonce that the authorization uses up.
+// authority is an address whose key signed an authorization, with the nonce that the authorization uses.
 type authority struct {
 	address address
 	nonce   uint64
 }
 
-// maxAuthorizations is more than fit into a block: each costs 12,500 gas at least (EIP-7702).
+// maxAuthorizations is more than fits into a block: each costs at least 12,500 gas (EIP-7702).
 const maxAuthorizations = 1 << 15
 
-// authorities are the addresses that a transaction's authorizations were signed for. A signature is what counts:
-// whether the chain took it depends on the nonce of the moment. What nobody signed is left out.
+// authorities returns the addresses that signed a transaction's authorizations. The signature alone counts: whether the
+// chain applied the authorization depends on the nonce at that moment. Authorizations without a valid signature are
+// left out.
 func (t *transaction) authorities() []authority {
 	if t.Kind != setCodeType || len(t.Authorizations) == 0 {
 		return nil
@@ -65,7 +66,7 @@ func signedBy(list jsontext.Value) (found []authority) {
 	return found
 }
 
-// recoverAuthority returns whose key signed keccak(0x05 || rlp([chain_id, address, nonce])).
+// recoverAuthority returns the address whose key signed keccak(0x05 || rlp([chain_id, address, nonce])).
 func recoverAuthority(chainID *big.Int, to address, nonce uint64, parity byte, r, s *big.Int) (address, bool) {
 	if !crypto.ValidateSignatureValues(parity, r, s, true) {
 		return address{}, false

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// maxCompared bounds the addresses of ours of one block whose balances are compared. It takes 1.3 million gas to name
-	// as many, and knowledge of them.
+	// maxCompared limits how many of our addresses are compared by balance in one block. To mention that many costs 1.3
+	// million gas, and requires knowing them.
 	maxCompared = 4096
-	// maxTries is how often a block is read again whose balances could not be had for a reason that may pass.
+	// maxTries is how often a block is read again if its balances are unavailable for a reason that may be temporary.
 	maxTries = 3
-	// maxRemembered bounds the blocks whose tries are counted.
+	// maxRemembered limits how many blocks have their tries counted.
 	maxRemembered = 1024
 )
 
-// differences finds value that contracts sent in transactions without a trace: the balance of each watched address that
-// these name is compared with the one before, and what nothing else explains came from a contract. It belongs to the
-// transaction that names the address; where several do, it is inferred.
+// differences finds value that contracts sent in untraced transactions: it compares the balance of each watched address
+// that these transactions mention with the balance before the block, and attributes any unexplained increase to a
+// contract. The increase belongs to the transaction that mentions the address; if several do, the transfer is inferred.
 //
-// An address that nothing in the block names is not found here: reconciliation finds it.
+// This method cannot find value for an address that nothing in the block mentions: reconciliation finds it.
 func (c *Chain) differences(ctx context.Context, s source, w *scanner) error {
 	found, err := w.mentioned(c.tokens)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	if extra := len(found) - maxCompared; extra > 0 {
-		w.note(fmt.Sprintf("%d more addresses of ours are named in it than are compared", extra))
+		w.note(fmt.Sprintf("the block mentions %d more of our addresses than are compared", extra))
 		found = found[:maxCompared]
 	}
 	addresses := make([]address, len(found))
@@ -45,15 +45,15 @@ func (c *Chain) differences(ctx context.Context, s source, w *scanner) error {
 	}
 	c.counts.compared.Add(uint64(len(found)))
 	for i, m := range found {
-		if err := c.weigh(ctx, w, m, before[i], after[i]); err != nil {
+		if err := c.compareBalances(ctx, w, m, before[i], after[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// weigh compares what an address held before and after a block with what moved in it.
-func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after bursar.Amount) error {
+// compareBalances compares an address's balances before and after a block with the value that moved in it.
+func (c *Chain) compareBalances(ctx context.Context, w *scanner, m mention, before, after bursar.Amount) error {
 	in, out, err := w.explained(m.address)
 	if err != nil {
 		return err
@@ -65,9 +65,9 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 	}
 	if lost := want.SubOrZero(have); !lost.IsZero() {
 		c.counts.lost.Add(1)
-		c.log.ErrorContext(ctx, "an address of ours lost value that no transaction explains",
+		c.log.ErrorContext(ctx, "one of our addresses lost value that no transaction explains",
 			"address", m.base, "height", w.out.Ref.Height, "lost", lost.String())
-		w.note(fmt.Sprintf("address %s of ours lost %s wei that no transaction explains", m.base, lost))
+		w.note(fmt.Sprintf("our address %s lost %s wei that no transaction explains", m.base, lost))
 	}
 	if rest := have.SubOrZero(want); !rest.IsZero() {
 		txs := m.txs()
@@ -77,15 +77,15 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 	return nil
 }
 
-// compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the
-// others.
+// compared requests the balances of addresses before and after a block: from the block's own endpoint first, then from
+// the others.
 func (c *Chain) compared(
 	ctx context.Context, s source, w *scanner, of []address,
 ) (before, after []bursar.Amount, err error) {
 	parent := chain.BlockRef{Height: w.out.Ref.Height - 1, Hash: w.out.Parent}
-	at := func(s *rpc.Session, ref chain.BlockRef, held *[]bursar.Amount) error {
+	at := func(s *rpc.Session, ref chain.BlockRef, balances *[]bursar.Amount) error {
 		return insist(func() (err error) {
-			*held, err = c.balances(ctx, s, ref, "", of)
+			*balances, err = c.balances(ctx, s, ref, "", of)
 			return err
 		})
 	}
@@ -108,22 +108,22 @@ func (c *Chain) compared(
 	return nil, nil, err
 }
 
-// settleState lets a block pass whose state no endpoint shows, at once where it is thrown away and else after a few
-// tries. An operator is told; what was missed is found by reconciliation.
+// settleState accepts a block whose state no endpoint has: at once if the state is pruned, otherwise after a few tries.
+// It notifies an operator; reconciliation finds what was missed.
 func (c *Chain) settleState(ctx context.Context, s source, w *scanner, of []address, err error) error {
 	var answered *rpc.Error
 	if !stateGone(err) && !errors.As(err, &answered) || !stateGone(err) && c.again(w.out.Ref.Hash) {
 		return err
 	}
 	c.counts.uncompared.Add(uint64(len(of)))
-	c.log.WarnContext(ctx, "value sent by contracts in a block cannot be seen", "node", s.Name(),
+	c.log.WarnContext(ctx, "value sent by contracts in a block cannot be read", "node", s.Name(),
 		"height", w.out.Ref.Height, "addresses", len(of), "error", err)
-	w.note(fmt.Sprintf("the balances of %d addresses of ours that it names cannot be had (%.300v); value that "+
-		"contracts sent them is not seen", len(of), err))
+	w.note(fmt.Sprintf("the balances of %d of our addresses that the block mentions are unavailable (%.300v); "+
+		"value that contracts sent to them is missed", len(of), err))
 	return nil
 }
 
-// again counts a try at a block and reports whether it is worth another one.
+// again counts a try to read a block and reports whether another one is allowed.
 func (c *Chain) again(hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *Chain) again(hash string) bool {
 	return c.tries[hash] < maxTries
 }
 
-// explained adds up what transactions, frames and the consensus layer moved to and from an address.
+// explained sums the value that transactions, frames and the consensus layer moved to and from an address.
 func (w *scanner) explained(a address) (in, out bursar.Amount, err error) {
 	var ins, outs []bursar.Amount
 	for i := range w.Txs {
@@ -169,7 +169,7 @@ func (w *scanner) explained(a address) (in, out bursar.Amount, err error) {
 	return in, out, err
 }
 
-// earned is what the consensus layer paid an address.
+// earned returns the amounts that the consensus layer paid an address.
 func (w *scanner) earned(a address) (list []bursar.Amount, err error) {
 	for _, withdrawal := range w.Withdrawals {
 		if withdrawal.Address == a {

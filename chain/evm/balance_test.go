@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// TestBalanceDifferences reads block 1 of a node without traces. before and after are what our address holds.
+// TestBalanceDifferences reads block 1 of a node without traces. before and after are the balances of our address.
 func TestBalanceDifferences(t *testing.T) {
 	t.Parallel()
 	inner := func(i int, amount uint64) chain.Transfer { return transfer(id(i), 1, fakeOurs, amount) }
@@ -26,7 +26,7 @@ func TestBalanceDifferences(t *testing.T) {
 	failed := mention
 	failed.failed = true
 	pay := plainPayment()
-	spend := fakeTx{from: fakeOurs, to: fakeStranger, value: "0x3"}
+	spend := fakeTx{from: fakeOurs, to: fakeOutsider, value: "0x3"}
 	spent := uint64(plainGas*2*gwei + 3)
 
 	cases := []struct {
@@ -50,7 +50,8 @@ func TestBalanceDifferences(t *testing.T) {
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), inner(1, 5)}},
 		{"only a plain payment", []fakeTx{pay, mention}, 10, 17, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 		{"with a spend", []fakeTx{spend, mention}, spent + 10, 15, []chain.Transfer{inner(1, 5)}},
-		{"with a failed spend", []fakeTx{{from: fakeOurs, to: fakeStranger, value: "0x3", failed: true}, mention}, spent + 10,
+		{"with a failed spend", []fakeTx{{from: fakeOurs, to: fakeOutsider, value: "0x3", failed: true}, mention},
+			spent + 10,
 			18, []chain.Transfer{inner(1, 5)}},
 		{"with a payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x3"}, mention}, spent + 10, 18,
 			[]chain.Transfer{inner(1, 5)}},
@@ -93,7 +94,7 @@ func TestBalanceDifferencesOfWithdrawals(t *testing.T) {
 	}
 }
 
-func TestUnknownBalancesAreNoBlock(t *testing.T) {
+func TestABlockWithUnknownBalancesIsAnError(t *testing.T) {
 	t.Parallel()
 	for message, passes := range map[string]bool{"internal error": false, "missing trie node 12ab (path )": true} {
 		f := newFake(t)
@@ -117,13 +118,13 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 		return "0x5", nil
 	}
 	c := f.open(t, nil)
-	held, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "", f.at(1))
-	if err != nil || len(held) != 1 || held[0] != bursar.Units(5) {
-		t.Fatalf("held %v, %v", held, err)
+	balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "", f.at(1))
+	if err != nil || len(balances) != 1 || balances[0] != bursar.Units(5) {
+		t.Fatalf("balances %v, %v", balances, err)
 	}
-	if held, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "",
+	if balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "",
 		chain.BlockRef{Height: 1, Hash: fakeHash("x")}); err == nil {
-		t.Fatalf("held %v in a block that is not canonical", held)
+		t.Fatalf("got balances %v in a block that is not canonical", balances)
 	}
 	for _, bad := range []string{"", "0x12", fakeOurs + "00"} {
 		if _, err := c.Holdings(t.Context(), []string{bad}, "", f.at(1)); err == nil {
@@ -132,7 +133,7 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	}
 }
 
-// TestMentions looks at what counts as an address in bytes.
+// TestMentions checks which bytes count as an address.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	raw, _ := parseAddress(fakeOurs)

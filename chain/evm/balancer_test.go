@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// balancer is one address behind which each request meets another node.
+// balancer is one URL behind which each request goes to another node.
 type balancer struct {
 	nodes []*fake
 	next  atomic.Uint64
@@ -45,10 +45,11 @@ func (f *fake) shows(whole *fake, blocks int) {
 	f.final = max(blocks-4, 0)
 }
 
-// TestNodesBehindOneAddress follows a chain through an address behind which every request meets another of three nodes,
-// one of which is two blocks behind and one five. What they do not know yet is no news: no read fails, the endpoint
-// stays in use, and every block is read once, whole, in order, with what contracts paid in it.
-func TestNodesBehindOneAddress(t *testing.T) {
+// TestNodesBehindOneURL follows a chain through a URL behind which every request goes to another of three nodes, one of
+// which is two blocks behind and one five. Blocks that they do not know yet mean that there is nothing new: no read
+// fails, the endpoint stays in use, and every block is read once, complete, in order, with the payments of contracts in
+// it.
+func TestNodesBehindOneURL(t *testing.T) {
 	t.Parallel()
 	const blocks = 40
 	whole := newFake(t)
@@ -104,8 +105,8 @@ func TestNodesBehindOneAddress(t *testing.T) {
 	}
 }
 
-// TestFinalizedAboveTheNewest: two nodes have answered one question. The final block is the newest that is known.
-func TestFinalizedAboveTheNewest(t *testing.T) {
+// TestAFinalizedBlockAboveTheNewest: two nodes have answered one request. The final block is the newest known one.
+func TestAFinalizedBlockAboveTheNewest(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for range 5 {
@@ -128,8 +129,8 @@ func TestFinalizedAboveTheNewest(t *testing.T) {
 	}
 }
 
-// TestReceiptsOfAnotherBranch: receipts that were asked for by height come from a node on another branch. They are
-// asked for again, by hash.
+// TestReceiptsOfAnotherBranch: receipts that were requested by height come from a node on another branch. They are
+// requested again, by hash.
 func TestReceiptsOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -150,9 +151,9 @@ func TestReceiptsOfAnotherBranch(t *testing.T) {
 	}
 }
 
-// TestBlocksThatAreNotThereYet: an endpoint that has not what it has said to have gives what it has, or no news near
-// the tip; far below it, that is an error, lest a chain should stand still in silence.
-func TestBlocksThatAreNotThereYet(t *testing.T) {
+// TestBlocksThatAnEndpointDoesNotHaveYet: an endpoint that lacks a block that it announced gives the blocks that it
+// has, or nothing new near the tip; far below the tip that is an error, so that a chain cannot stop unnoticed.
+func TestBlocksThatAnEndpointDoesNotHaveYet(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(plainPayment())
@@ -181,7 +182,7 @@ func TestBlocksThatAreNotThereYet(t *testing.T) {
 	}
 }
 
-// TestReadersOfOneEndpoint read through that endpoint alone, whatever the others know.
+// TestReadersOfOneEndpoint reads through that endpoint alone, whatever the others know.
 func TestReadersOfOneEndpoint(t *testing.T) {
 	t.Parallel()
 	whole, _, want := mixedBlock(t)
@@ -223,12 +224,12 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 	}
 }
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
-// payment. That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL has makes a dry run of their payment
+// revert. That must not refuse the transaction request, because a refusal is final.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	purse{native: 1e18, tokens: 9}.script(f)
+	payerState{native: 1e18, tokens: 9}.script(f)
 	var dryRuns atomic.Uint64
 	f.script["eth_estimateGas"] = func(params []any) (any, error) {
 		if dryRuns.Add(1)%3 != 0 {
@@ -238,7 +239,7 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	}
 	c := f.open(t, nil)
 	for range 4 {
-		if _, err := c.Build(t.Context(), fakeOrder(chain.KindWithdrawal, base(fakeToken), 9)); err != nil {
+		if _, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, base(fakeToken), 9)); err != nil {
 			t.Fatal(err)
 		}
 	}

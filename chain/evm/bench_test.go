@@ -11,14 +11,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// stranger watches nobody, as of nearly all addresses of a block.
+// nobody watches no address, which is the case for nearly all addresses of a block.
 type nobody struct{ chain.Watch }
 
 func (nobody) Pays(string) bool       { return false }
 func (nobody) PaysFolded([]byte) bool { return false }
 func (nobody) Sent(string) bool       { return false }
 
-// busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four
+// busyBlock returns a typical mainnet block: 250 transactions, two thirds of them calls with 500 bytes of data and four
 // logs.
 func busyBlock(tb testing.TB, more ...fakeTx) (block, receipts, traces []byte) {
 	tb.Helper()

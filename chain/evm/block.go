@@ -9,14 +9,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// header is what is used of a block without its transactions.
+// header is the part of a block that is used, without its transactions.
 type header struct {
 	Number  quantity `json:"number"`
 	Hash    hash     `json:"hash"`
 	Parent  hash     `json:"parentHash"`
 	Time    quantity `json:"timestamp"`
 	BaseFee wei      `json:"baseFeePerGas"`
-	// AccessList is there since Glamsterdam (EIP-7928).
+	// AccessList exists since Glamsterdam (EIP-7928).
 	AccessList optionalHash `json:"blockAccessListHash"`
 }
 
@@ -24,7 +24,7 @@ func (h header) ref() chain.BlockRef {
 	return chain.BlockRef{Height: uint64(h.Number), Hash: h.Hash.String()}
 }
 
-// block is what is used of a block.
+// block is the part of a block that is used.
 type block struct {
 	header
 	Bloom       bloom         `json:"logsBloom"`
@@ -34,7 +34,7 @@ type block struct {
 	Withdrawals []withdrawal  `json:"withdrawals"`
 }
 
-// transaction is of any type: what its type adds is not looked at, but for authorizations.
+// transaction is a transaction of any type: fields specific to a type are ignored, except authorizations.
 type transaction struct {
 	Hash      hash     `json:"hash"`
 	BlockHash hash     `json:"blockHash"`
@@ -47,25 +47,25 @@ type transaction struct {
 	Nonce     kind     `json:"nonce"`
 
 	Authorizations jsontext.Value `json:"authorizationList"`
-	read           bool           // signed is what Authorizations say
+	read           bool           // signed has been read from Authorizations
 	signed         []authority
 }
 
-// withdrawal is value that the consensus layer pays out of nothing (EIP-4895), in gwei.
+// withdrawal is value that the consensus layer creates and pays (EIP-4895), in gwei.
 type withdrawal struct {
 	Index   quantity `json:"index"`
 	Address address  `json:"address"`
 	Amount  quantity `json:"amount"`
 }
 
-// delivered is a block with all that is needed to judge it.
+// delivered is a block with everything that is needed to evaluate it.
 type delivered struct {
 	block
 	receipts []receipt // one for each transaction, in order
-	bridged  bool      // the last transaction is the bridge's
+	bridged  bool      // the last transaction is a state-sync transaction of the bridge
 	frames   []frame   // value that contracts sent, in order
 	untraced span      // transactions whose frames are unknown
-	why      error     // why they are, where an endpoint that traces could not trace this block
+	why      error     // why the frames are unknown, if an endpoint that can trace failed to trace this block
 }
 
 // span is a range of transactions.
@@ -73,19 +73,19 @@ type span struct{ from, to int }
 
 func (s span) holds(i int) bool { return s.from <= i && i < s.to }
 
-// emptyRoot is the root of a trie with nothing in it.
+// emptyRoot is the root of an empty trie.
 var emptyRoot = hash{
 	0x56, 0xe8, 0x1f, 0x17, 0x1b, 0xcc, 0x55, 0xa6, 0xff, 0x83, 0x45, 0xe6, 0x92, 0xc0, 0xf8, 0x6e,
 	0x5b, 0x48, 0xe0, 0x1b, 0x99, 0x6c, 0xad, 0xc0, 0x01, 0x62, 0x2f, 0xb5, 0xe3, 0x63, 0xb4, 0x21,
 }
 
 var (
-	errOtherBlock = errors.New("another block than asked for")
-	errPartial    = errors.New("a part of the block is missing")
-	errExternalTx = errors.New("something of another transaction or block")
+	errOtherBlock = errors.New("the node returned another block than requested")
+	errPartial    = errors.New("part of the block is missing")
+	errExternalTx = errors.New("the data belongs to another transaction or block")
 )
 
-// check compares a block with what was asked for and with its own header.
+// check compares a block with the request and with its own header.
 func (b *block) check(height uint64) error {
 	if uint64(b.Number) != height || b.Hash == (hash{}) {
 		return fmt.Errorf("%w: %d %v", errOtherBlock, b.Number, b.Hash)
@@ -101,8 +101,8 @@ func (b *block) check(height uint64) error {
 	return nil
 }
 
-// checkReceipts compares receipts with the block: count, order, hashes, and that their logs, which make up a bloom,
-// fill the header's.
+// checkReceipts compares receipts with the block: count, order, hashes, and that the bloom of their logs equals the
+// header's.
 func (b *block) checkReceipts(receipts []receipt, logs *bloom) error {
 	if len(receipts) != len(b.Txs) {
 		return fmt.Errorf("%w: %d receipts of %d transactions", errPartial, len(receipts), len(b.Txs))
@@ -113,7 +113,7 @@ func (b *block) checkReceipts(receipts []receipt, logs *bloom) error {
 		}
 	}
 	if !b.Bloom.within(logs) {
-		return fmt.Errorf("%w: the header's bloom has logs that no receipt has", errPartial)
+		return fmt.Errorf("%w: the header's bloom contains logs that no receipt has", errPartial)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (r *receipt) check(block, tx hash, index int) error {
 	case r.BlockHash != block || r.TxHash != tx || int(r.Index) != index:
 		return errExternalTx
 	case r.Status == 0:
-		return fmt.Errorf("%w: the status", errPartial)
+		return fmt.Errorf("%w: the status is missing", errPartial)
 	case r.logs.err != nil:
 		return fmt.Errorf("logs: %w", r.logs.err)
 	case r.logs.count > 0 && r.logs.tx != tx:

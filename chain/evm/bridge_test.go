@@ -17,7 +17,7 @@ const (
 	stateReceive = "0x0000000000000000000000000000000000001001"
 )
 
-// logTransfer is what bor logs of native value that moves (bor 2.2.11, core/bor_fee_log.go).
+// logTransfer returns the log that bor writes for native value that moves (bor 2.2.11, core/bor_fee_log.go).
 func logTransfer(from, to string, value string) object {
 	return object{
 		"address": polAddress,
@@ -26,15 +26,16 @@ func logTransfer(from, to string, value string) object {
 	}
 }
 
-// stateSyncTx is a bridge's transaction that brings nine tokens and three POL for us. Its trace is told by traced.
+// stateSyncTx returns a bridge's transaction that brings nine tokens and three POL for us. traced makes its trace.
 func stateSyncTx(kind string) fakeTx {
 	return fakeTx{kind: kind, from: zeroAddress, to: zeroAddress, free: true, logs: []object{
 		transferLog(fakeOurs, 9), logTransfer(polAddress, fakeOurs, "3"),
 	}}
 }
 
-// traced makes a block's last trace what bor shows since January 2026 (eth/tracers/state_sync_tracing_hooks.go): one
-// outer call from the system address to the state receiver, with those that the events made below it.
+// traced turns a block's last trace into the one that bor shows since January 2026
+// (eth/tracers/state_sync_tracing_hooks.go): one outer call from the system address to the state receiver, with the
+// calls of the events below it.
 func (b *fakeBlock) traced(calls ...object) {
 	top := object{"type": "CALL", "from": borSystem, "to": stateReceive, "value": "0x0", "calls": calls}
 	last := len(b.traces) - 1
@@ -58,17 +59,17 @@ func (f *fake) polygon(t *testing.T, way Tracing) *Chain {
 }
 
 // TestCanonicalStateSync reads a Polygon block since Madhugiri (PIP-74): the bridge's transaction is of type 0x7f, its
-// logs are in the bloom, and its trace comes in every form that versions of bor give it. Whatever shows it, tokens and
-// POL are credited once.
+// logs are in the bloom, and its trace comes in every form of the versions of bor. In each case, tokens and POL are
+// credited once.
 func TestCanonicalStateSync(t *testing.T) {
 	t.Parallel()
-	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}}
+	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeOutsider, fakeOurs, "7")}}
 	paid := transfer(id(0), 0, fakeOurs, 7)
 	brought := tokens(1, 0, 9)
 	pol := transfer(id(1), 1, fakeOurs, 3)
 	drop := func(list *[]any) { *list = (*list)[:len(*list)-1] }
 	inner := object{"type": "CALL", "from": polAddress, "to": fakeOurs, "value": "0x3"}
-	// What the bridge paid is in a trace, or else in the balances, which are compared behind all else.
+	// The bridge's payment is in a trace, or else in the balances, which are compared last.
 	byTrace, byBalance := []chain.Transfer{paid, pol, brought}, []chain.Transfer{paid, brought, pol}
 	cases := map[string]struct {
 		spoil func(f *fake, b *fakeBlock)
@@ -114,8 +115,8 @@ func TestCanonicalStateSync(t *testing.T) {
 	}
 }
 
-// TestStateSyncAlone reads blocks that hold nothing but the bridge's transaction: a canonical one is under the header's
-// roots, one of the old form is not.
+// TestStateSyncAlone reads blocks with only the bridge's transaction: a canonical one is under the header's roots, one
+// of the old form is not.
 func TestStateSyncAlone(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"0x7f", "0x0"} {
@@ -132,7 +133,7 @@ func TestStateSyncAlone(t *testing.T) {
 	}
 }
 
-// TestCanonicalStateSyncIsChecked: its receipt is under the bloom, so a node that leaves out its logs is found out.
+// TestCanonicalStateSyncIsChecked: its receipt is under the bloom, so omitted logs are detected.
 func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	t.Parallel()
 	f, b := polygonFake(t, plainPayment(), stateSyncTx("0x7f"))
@@ -143,7 +144,7 @@ func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	}
 }
 
-// TestOldStateSync reads a Polygon block below Madhugiri, whose bridge's transaction is in no root and not in the
+// TestOldStateSync reads a Polygon block before Madhugiri, whose bridge's transaction is in no root and not in the
 // bloom, in all the forms that nodes give it.
 func TestOldStateSync(t *testing.T) {
 	t.Parallel()

@@ -13,19 +13,19 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// verdict is what a node's refusal of a raw transaction means.
+// verdict is the meaning of a node's refusal of a raw transaction.
 type verdict int
 
 const (
-	unknown     verdict = iota // nothing is known of the outcome, or it may be taken later
-	known                      // the node has it
-	nonceUsed                  // some transaction with this nonce is in a block: perhaps this one
-	underpriced                // valid, and too cheap
-	never                      // no node will ever take these bytes
+	unknown     verdict = iota // the outcome is unknown, or the node may accept the transaction later
+	known                      // the node already has it
+	nonceUsed                  // a transaction with this nonce is in a block: perhaps this one
+	underpriced                // valid, but the fee is too low
+	never                      // no node will ever accept these bytes
 )
 
-// wordings are how clients say it, first match first. Codes differ between clients and mean little. From the sources of
-// go-ethereum (also bor, BNB's geth, erigon), Nethermind, Besu, reth and anvil.
+// wordings are the clients' messages; the first match counts. Error codes differ between clients and mean little. From
+// the sources of go-ethereum (also bor, BNB's geth, erigon), Nethermind, Besu, reth and anvil.
 var wordings = []struct {
 	words string
 	verdict
@@ -87,7 +87,7 @@ var wordings = []struct {
 	{"transaction type not supported", never},
 }
 
-// judge reads a node's answer. "Insufficient funds" is no verdict: funds may come.
+// judge reads a node's answer. "Insufficient funds" is not final: funds may arrive later.
 func judge(err error) verdict {
 	var e *rpc.Error
 	if !errors.As(err, &e) {
@@ -102,8 +102,9 @@ func judge(err error) verdict {
 	return unknown
 }
 
-// Broadcast sends the bytes. A transaction whose nonce has been used is accepted when the node has this very one, in a
-// block or waiting; otherwise another one may stand in its place, which is an unknown outcome and no rejection.
+// Broadcast sends the bytes. If the transaction's nonce has been used, it succeeds if the node has this very
+// transaction, in a block or pending; otherwise another transaction may have used the nonce, which is an unknown
+// outcome and not a rejection.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
@@ -111,11 +112,11 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return nil
 }
 
-var errOtherID = errors.New("the node gave the transaction another id")
+var errOtherID = errors.New("the node returned another transaction id")
 
 func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if id := keccak(tx.Raw).String(); id != tx.TxID {
-		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, id)
+		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -139,14 +140,14 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	case never:
 		var answered *rpc.Error
 		if errors.As(err, &answered) && answered.Unsure {
-			return err // another node may have taken it
+			return err // another node may have accepted it
 		}
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
 	return err
 }
 
-// ifKnown returns nil when the node has the transaction, and refusal otherwise.
+// ifKnown returns nil if the node has the transaction, and refusal otherwise.
 func (c *Chain) ifKnown(ctx context.Context, s *rpc.Session, txID string, refusal error) error {
 	var found jsontext.Value
 	err := s.Call(ctx, "eth_getTransactionByHash", []any{txID}, &found)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// TestBroadcastWordings has what clients answer to eth_sendRawTransaction, word for word where their sources give it.
+// TestBroadcastWordings has the clients' answers to eth_sendRawTransaction, verbatim if their sources contain them.
 func TestBroadcastWordings(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -77,7 +77,7 @@ func TestBroadcastWordings(t *testing.T) {
 		}
 	}
 	if got := judge(rpc.ErrUnavailable); got != unknown {
-		t.Errorf("nobody answered: %d", got)
+		t.Errorf("without an answer: %d", got)
 	}
 }
 
@@ -92,11 +92,11 @@ func TestBroadcastOutcomes(t *testing.T) {
 		bad        bool
 	}{
 		"taken":                      {send: constant(tx.TxID)},
-		"taken under another id":     {send: constant(fakeHash("x")), bad: true},
+		"accepted under another id":  {send: constant(fakeHash("x")), bad: true},
 		"known":                      {send: refusal(-32000, "already known")},
 		"used by itself":             {send: refusal(-32000, "nonce too low"), look: found},
 		"used by another":            {send: refusal(-32000, "nonce too low"), look: none, bad: true},
-		"used, and nobody knows how": {send: refusal(-32000, "nonce too low"), look: refusal(-32000, "no"), bad: true},
+		"used, and the lookup fails": {send: refusal(-32000, "nonce too low"), look: refusal(-32000, "no"), bad: true},
 		"cheap": {send: refusal(-32000, "transaction underpriced"), want: chain.ErrUnderpriced,
 			bad: true},
 		"never": {send: refusal(-32000, "invalid sender"), want: chain.ErrRejected, bad: true},
@@ -110,7 +110,7 @@ func TestBroadcastOutcomes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if test.want == nil && (errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced)) {
-			t.Errorf("%s is taken for certain: %v", name, err)
+			t.Errorf("%s counts as certain: %v", name, err)
 		}
 	}
 	f := newFake(t)

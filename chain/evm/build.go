@@ -12,16 +12,17 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Build builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
+// Build builds one EIP-1559 transaction that makes one payment. Its reservation is "<base>/<nonce>".
 //
-// A sweep of the native asset takes its fee out of the payment's amount, or out of what the address holds if that is
-// less. Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what
-// it does not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
+// A sweep of the native asset deducts its fee from the payment's amount, or from the address's balance if that is less.
+// The fee is paid to the last wei, so a sweep to a plain receiver leaves nothing behind; if the receiver runs code, the
+// unused gas stays as dust for the next sweep. A sweep of tokens pays at most the address's balance.
 //
-// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an
-// unsigned transaction that is to be replaced and whose nonce has been used needs no other one, which is an error too.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, order)
+// A gas price above Config.MaxFeePerGas or TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the
+// chain interface: replacing an unsigned transaction whose nonce has been used is an error, since no replacement is
+// needed.
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	unsigned, err := c.build(ctx, request)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
@@ -29,20 +30,21 @@ func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 }
 
 var (
-	errOrder     = errors.New("the order does not fit this chain")
-	errNonceUsed = errors.New("the nonce of the draft to outbid has been used")
+	errRequest   = errors.New("the transaction request is not valid for this chain")
+	errNonceUsed = errors.New("the nonce of the transaction to replace has been used")
 )
 
-func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if len(order.Payments) != 1 || order.From.Key.Family != c.cfg.Family {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments),
-			order.From.Key.Family)
+func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	if len(request.Payments) != 1 || request.From.Key.Family != c.cfg.Family {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments, want one, from family %q", errRequest,
+			len(request.Payments),
+			request.From.Key.Family)
 	}
-	from, err := parseAddress(order.From.Base)
+	from, err := parseAddress(request.From.Base)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errRequest, request.From.Base)
 	}
-	call, err := c.callOf(order.Payments[0])
+	call, err := c.callOf(request.Payments[0])
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -53,28 +55,28 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	p, err := c.payerAt(ctx, s, from, order.Payments[0].Contract)
+	p, err := c.payerAt(ctx, s, from, request.Payments[0].Contract)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	d := &building{order: order, from: from, call: call, payer: p, session: s}
+	d := &building{request: request, from: from, call: call, payer: p, session: s}
 	return c.buildKnown(ctx, d)
 }
 
-// building is an order with what the node knows of its payer.
+// building is a transaction request with the node's state of its payer.
 type building struct {
-	order   chain.TxRequest
+	request chain.TxRequest
 	from    address
 	call    call
 	payer   payer
 	session *rpc.Session
 }
 
-// payer is an address as a node sees it.
+// payer is a node's state of an address.
 type payer struct {
 	market
-	native, tokens bursar.Amount // in the newest block
-	mined          uint64        // the next nonce by the newest block
+	native, tokens bursar.Amount // balances in the newest block
+	mined          uint64        // the next nonce as of the newest block
 }
 
 func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contract string) (payer, error) {
@@ -99,11 +101,11 @@ func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contr
 	if err != nil {
 		return payer{}, err
 	}
-	held, err := tokens.amount()
+	balance, err := tokens.amount()
 	if err != nil {
 		return payer{}, fmt.Errorf("tokens of %s: %w", from, err)
 	}
-	return payer{m, native.Amount, held, uint64(mined)}, nil
+	return payer{m, native.Amount, balance, uint64(mined)}, nil
 }
 
 func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, error) {
@@ -111,7 +113,7 @@ func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, 
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if err := c.fitHeld(d); err != nil {
+	if err := c.fitBalance(d); err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	gas, err := c.estimate(ctx, d.session, d.from, d.call)
@@ -120,7 +122,7 @@ func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, 
 	}
 	offer, err := c.priceFor(d, gas)
 	if err != nil {
-		return chain.UnsignedTx{}, tooDear(err, gas)
+		return chain.UnsignedTx{}, feeTooHigh(err, gas)
 	}
 	fee, err := offer.most.Mul(gas)
 	if err != nil {
@@ -132,69 +134,70 @@ func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, 
 	unsigned, err := c.pack(payload{
 		ChainID: c.cfg.ChainID, Nonce: nonce, Tip: offer.tip.Big(), MaxFee: offer.most.Big(), Gas: gas,
 		To: d.call.to, Value: d.call.value.Big(), Data: d.call.data,
-	}, d.order.From)
+	}, d.request.From)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	return chain.UnsignedTx{Reservations: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Bytes: unsigned, Fee: fee}, nil
 }
 
-// nonce is the one by our books, or of the unsigned transaction to replace. Before the first it is behind all that
-// waits at the node: after a restore that may be our own.
+// nonce returns the next nonce in our records, or the nonce of the unsigned transaction to replace. For the first
+// transaction it skips all pending transactions that the node knows: after a restore they may be our own.
 func (c *Chain) nonce(d *building) (uint64, error) {
 	switch {
-	case d.order.Replaces != nil:
+	case d.request.Replaces != nil:
 		nonce, err := c.nonceToReplace(d)
 		if err == nil && d.payer.mined > nonce {
-			err = fmt.Errorf("%w: %d of %s", errNonceUsed, nonce, d.from)
+			err = fmt.Errorf("%w: nonce %d of %s", errNonceUsed, nonce, d.from)
 		}
 		return nonce, err
-	case d.order.Nonce == nil:
-		// What waits may be a payment that the books have forgotten: of two with one nonce only one can be included.
+	case d.request.Nonce == nil:
+		// A pending transaction may be a payment that our records lost: only one of two transactions with the same
+		// nonce can be included.
 		return d.payer.mined, nil
-	case d.payer.mined > *d.order.Nonce:
-		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrExternalNonce, d.from,
-			d.payer.mined, *d.order.Nonce)
+	case d.payer.mined > *d.request.Nonce:
+		return 0, fmt.Errorf("%w: %s has made %d transactions, our records have %d", chain.ErrExternalNonce, d.from,
+			d.payer.mined, *d.request.Nonce)
 	}
-	return *d.order.Nonce, nil
+	return *d.request.Nonce, nil
 }
 
-// nonceToReplace is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not
-// known.
+// nonceToReplace returns the nonce of the unsigned transaction to replace, from its bytes, or from its reservation if
+// the bytes are not known.
 func (c *Chain) nonceToReplace(d *building) (uint64, error) {
-	old := d.order.Replaces
+	old := d.request.Replaces
 	if len(old.Bytes) == 0 {
 		for _, resource := range old.Reservations {
 			if number, is := strings.CutPrefix(resource, d.from.String()+"/"); is {
 				return strconv.ParseUint(number, 10, 64)
 			}
 		}
-		return 0, fmt.Errorf("%w: the draft to outbid claims %q", errOrder, old.Reservations)
+		return 0, fmt.Errorf("%w: the transaction to replace reserves %q", errRequest, old.Reservations)
 	}
 	e, p, err := c.unpack(old.Bytes)
 	if err != nil {
-		return 0, fmt.Errorf("draft to outbid: %w", err)
+		return 0, fmt.Errorf("transaction to replace: %w", err)
 	}
 	if e.From != d.from {
-		return 0, fmt.Errorf("%w: the draft to outbid is of %s", errOrder, e.From)
+		return 0, fmt.Errorf("%w: the transaction to replace is from %s", errRequest, e.From)
 	}
 	return p.Nonce, nil
 }
 
-// fitHeld lowers a sweep to what is free, and refuses any other payment of more than that.
-func (c *Chain) fitHeld(d *building) error {
-	payment, held := &d.order.Payments[0], d.payer.native
+// fitBalance lowers a sweep to the free balance, and refuses any other payment that exceeds it.
+func (c *Chain) fitBalance(d *building) error {
+	payment, balance := &d.request.Payments[0], d.payer.native
 	if payment.Contract != "" {
-		held = d.payer.tokens
+		balance = d.payer.tokens
 	}
-	if d.order.Kind != chain.KindSweep {
-		missing, err := d.order.Lacks(payment.Contract, held, payment.Amount)
+	if d.request.Kind != chain.KindSweep {
+		missing, err := d.request.Lacks(payment.Contract, balance, payment.Amount)
 		if err != nil || missing.IsZero() {
 			return err
 		}
 		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: c.withFee(d, missing)}
 	}
-	amount := least(payment.Amount, d.order.Free(payment.Contract, held))
+	amount := least(payment.Amount, d.request.Free(payment.Contract, balance))
 	if amount.IsZero() {
 		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: payment.Amount}
 	}
@@ -207,12 +210,12 @@ func (c *Chain) fitHeld(d *building) error {
 	return nil
 }
 
-// withFee adds to the native asset that a payment lacks what a plain payment costs: the gas of one that cannot be made
-// is not to be estimated. Tokens cost none of theirs.
+// withFee adds the fee of a plain payment to the missing amount of the native asset: the gas of a payment that cannot
+// be made cannot be estimated. A missing amount of tokens does not include the fee.
 func (c *Chain) withFee(d *building, missing bursar.Amount) bursar.Amount {
 	offer, err := c.priceFor(d, plainGas)
-	if err != nil || d.order.Payments[0].Contract != "" {
-		return missing // a price that is too dear is said once the funds are there
+	if err != nil || d.request.Payments[0].Contract != "" {
+		return missing // an excessive gas price is reported once the funds are there
 	}
 	fee, err1 := offer.most.Mul(plainGas)
 	sum, err2 := missing.Add(fee)
@@ -222,10 +225,10 @@ func (c *Chain) withFee(d *building, missing bursar.Amount) bursar.Amount {
 	return sum
 }
 
-// fitFee finds the fee in what the payer holds.
+// fitFee finds the fee within the payer's balance.
 func (d *building) fitFee(fee bursar.Amount) error {
-	token := d.order.Payments[0].Contract != ""
-	if d.order.Kind == chain.KindSweep && !token {
+	token := d.request.Payments[0].Contract != ""
+	if d.request.Kind == chain.KindSweep && !token {
 		rest, err := d.call.value.Sub(fee)
 		if err != nil || rest.IsZero() {
 			return &chain.NeedsFundsError{Missing: most(fee.SubOrZero(d.call.value), bursar.Units(1))}
@@ -233,11 +236,11 @@ func (d *building) fitFee(fee bursar.Amount) error {
 		d.call.value = rest
 		return nil
 	}
-	missing, err := d.order.Lacks("", d.payer.native, fee, d.call.value)
+	missing, err := d.request.Lacks("", d.payer.native, fee, d.call.value)
 	if err != nil || missing.IsZero() {
 		return err
 	}
-	if d.order.Kind != chain.KindSweep {
+	if d.request.Kind != chain.KindSweep {
 		return &chain.NeedsFundsError{Missing: missing}
 	}
 	reserve, _ := fee.Div(4) // prices may rise until the top-up is there
@@ -245,14 +248,14 @@ func (d *building) fitFee(fee bursar.Amount) error {
 	if err != nil {
 		return err
 	}
-	return &chain.NeedsGasError{Source: d.order.From, Amount: amount}
+	return &chain.NeedsGasError{Source: d.request.From, Amount: amount}
 }
 
-// priceFor is what to offer for each unit of gas within the order's limit.
+// priceFor returns the gas price to offer within the request's limit.
 func (c *Chain) priceFor(d *building, gas uint64) (price, error) {
 	var p price
 	var err error
-	if d.order.Kind == chain.KindSweep && d.order.Payments[0].Contract == "" {
+	if d.request.Kind == chain.KindSweep && d.request.Payments[0].Contract == "" {
 		p, err = c.exact(d.payer.market)
 	} else {
 		p, err = c.offer(d.payer.market)
@@ -260,21 +263,21 @@ func (c *Chain) priceFor(d *building, gas uint64) (price, error) {
 	if err != nil {
 		return price{}, err
 	}
-	perGas, _ := d.order.MaxFee.Div(gas)
+	perGas, _ := d.request.MaxFee.Div(gas)
 	limit := least(perGas, c.cfg.MaxFeePerGas)
-	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Replaces == nil ||
-		len(d.order.Replaces.Bytes) == 0 {
-		return p,
-			err // what bytes that are not known offered is not known either: a node that has them says that this is too little
+	if p, err = capped(p, limit, d.payer.market); err != nil || d.request.Replaces == nil ||
+		len(d.request.Replaces.Bytes) == 0 {
+		// Without the bytes the old price is unknown; a node with the old transaction rejects one that is too low.
+		return p, err
 	}
-	_, old, err := c.unpack(d.order.Replaces.Bytes)
+	_, old, err := c.unpack(d.request.Replaces.Bytes)
 	if err != nil {
 		return price{}, err
 	}
 	return bump(old, p, limit)
 }
 
-// bump raises an offer over the one in a payload. One that is all tip stays so.
+// bump raises a price above the one in a payload. A price that is all tip stays all tip.
 func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	tip, err1 := bursar.AmountFromBig(old.Tip)
 	highest, err2 := bursar.AmountFromBig(old.MaxFee)
@@ -284,10 +287,10 @@ func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	}
 	p = price{most(p.tip, floor.tip), most(p.most, floor.most)}
 	if limit.Less(p.most) || p.most.Less(p.tip) {
-		return price{}, &dearPrice{most(p.most, p.tip), limit}
+		return price{}, &tooHighPrice{most(p.most, p.tip), limit}
 	}
 	return p, nil
 }
 
-// Expired is always false: a nonce is never free again, a transaction that hangs is replaced.
+// Expired is always false: a used nonce is never free again, so a stuck transaction is replaced.
 func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }

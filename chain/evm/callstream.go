@@ -10,25 +10,26 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// frame is value that one contract's call, creation or end delivered inside a transaction.
+// frame is value that one contract's call, creation or self-destruction moved inside a transaction.
 type frame struct {
 	tx       int    // position in the block
-	output   uint32 // while it is read: its place among all frames of the transaction
+	output   uint32 // while reading: its position among all frames of the transaction
 	from, to address
 	value    bursar.Amount
 }
 
 const (
-	// maxFrames bounds the frames with value of one block. Each costs at least 6,700 gas, so the largest block has 40,000.
+	// maxFrames limits the frames with value of one block. Each costs at least 6,700 gas, so the largest block has
+	// 40,000.
 	maxFrames = 1 << 18
-	// maxDepth is more than the 1024 calls that may stand in each other.
+	// maxDepth exceeds the 1024 calls that the EVM allows to be nested.
 	maxDepth = 1100
 )
 
-var errTooDeep = errors.New("calls are deeper than the EVM lets them be")
+var errTooDeep = errors.New("calls are nested deeper than the EVM allows")
 
-// number gives the frames of each transaction their outputs. Only frames that delivered value count, since tracers
-// disagree about others: some show calls of precompiled contracts.
+// number numbers the frames of each transaction. Only frames that moved value count, since tracers disagree about the
+// others: some show calls of precompiled contracts.
 func number(frames []frame) []frame {
 	for i := range frames {
 		frames[i].output = 1
@@ -39,7 +40,7 @@ func number(frames []frame) []frame {
 	return frames
 }
 
-// txTrace is what a trace says of the transaction that it is of.
+// txTrace is a trace's information about its transaction.
 type txTrace struct {
 	hash   optionalHash
 	traced bool    // it has a result
@@ -48,8 +49,8 @@ type txTrace struct {
 	why    string  // why the tracer has no result
 }
 
-// callStream reads the answer of debug_traceBlockByHash with callTracer. Inputs and outputs are skipped: anybody makes
-// them as long as they like. It implements rpc.Streamed.
+// callStream reads the answer of debug_traceBlockByHash with callTracer. It skips inputs and outputs, whose length
+// anybody can choose. It implements rpc.Streamed.
 type callStream struct {
 	traces []txTrace
 	frames []frame
@@ -87,22 +88,22 @@ func (s *callStream) transaction(dec *jsontext.Decoder) error {
 		}
 		return false, nil
 	})
-	// A frame is complete only behind those below it, yet stands before them.
+	// A frame is complete only after the frames below it, yet comes before them.
 	slices.SortFunc(s.frames[first:], func(a, b frame) int { return int(a.output) - int(b.output) })
 	return err
 }
 
-// oneCall is what is looked at of one frame.
+// oneCall holds the fields of one frame that are used.
 type oneCall struct {
 	from   address
 	to     optional
 	value  wei
-	sends  bool // its kind moves value
+	sends  bool // calls of its kind move value
 	failed bool
 }
 
-// frame reads one frame with those below it and keeps what delivered value. What a failed frame did, and all that was
-// done below it, was undone.
+// frame reads one frame with those below it and keeps those that moved value. A failed frame and everything below it
+// was reverted.
 func (s *callStream) frame(dec *jsontext.Decoder) (c oneCall, err error) {
 	if s.depth++; s.depth > maxDepth {
 		return c, errTooDeep
@@ -153,7 +154,7 @@ func (s *callStream) frame(dec *jsontext.Decoder) (c oneCall, err error) {
 	return c, nil
 }
 
-// kind reads what a frame is: a delegate call and a callcode show value that stays where it is.
+// kind reads the type of a frame: a delegate call and a callcode show value that does not move.
 func (c *oneCall) kind(dec *jsontext.Decoder) error {
 	value, err := dec.ReadValue()
 	switch string(value) {
@@ -172,16 +173,16 @@ func readString(dec *jsontext.Decoder, to *string) error {
 	return err
 }
 
-// settle matches the traces with the block's transactions and keeps what they delivered. A canonical state-sync
-// transaction is traced as calls of the system address, in one outer call or, by some versions of bor, without one,
-// which callTracer cannot show; or not at all. What is not traced is left to the balances.
+// settle matches the traces with the block's transactions and keeps the value that they moved. A canonical state-sync
+// transaction is traced as calls of the system address, inside one outer call or, by some versions of bor, without one,
+// which callTracer cannot show; or not at all. Untraced transactions are left to the comparison of balances.
 func (s *callStream) settle(d *delivered) error {
 	n := len(d.Txs)
 	if d.bridged {
 		n--
 	}
 	if len(s.traces) != n && len(s.traces) != len(d.Txs) {
-		return fmt.Errorf("%w: %d traces of %d transactions", errPartial, len(s.traces), len(d.Txs))
+		return fmt.Errorf("%w: got %d traces of %d transactions", errPartial, len(s.traces), len(d.Txs))
 	}
 	for i := range s.traces {
 		t := &s.traces[i]

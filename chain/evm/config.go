@@ -9,49 +9,52 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tracing says how value that contracts send is found.
+// Tracing is how value that contracts send is found.
 type Tracing string
 
-// The ways to see value that contracts send.
+// The methods to find value that contracts send.
 const (
-	// TraceAuto asks each node in the first of the two ways that it knows, and compares balances at one that knows none.
+	// TraceAuto uses for each node the first of the two methods that the node supports, and compares balances if the
+	// node supports neither.
 	TraceAuto Tracing = "auto"
-	// TraceGeth is debug_traceBlockByHash with callTracer.
+	// TraceGeth uses debug_traceBlockByHash with callTracer.
 	TraceGeth Tracing = "geth"
-	// TraceParity is trace_block.
+	// TraceParity uses trace_block.
 	TraceParity Tracing = "parity"
 	// TraceNone compares the balances of addresses that a block's contract calls mention. It is less precise: several
-	// payments of one transaction to one address are one transfer.
+	// payments of one transaction to one address become one transfer.
 	TraceNone Tracing = "none"
 )
 
-// Token is an ERC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the
+// Token is an ERC-20 contract whose Transfer events are credited. Decimals are fixed here and compared with the
 // contract.
 type Token struct {
 	Contract string
 	Decimals int
 }
 
-// Config is one chain. ID and ChainID are required; the functions Ethereum, BSC and Polygon give whole ones.
+// Config configures one chain. ID and ChainID are required; the functions Ethereum, BSC and Polygon return complete
+// configurations.
 type Config struct {
 	ID      bursar.ChainID
 	Family  bursar.Family // "evm": chains of one family share keys and addresses
 	ChainID uint64        // EIP-155
 
-	// FinalityBlocks is how many confirmations make a block final, where nodes lack the `finalized` tag; 0 goes by the
-	// tag.
+	// FinalityBlocks is how many confirmations make a block final, if nodes lack the `finalized` tag; 0 uses the tag.
 	FinalityBlocks uint64
 	Trace          Tracing // TraceAuto
 	Tokens         []Token
-	// StateSync says that blocks may end with a transaction that is not in the header's roots and whose receipt nodes may
-	// omit (Polygon before its Madhugiri fork).
+	// StateSync means that blocks may end with a transaction that is not in the header's roots and whose receipt nodes
+	// may omit (Polygon before its Madhugiri fork).
 	StateSync bool
-	// Quiet are contracts whose logs only repeat what value and traces say already (Polygon's 0x…1010).
+	// Quiet are contracts whose logs only repeat what values and traces show already (Polygon's 0x…1010).
 	Quiet []string
 
-	// Hot is the hot address, from which quotes estimate gas; empty estimates as a stranger.
+	// Hot is the hot wallet's address, from which quotes estimate gas; if it is empty, they estimate from an unrelated
+	// address.
 	Hot string
-	// MaxFeePerGas and MaxTip bound, and MinTip floors, what is offered for a unit of gas, in wei.
+	// MaxFeePerGas and MaxTip are upper limits, and MinTip is the lower limit, of the price offered for a unit of gas,
+	// in wei.
 	MaxFeePerGas, MaxTip, MinTip bursar.Amount
 	// MaxGas is the most gas a payment may need: 500,000. A destination that needs more is refused.
 	MaxGas uint64
@@ -64,7 +67,7 @@ type Config struct {
 
 const gwei = 1_000_000_000
 
-// Ethereum returns Ethereum's main net.
+// Ethereum returns Ethereum's mainnet.
 func Ethereum() Config {
 	return Config{
 		ID: bursar.Ethereum, ChainID: 1, Pace: 3 * time.Second,
@@ -72,7 +75,7 @@ func Ethereum() Config {
 	}
 }
 
-// BSC returns BNB Smart Chain. Its USDT and USDC would have 18 decimals.
+// BSC returns BNB Smart Chain. Its USDT and USDC have 18 decimals.
 func BSC() Config {
 	return Config{
 		ID: bursar.BSC, ChainID: 56, Pace: time.Second, BumpAfter: 40,
@@ -81,7 +84,7 @@ func BSC() Config {
 }
 
 // Polygon returns Polygon's proof-of-stake chain, with Tether's USDT and Circle's native USDC. Bor refuses tips below
-// 25 gwei. 0x…1010 logs every native transfer once more.
+// 25 gwei. Contract 0x…1010 logs every native transfer a second time.
 func Polygon() Config {
 	return Config{
 		ID: bursar.Polygon, ChainID: 137, Pace: 2 * time.Second, BumpAfter: 30, StateSync: true,
@@ -94,7 +97,7 @@ func Polygon() Config {
 	}
 }
 
-// confirmations is what a client is told: two epochs of 32 slots are what the `finalized` tag usually takes.
+// confirmations returns the number that clients see: the `finalized` tag usually takes two epochs of 32 slots.
 func (cfg Config) confirmations() int {
 	if cfg.FinalityBlocks > 0 {
 		return int(cfg.FinalityBlocks)
@@ -125,17 +128,17 @@ func setDefault[T comparable](field *T, value T) {
 func (cfg Config) validate() error {
 	switch {
 	case cfg.ID == "" || strings.ContainsAny(string(cfg.ID), " /"):
-		return errors.New("an id without spaces and slashes is required")
+		return errors.New("the chain id (name) is missing, or has spaces or slashes")
 	case cfg.ChainID == 0:
-		return errors.New("the chain id is required")
+		return errors.New("chain_id is missing: set one")
 	case cfg.Trace != TraceAuto && cfg.Trace != TraceGeth && cfg.Trace != TraceParity && cfg.Trace != TraceNone:
 		return fmt.Errorf("unknown tracing %q", string(cfg.Trace))
 	case cfg.FinalityBlocks > 1<<20:
-		return errors.New("finality takes too many blocks")
+		return errors.New("the finality is too many blocks")
 	case cfg.MaxFeePerGas.Less(cfg.MinTip) || cfg.MaxTip.Less(cfg.MinTip):
-		return errors.New("the least tip is above a cap")
+		return errors.New("the lowest tip exceeds the highest tip or the highest fee per gas")
 	case cfg.MaxGas < plainGas || cfg.MaxGas > 1<<24: // EIP-7825 bounds a transaction at 2^24
-		return errors.New("the most gas must lie between 21,000 and 16,777,216")
+		return errors.New("the highest gas must be between 21,000 and 16,777,216")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func DefinePolygon() chain.Definition {
 	return d
 }
 
-// DefineOther returns another chain of Ethereum's kind, by the name that an operator gave it.
+// DefineOther returns another EVM chain, under the name that an operator gave it.
 func DefineOther(id bursar.ChainID) chain.Definition { return define(id, Ethereum) }
 
 func define(id bursar.ChainID, usual func() Config) chain.Definition {
@@ -52,7 +52,7 @@ func define(id bursar.ChainID, usual func() Config) chain.Definition {
 	}
 }
 
-// canonical asks the pure part of the adapter, which is the same for every network.
+// canonical uses the part of the adapter that needs no node, which is the same for every network.
 func canonical(id bursar.ChainID, contract string) (string, error) {
 	rules, err := NewRules(Config{ID: id, ChainID: 1})
 	if err != nil {
@@ -96,7 +96,7 @@ func connect(ctx context.Context, s chain.Setup, c Config) (chain.Chain, error) 
 	return New(c, s.Node)
 }
 
-// askChainID takes a private chain's id from its node.
+// askChainID reads a private chain's id from its node.
 func askChainID(ctx context.Context, s chain.Setup) (uint64, error) {
 	client, err := rpc.New(rpc.Config{
 		URLs:    s.Node.URLs,
@@ -111,11 +111,11 @@ func askChainID(ctx context.Context, s chain.Setup) (uint64, error) {
 	defer client.Close()
 	var text string
 	if err := client.Call(ctx, "eth_chainId", nil, &text); err != nil {
-		return 0, fmt.Errorf("its chain_id is not configured and the node does not tell it: %w", err)
+		return 0, fmt.Errorf("its chain_id is not configured and the node does not return it: %w", err)
 	}
 	id, err := strconv.ParseUint(text, 0, 64)
 	if err != nil || id == 0 {
-		return 0, fmt.Errorf("its chain_id is not configured and the node answers %.20q", text)
+		return 0, fmt.Errorf("its chain_id is not configured and the node returned %.20q", text)
 	}
 	return id, nil
 }

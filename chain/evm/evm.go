@@ -1,16 +1,16 @@
-// Package evm reads and pays on chains that speak Ethereum's JSON-RPC: Ethereum, BNB Smart Chain, Polygon.
+// Package evm reads and pays on chains that implement Ethereum's JSON-RPC: Ethereum, BNB Smart Chain, Polygon.
 //
-// It owns what such a chain's answers mean: which value a block delivered, what is final, how a payment is priced,
-// built and sent. It never holds a key, keeps no state that a restart would lose, and decides nothing by a token's
+// It owns the interpretation of such a chain's answers: which value a block delivered, what is final, how a payment is
+// priced, built and sent. It holds no key, keeps no state that a restart would lose, and makes no decision by a token's
 // name, by call data or by what a transaction meant to do. Differences between the chains are fields of Config.
 //
 // Invariants:
 //   - Only receipts with status 1 deliver anything, and only frames none of whose callers failed.
-//   - Receipts and traces are asked by block hash and checked against the block: their count, order, hashes and the
-//     header's bloom of logs. What does not fit is the node's error and never an empty block.
+//   - Receipts and traces are requested by block hash and checked against the block: their count, order, hashes and
+//     the header's bloom of logs. A mismatch is the node's error and never an empty block.
 //   - A transaction of an unknown type is read like any other and never stops a block.
-//   - Transfer.Output depends on the transaction alone: 0 for its own value, 1, 2, … for value that contracts sent in it,
-//     the place among its logs for tokens.
+//   - Transfer.Output depends on the transaction alone: 0 for its own value, 1, 2, … for value that contracts sent in
+//     it, the position among its logs for tokens.
 package evm
 
 import (
@@ -31,11 +31,11 @@ var (
 	_ chain.Counting       = (*Chain)(nil)
 )
 
-// Chain is one EVM chain behind one or several nodes. It is safe for concurrent use.
+// Chain is one EVM chain, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
 	nodes   *rpc.Client
-	several bool // nodes, so that their heights are compared
+	several bool // there are several nodes, so their heights are compared
 	log     *slog.Logger
 	heads   atomic.Uint64
 	counts  counts
@@ -45,12 +45,12 @@ type Chain struct {
 	tries map[string]int // by block: how often its balances could not be compared
 }
 
-// manyConns lets a chain of two blocks a second be caught up with ten times as fast as it grows where each of the three
-// answers that a block takes is 400 ms away. How many are used is learnt from the latency.
+// manyConns lets a chain of two blocks a second be caught up with ten times as fast as it grows when each of the three
+// answers that a block takes arrives after 400 ms. How many connections are used is derived from the latency.
 const manyConns = 48
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
-// chain fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 16 and nodes.MaxConns 48 unless set.
+// chain makes the calls fail, not the start. It sets nodes.Check; nodes.MaxLag is 16 and nodes.MaxConns 48 unless set.
 func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	rules, err := NewRules(cfg)
 	if err != nil {
@@ -82,7 +82,7 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	}, nil
 }
 
-// Capabilities returns the chain's facts.
+// Capabilities returns the chain's properties.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,
@@ -98,13 +98,13 @@ func (c *Chain) Capabilities() chain.Capabilities {
 	}
 }
 
-// Stats tells the state of every node, in configured order.
+// Stats returns the state of every node, in configured order.
 func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Chain) Close() { c.nodes.Close() }
 
-// counts are what Counters tells.
+// counts are the counters that Counters returns.
 type counts struct {
 	untraced   atomic.Uint64
 	fallbacks  atomic.Uint64
@@ -113,12 +113,12 @@ type counts struct {
 	lost       atomic.Uint64
 }
 
-// Counters returns what was passed by a second method since the process began:
+// Counters returns how often a fallback was used since the process started:
 //   - untraced_blocks: blocks with contract calls that no endpoint traced;
-//   - trace_fallbacks: those of them that an endpoint which traces failed at;
-//   - compared_addresses: addresses of ours whose balances were compared for that;
-//   - uncompared_addresses: those whose balances no endpoint could show;
-//   - unexplained_losses: addresses of ours that lost value without a transaction.
+//   - trace_fallbacks: those of them that an endpoint which supports tracing failed to trace;
+//   - compared_addresses: our addresses whose balances were compared for that reason;
+//   - uncompared_addresses: our addresses whose balances no endpoint had;
+//   - unexplained_losses: our addresses that lost value without a transaction.
 func (c *Chain) Counters() map[string]uint64 {
 	return map[string]uint64{
 		"untraced_blocks":      c.counts.untraced.Load(),
@@ -129,14 +129,14 @@ func (c *Chain) Counters() map[string]uint64 {
 	}
 }
 
-// forms remembers which endpoints do not take state by block hash (EIP-1898).
+// forms remembers which endpoints do not accept state by block hash (EIP-1898).
 type forms struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	since map[string]time.Time
 }
 
-// formMemory is how long an endpoint is believed not to take it: nodes are upgraded.
+// formMemory is how long an endpoint is assumed not to accept it: nodes are upgraded.
 const formMemory = time.Hour
 
 func (f *forms) refuses(endpoint string) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// sent tells a transaction of ours from one that somebody else made with a key of ours. frames are those of the
-// transaction and of the ones behind it.
+// sent distinguishes a transaction of ours from one that somebody else made with one of our keys. frames are those of
+// the transaction and of the following ones.
 func (w *scanner) sent(i int, frames []frame) {
 	tx, r := &w.Txs[i], &w.receipts[i]
 	id := tx.Hash.String()
@@ -38,10 +38,11 @@ func framesOf(i int, frames []frame) []frame {
 	return frames[:n]
 }
 
-// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events. It is nil where
-// another thing than a token is called: what a successful transaction says to pay of the native asset is paid.
+// paidOut returns what a transaction of ours paid of the token that it calls, according to the token's own events. It
+// is nil if the transaction calls no token: a successful payment of the native asset pays its own value.
 //
-// What the call returned proves nothing: some tokens return nothing, and USDT on Tron returns false where it has paid.
+// The return value of the call proves nothing: some tokens return nothing, and USDT on Tron returns false after it has
+// paid.
 func (w *scanner) paidOut(i int) []chain.Payment {
 	tx := &w.Txs[i]
 	if _, listed := w.tokens[tx.To.address]; !listed || !tx.To.set || !w.receipts[i].succeeded() {
@@ -55,8 +56,8 @@ func (w *scanner) paidOut(i int) []chain.Payment {
 	return []chain.Payment{}
 }
 
-// outflow is what left an address in a transaction for other addresses: its own value if the address made it, value
-// that code of the address sent, and Transfer events of listed tokens.
+// outflow returns what a transaction moved from an address to other addresses: its own value if the address sent it,
+// value that code of the address sent, and Transfer events of listed tokens.
 func (w *scanner) outflow(i int, from address, frames []frame) []chain.Payment {
 	if !w.receipts[i].succeeded() {
 		return nil
@@ -76,13 +77,13 @@ func (w *scanner) outflow(i int, from address, frames []frame) []chain.Payment {
 
 func (w *scanner) addTokens(all *chain.Gathered, i int, from address) {
 	for _, e := range w.receipts[i].tokens {
-		if !e.odd && e.from == from && e.to != from {
+		if !e.anomaly && e.from == from && e.to != from {
 			all.Add(chain.Payment{Address: bursar.Address{Base: e.to.String()}, Contract: e.contract.String(), Amount: e.amount})
 		}
 	}
 }
 
-// resources are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
+// resources returns the nonces of an address that a transaction used: its own, even if it failed, and those of the
 // authorizations that the address signed (EIP-7702).
 func (w *scanner) resources(i int, of address, base string) (resources []string) {
 	reserve := func(nonce uint64) { resources = append(resources, base+"/"+strconv.FormatUint(nonce, 10)) }
@@ -98,8 +99,8 @@ func (w *scanner) resources(i int, of address, base string) (resources []string)
 	return resources
 }
 
-// delegated tells what happened to addresses of ours in a transaction that somebody else sent: an authorization that
-// our key signed, or value that left an address of ours through code that such a one put there.
+// delegated records what happened to our addresses in a transaction that somebody else sent: an authorization that our
+// key signed, or value that left one of our addresses through code that such an authorization set there.
 func (w *scanner) delegated(i int, frames []frame) {
 	sender := w.Txs[i].From
 	var found []address
@@ -130,11 +131,11 @@ func (w *scanner) delegated(i int, frames []frame) {
 	}
 }
 
-// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's
-// issuer. It is an anomaly and no external spend, for a contract says it and no signature of ours.
+// taken records tokens that left one of our addresses without a transaction of its key: by an allowance, or by the
+// token's issuer. It is an anomaly and not an external spend, because a contract reports it and no signature of ours.
 func (w *scanner) taken(i int) {
 	for _, e := range w.receipts[i].tokens {
-		if e.odd || e.from == w.Txs[i].From || e.from == e.to || e.amount.IsZero() {
+		if e.anomaly || e.from == w.Txs[i].From || e.from == e.to || e.amount.IsZero() {
 			continue
 		}
 		base := w.pays(e.from)
@@ -143,13 +144,13 @@ func (w *scanner) taken(i int) {
 		}
 		w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{
 			TxID: w.Txs[i].Hash.String(), Contract: e.contract.String(),
-			What: fmt.Sprintf("%s of this token left our address %s for %s without a signature of ours",
+			What: fmt.Sprintf("%s of this token went from our address %s to %s without our signature",
 				e.amount.Decimal(w.tokens[e.contract].Decimals, 0), base, e.to),
 		})
 	}
 }
 
-// reported tells whether a transaction is an external spend of an address already.
+// reported reports whether a transaction is already recorded as an external spend of an address.
 func (w *scanner) reported(i int, base string) bool {
 	id := w.Txs[i].Hash.String()
 	for n := len(w.out.ExternalSpends) - 1; n >= 0 && w.out.ExternalSpends[n].TxID == id; n-- {

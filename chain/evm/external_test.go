@@ -23,14 +23,14 @@ func paid(to, contract string, amount uint64) chain.Payment {
 	return p
 }
 
-// movedLog is an event of the listed token between any two addresses.
+// movedLog returns an event of the listed token between any two addresses.
 func movedLog(from, to string, value uint64) object {
 	log := transferLog(to, value)
 	log["topics"] = []string{transferTopic.String(), topicOf(from), topicOf(to)}
 	return log
 }
 
-// fakeCallBy is a frame whose caller is an address.
+// fakeCallBy returns a frame with the given caller.
 func fakeCallBy(from, to, value string) object {
 	call := fakeCall("CALL", to, value)
 	call["from"] = from
@@ -40,10 +40,10 @@ func fakeCallBy(from, to, value string) object {
 const fakeFee = 50_000 * 2 * gwei
 
 type externalCase struct {
-	name string
-	tx   fakeTx
-	want []chain.ExternalSpend
-	odd  []string
+	name    string
+	tx      fakeTx
+	want    []chain.ExternalSpend
+	anomaly []string
 }
 
 func externalCases() []externalCase {
@@ -55,8 +55,8 @@ func externalCases() []externalCase {
 	failed := spend(fakeFee)
 	failed[0].Failed = true
 	return []externalCase{
-		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeStranger, value: "0x5"},
-			spend(plainGas*2*gwei, paid(fakeStranger, "", 5)), nil},
+		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeOutsider, value: "0x5"},
+			spend(plainGas*2*gwei, paid(fakeOutsider, "", 5)), nil},
 		{"a payment to itself", fakeTx{from: fakeOurs, nonce: 7, to: fakeOurs, value: "0x5"},
 			spend(plainGas * 2 * gwei), nil},
 		{"a failed call", fakeTx{from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01", failed: true},
@@ -65,26 +65,27 @@ func externalCases() []externalCase {
 			spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"tokens, some of them twice to one receiver, and some of ours to ourselves", fakeTx{
 			from: fakeOurs, nonce: 7, to: fakeContract, input: "0x01", logs: []object{
-				movedLog(fakeOurs, fakeStranger, 3), movedLog(fakeOurs, fakeOther, 4), movedLog(fakeOurs, fakeStranger, 5),
-				movedLog(fakeOurs, fakeOurs, 6), movedLog(fakeStranger, fakeOther, 8),
-			}}, spend(fakeFee, paid(fakeStranger, fakeToken, 8), paid(fakeOther, fakeToken, 4)), nil},
+				movedLog(fakeOurs, fakeOutsider, 3), movedLog(fakeOurs, fakeOther, 4), movedLog(fakeOurs, fakeOutsider,
+					5),
+				movedLog(fakeOurs, fakeOurs, 6), movedLog(fakeOutsider, fakeOther, 8),
+			}}, spend(fakeFee, paid(fakeOutsider, fakeToken, 8), paid(fakeOther, fakeToken, 4)), nil},
 		{"what a contract passes on is not ours", fakeTx{
 			from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01",
-			calls: []object{fakeCall("CALL", fakeStranger, "0x4")},
+			calls: []object{fakeCall("CALL", fakeOutsider, "0x4")},
 		}, spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"value that code at our address sends", fakeTx{
-			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeStranger, "0x6")},
-		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeStranger, "", 6)}}}, nil},
-		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01",
+			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeOutsider, "0x6")},
+		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeOutsider, "", 6)}}}, nil},
+		{"tokens taken from us by somebody else", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
-			[]string{"2.5 of this token left our address " + ours}},
-		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01",
+			[]string{"2.5 of this token went from our address " + ours}},
+		{"a transfer of nothing by somebody else", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
 	}
 }
 
-// An external spend is reported with all that it moved and used up, so that a database that does not remember its own
-// transactions recognises them.
+// An external spend is reported with everything that it moved and used up, so that a database that lost its own
+// transactions recognizes them.
 func TestExternalSpendsShowTheirContents(t *testing.T) {
 	t.Parallel()
 	for _, test := range externalCases() {
@@ -96,10 +97,10 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if len(b.Anomalies) != len(test.odd) {
-				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
+			if len(b.Anomalies) != len(test.anomaly) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.anomaly)
 			}
-			for i, words := range test.odd {
+			for i, words := range test.anomaly {
 				if o := b.Anomalies[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) ||
 					o.TxID != fakeHash("tx", 1, 0) {
 					t.Fatalf("anomaly %+v, want %q", o, words)
@@ -109,8 +110,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 	}
 }
 
-// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours
-// and lets code dispose of the address. The digest and the signature are go-ethereum's own.
+// An authorization that our key signed (EIP-7702) is an external spend, no matter who sends it: it uses a nonce of ours
+// and lets code control the address. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))
@@ -139,7 +140,7 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", from: hot.Hex(), nonce: 4,
 			allows: []types.SetCodeAuthorization{allow(5)}},
 		fakeTx{kind: "0x2", to: fakeContract, input: "0x01",
-			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has none
+			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has no authorizations
 	)
 	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, chaintest.NewWatch(hot.Hex()))
 	if err != nil {
@@ -155,19 +156,19 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	}
 }
 
-// What a payment of tokens delivered is what the token's own events say that left the payer.
+// The delivered amount of a token payment is the amount that left the payer according to the token's own events.
 func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	asked := "0xa9059cbb"
 	f.add(
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
-			logs: []object{movedLog(fakeOurs, fakeStranger, 97), movedLog(fakeOurs, fakeContract, 3)}},
+			logs: []object{movedLog(fakeOurs, fakeOutsider, 97), movedLog(fakeOurs, fakeContract, 3)}},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked, failed: true},
-		fakeTx{from: fakeOurs, to: fakeStranger, value: "0x5"},
+		fakeTx{from: fakeOurs, to: fakeOutsider, value: "0x5"},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
-			logs: []object{movedLog(fakeStranger, fakeStranger, 97), movedLog(fakeStranger, fakeOurs, 97)}},
+			logs: []object{movedLog(fakeOutsider, fakeOutsider, 97), movedLog(fakeOutsider, fakeOurs, 97)}},
 	)
 	watch := fakeWatch()
 	for i := range 5 {
@@ -177,7 +178,7 @@ func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]chain.Payment{{paid(fakeStranger, fakeToken, 97), paid(fakeContract, fakeToken, 3)}, {}, nil, nil, {}}
+	want := [][]chain.Payment{{paid(fakeOutsider, fakeToken, 97), paid(fakeContract, fakeToken, 3)}, {}, nil, nil, {}}
 	var got [][]chain.Payment
 	for _, in := range blocks[0].Included {
 		got = append(got, in.Delivered)

@@ -20,7 +20,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// fakeTx is a transaction with what came of it. Zero values: a successful plain payment.
+// fakeTx is a transaction with its result. Zero values: a successful plain payment.
 type fakeTx struct {
 	kind     string // type, "0x2"
 	from, to string
@@ -36,7 +36,7 @@ type fakeTx struct {
 	allows   []types.SetCodeAuthorization
 }
 
-// fakeBlock is a block as a node would tell it; tests may spoil it.
+// fakeBlock is a block as a node returns it; tests may corrupt it.
 type fakeBlock struct {
 	block    object
 	receipts []any
@@ -77,7 +77,7 @@ func newFake(t testing.TB) *fake {
 	return f
 }
 
-// open connects an adapter to the fake node alone.
+// open connects an adapter to the fake node only.
 func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	t.Helper()
 	cfg := Ethereum()
@@ -93,10 +93,10 @@ func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	return c
 }
 
-// Addresses of the fake chain, and a watch on ours.
+// The addresses of the fake chain, and a watch on ours.
 const (
 	fakeToken    = "0x7070707070707070707070707070707070707070"
-	fakeStranger = "0x5151515151515151515151515151515151515151"
+	fakeOutsider = "0x5151515151515151515151515151515151515151"
 	fakeContract = "0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0"
 	fakeOurs     = "0xa1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
 	fakeOther    = "0xb1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
@@ -117,7 +117,7 @@ func (f *fake) at(height int) chain.BlockRef {
 	return chain.BlockRef{Height: uint64(height), Hash: f.blocks[height].block["hash"].(string)}
 }
 
-// after reads all that follows the first block.
+// after reads all blocks after the first one.
 func (f *fake) after(t testing.TB, c *Chain) []chain.Block {
 	t.Helper()
 	blocks, err := c.After(t.Context(), f.at(0), 100, fakeWatch())
@@ -169,7 +169,7 @@ func (b *fakeBlock) tx(height, i int, tx fakeTx) object {
 	whole := object{
 		"type": or(tx.kind, "0x2"), "nonce": quantity(tx.nonce).hex(), "hash": fakeHash("tx", height, i),
 		"blockHash":        b.block["hash"],
-		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeStranger), "to": nullable(tx.to),
+		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeOutsider), "to": nullable(tx.to),
 		"value": or(tx.value, "0x0"), "input": or(tx.input, "0x"), "unheardOf": object{"of": []int{1}},
 	}
 	if tx.allows != nil {
@@ -207,7 +207,7 @@ func (b *fakeBlock) receipt(height, i int, tx fakeTx, logs *bloom) object {
 	}
 }
 
-// fillBloom adds a log to a bloom by go-ethereum's own code. Topics that are none are left out.
+// fillBloom adds a log to a bloom with go-ethereum's own code. Invalid topics are left out.
 func fillBloom(logs *bloom, log object) {
 	filled := types.Bloom(*logs)
 	filled.Add(common.HexToAddress(log["address"].(string)).Bytes())
@@ -219,7 +219,7 @@ func fillBloom(logs *bloom, log object) {
 
 func (b *fakeBlock) trace(height, i int, tx fakeTx) {
 	top := object{
-		"type": "CALL", "from": or(tx.from, fakeStranger), "to": nullable(or(tx.to, tx.contract)),
+		"type": "CALL", "from": or(tx.from, fakeOutsider), "to": nullable(or(tx.to, tx.contract)),
 		"value": or(tx.value, "0x0"),
 		"calls": tx.calls,
 	}
@@ -230,7 +230,7 @@ func (b *fakeBlock) trace(height, i int, tx fakeTx) {
 	b.flatten(i, top, []int{})
 }
 
-// flatten tells a frame as trace_block does.
+// flatten returns a frame in the form of trace_block.
 func (b *fakeBlock) flatten(tx int, frame object, path []int) {
 	hash := b.traces[tx].(object)["txHash"]
 	action := object{"from": frame["from"], "to": frame["to"], "value": frame["value"]}
@@ -259,22 +259,22 @@ func (b *fakeBlock) flatten(tx int, frame object, path []int) {
 	}
 }
 
-// call is a frame below the top of a transaction.
+// fakeCall returns a frame below the top of a transaction.
 func fakeCall(kind, to, value string, below ...object) object {
 	return object{"type": kind, "from": fakeContract, "to": to, "value": value, "calls": below}
 }
 
-// transferLog is an event of the listed token.
+// transferLog returns an event of the listed token.
 func transferLog(to string, value uint64) object {
 	return object{
-		"address": fakeToken, "topics": []string{transferTopic.String(), topicOf(fakeStranger), topicOf(to)},
+		"address": fakeToken, "topics": []string{transferTopic.String(), topicOf(fakeOutsider), topicOf(to)},
 		"data": fmt.Sprintf("0x%064x", value),
 	}
 }
 
 func topicOf(a string) string { return "0x" + strings.Repeat("0", 24) + a[2:] }
 
-// transfer is what is expected of one.
+// transfer returns an expected transfer.
 func transfer(id string, output uint32, to string, amount uint64) chain.Transfer {
 	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount),
 		Internal: output > 0}

@@ -43,15 +43,15 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(answer) // the client judges what arrives
+	_ = json.NewEncoder(w).Encode(answer) // the client checks what arrives
 }
 
-// httpFailure is a refusal by an HTTP status without an answer, as gateways give it.
+// httpFailure is a refusal by an HTTP status without an answer, as gateways send it.
 type httpFailure int
 
 func (h httpFailure) Error() string { return "" }
 
-// statusOf returns the status by which a single request is refused, or 0.
+// statusOf returns the status with which a single request is refused, or 0.
 func (f *fake) statusOf(answer any) int {
 	o, _ := answer.(object)
 	status, _ := o["status"].(int)
@@ -80,7 +80,7 @@ func (f *fake) answer(r fakeRequest) object {
 	return object{"jsonrpc": "2.0", "id": r.ID, "result": result}
 }
 
-// usual is how an honest node answers.
+// usual returns an honest node's answer.
 func (f *fake) usual(method string, params []any) (any, error) {
 	switch method {
 	case "eth_chainId":
@@ -176,7 +176,7 @@ func (f *fake) receipt(id string) any {
 	return nil
 }
 
-// balance takes EIP-1898 parameters and heights.
+// balance accepts EIP-1898 parameters and heights.
 func (f *fake) balance(params []any) (any, error) {
 	height := params[1]
 	if byHash, ok := height.(map[string]any); ok {

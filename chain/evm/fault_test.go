@@ -17,7 +17,8 @@ func refusal(code int, message string) func([]any) (any, error) {
 	return func([]any) (any, error) { return nil, failure{code, message} }
 }
 
-// TestUnsoundBlocksAreErrors spoils what a node tells of a block with a payment to us. None of it may pass for a block.
+// TestUnsoundBlocksAreErrors corrupts a node's answers about a block with a payment to us. None of them may pass for a
+// block.
 func TestUnsoundBlocksAreErrors(t *testing.T) {
 	t.Parallel()
 	first := func(b *fakeBlock) object { return b.block["transactions"].([]any)[0].(object) }
@@ -62,13 +63,13 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			if watch.Blind() != 0 {
-				t.Fatal("the watch was asked about a block that is not held")
+				t.Fatal("the watch was asked about a block that was refused")
 			}
 		})
 	}
 }
 
-func TestRewardTracesAreNothing(t *testing.T) {
+func TestRewardTracesAreIgnored(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	b := f.add(fakeTx{to: fakeOurs, value: "0x7"}, fakeTx{to: fakeContract, input: "0x01"})
@@ -83,7 +84,7 @@ func TestRewardTracesAreNothing(t *testing.T) {
 	}
 }
 
-// TestNodesWithoutMethods reads the same block through nodes that lack what others have.
+// TestNodesWithoutMethods reads the same block through nodes that lack methods of others.
 func TestNodesWithoutMethods(t *testing.T) {
 	t.Parallel()
 	gone := refusal(-32601, "the method does not exist/is not available")
@@ -91,9 +92,9 @@ func TestNodesWithoutMethods(t *testing.T) {
 		"all methods":       {},
 		"no block receipts": {"eth_getBlockReceipts": gone},
 		"no geth traces":    {"debug_traceBlockByHash": gone},
-		"refused in words": {"debug_traceBlockByHash": refusal(-32000,
+		"refused by message": {"debug_traceBlockByHash": refusal(-32000,
 			"Method debug_traceBlockByHash is not supported on this plan")},
-		"forgotten in state": {"debug_traceBlockByHash": refusal(-32000,
+		"state is gone": {"debug_traceBlockByHash": refusal(-32000,
 			"required historical state unavailable (reexec=128)")},
 	}
 	for name, script := range cases {
@@ -115,7 +116,7 @@ func TestNodesWithoutMethods(t *testing.T) {
 	}
 }
 
-// TestLackingMethodsAreRemembered asks for what a node does not have once.
+// TestLackingMethodsAreRemembered checks that a missing method is requested only once.
 func TestLackingMethodsAreRemembered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -151,7 +152,7 @@ func TestBrokenLinks(t *testing.T) {
 	}
 	stranger := chain.BlockRef{Height: 1, Hash: fakeHash("other")}
 	if _, err := c.After(t.Context(), stranger, 10, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("a replaced block: %v", err)
+		t.Fatalf("a reorged-out block: %v", err)
 	}
 	ahead := chain.BlockRef{Height: 9, Hash: fakeHash("other")}
 	if blocks, err := c.After(t.Context(), ahead, 10, fakeWatch()); err != nil || blocks != nil {
@@ -170,7 +171,7 @@ func TestWrongChain(t *testing.T) {
 	}
 }
 
-// TestHead reads the end of a chain of six blocks, 0 to 5.
+// TestHead reads the head of a chain of six blocks, 0 to 5.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	const none = -1
@@ -211,7 +212,7 @@ func TestHead(t *testing.T) {
 		"syncing":                   {script: func(f *fake) { f.script["eth_syncing"] = syncing("0x5", "0x500") }, bad: true},
 		"filling indexes":           {script: func(f *fake) { f.script["eth_syncing"] = syncing("0x5", "0x5") }, final: none},
 		"a little behind":           {script: func(f *fake) { f.script["eth_syncing"] = syncing("0x5", "0x7") }, final: none},
-		"syncing somehow":           {script: func(f *fake) { f.script["eth_syncing"] = constant(true) }, bad: true},
+		"syncing without numbers":   {script: func(f *fake) { f.script["eth_syncing"] = constant(true) }, bad: true},
 		"no newest block":           {script: func(f *fake) { f.script["eth_getBlockByNumber"] = constant(nil) }, bad: true},
 	}
 	for name, test := range cases {
@@ -239,7 +240,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestLaggingNodeIsNotTheTip has two nodes, the first of which stands still.
+// TestLaggingNodeIsNotTheTip has two nodes, the first of which does not advance.
 func TestLaggingNodeIsNotTheTip(t *testing.T) {
 	t.Parallel()
 	behind, ahead := newFake(t), newFake(t)

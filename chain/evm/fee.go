@@ -12,15 +12,15 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// tokenGas is what a token payment is quoted at while the hot address holds nothing for the node to estimate one: more
-// than USDT needs for a new holder (about 65,000). With Glamsterdam a new holder's slot costs 97,920 gas in place of
-// 20,000 (EIP-8037, 64 bytes at 1,530).
+// tokenGas is the gas that a token payment is quoted at while the hot wallet is empty and the node cannot estimate it:
+// more than USDT needs for a new holder (about 65,000). With Glamsterdam a new holder's slot costs 97,920 gas instead
+// of 20,000 (EIP-8037, 64 bytes at 1,530).
 const (
 	tokenGas            = 90_000
 	glamsterdamTokenGas = 170_000
 )
 
-// usualTokenGas is tokenGas by the rules of the newest block.
+// usualTokenGas returns tokenGas by the rules of the newest block.
 func (h header) usualTokenGas() uint64 {
 	if h.AccessList.set {
 		return glamsterdamTokenGas
@@ -28,20 +28,20 @@ func (h header) usualTokenGas() uint64 {
 	return tokenGas
 }
 
-var errTooDear = errors.New("the network's price for gas is above the limit")
+var errFeeTooHigh = errors.New("the network's gas price is above the limit")
 
-// dearPrice is errTooDear with the price of a unit of gas, in wei.
-type dearPrice struct{ needed, limit bursar.Amount }
+// tooHighPrice is errFeeTooHigh with the price of a unit of gas, in wei.
+type tooHighPrice struct{ needed, limit bursar.Amount }
 
-func (e *dearPrice) Error() string {
-	return fmt.Sprintf("%v: %s wei are needed, limit %s wei", errTooDear, e.needed, e.limit)
+func (e *tooHighPrice) Error() string {
+	return fmt.Sprintf("%v: %s wei are needed, limit %s wei", errFeeTooHigh, e.needed, e.limit)
 }
 
-func (e *dearPrice) Unwrap() error { return errTooDear }
+func (e *tooHighPrice) Unwrap() error { return errFeeTooHigh }
 
-// tooDear says of a price that is too dear what it makes of so much gas.
-func tooDear(err error, gas uint64) error {
-	var dear *dearPrice
+// feeTooHigh converts an excessive gas price into the total fee for this much gas.
+func feeTooHigh(err error, gas uint64) error {
+	var dear *tooHighPrice
 	if !errors.As(err, &dear) {
 		return err
 	}
@@ -50,13 +50,13 @@ func tooDear(err error, gas uint64) error {
 	return errors.Join(fmt.Errorf("%w: %w", err, &chain.TooDearError{Fee: fee, Limit: limit}), err1, err2)
 }
 
-// price is an EIP-1559 offer for a unit of gas, in wei. Tip is never above most.
+// price is an EIP-1559 gas price, in wei. Tip never exceeds most.
 type price struct{ tip, most bursar.Amount }
 
-// market is what a node says about prices.
+// market holds a node's current prices.
 type market struct{ base, tip bursar.Amount }
 
-// marketRequests asks for what readMarket reads.
+// marketRequests makes the requests that readMarket reads.
 func marketRequests(latest *header, tip *wei) []*rpc.Request {
 	return []*rpc.Request{
 		{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Out: latest},
@@ -64,7 +64,7 @@ func marketRequests(latest *header, tip *wei) []*rpc.Request {
 	}
 }
 
-// readMarket reads the answers. A node that suggests no tip leaves it to the floor.
+// readMarket reads the answers. If a node suggests no tip, the configured lowest tip applies.
 func (c *Chain) readMarket(requests []*rpc.Request, latest *header, tip *wei) (market, error) {
 	if err := requests[0].Err; err != nil {
 		return market{}, err
@@ -76,8 +76,8 @@ func (c *Chain) readMarket(requests []*rpc.Request, latest *header, tip *wei) (m
 	return m, nil
 }
 
-// offer is twice the base fee and a tip, within the configured caps: six full blocks in a row may pass before the base
-// fee has doubled.
+// offer returns twice the base fee plus a tip, within the configured limits: the base fee takes at least six full
+// blocks in a row to double.
 func (c *Chain) offer(m market) (price, error) {
 	tip := least(most(m.tip, c.cfg.MinTip), c.cfg.MaxTip)
 	doubled, err := bursar.Sum(m.base, m.base, tip)
@@ -87,18 +87,18 @@ func (c *Chain) offer(m market) (price, error) {
 	return capped(price{tip, doubled}, c.cfg.MaxFeePerGas, m)
 }
 
-// capped lowers an offer to a limit, or says that the limit is below what a block takes.
+// capped lowers a price to a limit, or returns an error if the limit is below what a block requires.
 func capped(p price, limit bursar.Amount, m market) (price, error) {
 	p.most = least(p.most, limit)
 	p.tip = least(p.tip, p.most)
 	if p.most.Less(m.base) || p.most.IsZero() {
-		return price{}, &dearPrice{m.base, limit}
+		return price{}, &tooHighPrice{m.base, limit}
 	}
 	return p, nil
 }
 
-// exact offers a price that is paid in full, so that a plain payment can empty an address to the last wei: what lies
-// above the base fee is all tip. A quarter above the base fee lasts two full blocks.
+// exact returns a price that is paid in full, so that a plain payment can empty an address to the last wei: everything
+// above the base fee is tip. A quarter above the base fee is enough for two full blocks.
 func (c *Chain) exact(m market) (price, error) {
 	quarter, _ := m.base.Div(4)
 	p, err := c.offer(m)
@@ -114,8 +114,8 @@ func (c *Chain) exact(m market) (price, error) {
 	return p, err
 }
 
-// raised is the least that nodes take in place of an offer: both prices an eighth higher (geth and others ask for a
-// tenth).
+// raised returns the lowest price that nodes accept for a replacement: both parts an eighth higher (geth and others
+// require a tenth).
 func (p price) raised() (price, error) {
 	raise := func(a bursar.Amount) (bursar.Amount, error) {
 		eighth, _ := a.Div(8)
@@ -140,8 +140,8 @@ func most(a, b bursar.Amount) bursar.Amount {
 	return a
 }
 
-// Quote returns gas times price as an unsigned transaction would offer them now. A token payment that the hot address
-// cannot make yet is estimated with what it holds, and quoted at 90,000 gas at least.
+// Quote returns gas times price as Build would offer them now. A token payment that the hot wallet cannot make yet is
+// estimated with the available balance, and quoted at 90,000 gas at least.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -175,52 +175,52 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	}
 	p, err := c.offer(m)
 	if err != nil {
-		return bursar.Amount{}, tooDear(err, gas)
+		return bursar.Amount{}, feeTooHigh(err, gas)
 	}
 	return p.most.Mul(gas)
 }
 
-// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a UTXO
-// payment is estimated without its value then, and a token payment with what there is; that counts as a usual one at
-// least.
+// quotedGas estimates from the hot wallet. If its balance is too low to pay, every estimate would fail: a payment of
+// the native asset is then estimated without its value, and a token payment with the available balance and at least the
+// usual gas.
 func (c *Chain) quotedGas(
 	ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64,
 ) (uint64, error) {
-	held, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})
+	balances, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})
 	if err != nil {
 		return 0, err
 	}
 	switch {
-	case !held[0].Less(payment.Amount):
+	case !balances[0].Less(payment.Amount):
 		return c.estimate(ctx, s, c.hot, call)
 	case payment.Contract == "":
 		call.value = bursar.Amount{}
 		return c.estimate(ctx, s, c.hot, call)
-	case held[0].IsZero():
+	case balances[0].IsZero():
 		return usual, nil
 	}
 	to, _, _ := readTransfer(call.data)
-	call.data = transferData(to, held[0])
+	call.data = transferData(to, balances[0])
 	gas, err := c.estimate(ctx, s, c.hot, call)
 	var refused *chain.RefusedError
 	if errors.As(err, &refused) {
-		return usual, nil // the token may refuse the smaller amount, and take the asked one
+		return usual, nil // the token may refuse the smaller amount but accept the requested one
 	}
 	return max(gas, usual), err
 }
 
-// call is what a payment makes the chain do.
+// call is the message call that makes a payment.
 type call struct {
 	to    address
 	value bursar.Amount
 	data  []byte
 }
 
-// callOf turns a payment into a call, or refuses it.
+// callOf converts a payment into a call, or refuses it.
 func (r *Rules) callOf(payment chain.Payment) (call, error) {
 	to, err := parseAddress(payment.Address.Base)
 	if err != nil || payment.Address.HasMemo {
-		return call{}, &chain.RefusedError{Reason: "the address is not one of this chain"}
+		return call{}, &chain.RefusedError{Reason: "the address is not valid on this chain"}
 	}
 	if payment.Amount.IsZero() {
 		return call{}, &chain.RefusedError{Below: true, Reason: "the amount is zero"}
@@ -241,11 +241,11 @@ func (r *Rules) callOf(payment chain.Payment) (call, error) {
 	return call{to: contract, data: transferData(to, payment.Amount)}, nil
 }
 
-// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of
-// which some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+// dryRuns is how often a call must revert before it counts as failing. Behind one URL there may be several nodes, some
+// of which have not yet seen the tokens that are to be paid; and a failing call ends its transaction request for good.
 const dryRuns = 6
 
-// estimate asks for the gas of a call and adds a fifth where code runs. A call that fails can never be paid.
+// estimate requests the gas of a call and adds a fifth if code runs. A call that fails can never be paid.
 func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, call call) (uint64, error) {
 	ask := callData{From: from.hex(), To: call.to.hex(), Value: hexAmount(call.value)}
 	if len(call.data) > 0 {
@@ -271,7 +271,8 @@ func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, call
 	return uint64(gas) + uint64(gas)/5, nil
 }
 
-// reverted reports whether a node says that a call fails: geth and most others answer code 3 or "execution reverted".
+// reverted reports whether a node's answer means that a call fails: geth and most others answer code 3 or "execution
+// reverted".
 func reverted(err error) bool {
 	var e *rpc.Error
 	if !errors.As(err, &e) {

@@ -12,20 +12,20 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// scans is how many blocks are judged at once where balances are asked for.
+// scans is how many blocks are evaluated concurrently if balances are requested.
 const scans = 8
 
 var (
-	errMoved = errors.New("the chain moved while it was read")
-	// errAbsent: the endpoint has said to have the block and has not. Behind one address there may be several nodes.
+	errMoved = errors.New("the chain changed while it was read")
+	// errAbsent: the endpoint has announced the block and does not have it. Behind one URL there may be several nodes.
 	errAbsent = errors.New("the endpoint does not have the block yet")
 )
 
 func decode(raw []byte, out any) error { return json.Unmarshal(raw, out) }
 
-// After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is asked
-// for by hash or checked by it, and follows the one before. An endpoint that is behind last has no news, which is no
-// error.
+// After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is
+// requested or checked by its hash, and follows the one before. An endpoint that is behind last has nothing new, which
+// is not an error.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	n := c.nodes.Window(int(min(uint64(limit), tip-last.Height)))
-	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n),
+	fetched, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n),
 		func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
 			return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
 		})
@@ -54,24 +54,25 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	if err != nil {
 		return nil, err
 	}
-	if held = linked(last.Hash, held); len(held) == 0 {
+	if fetched = linked(last.Hash, fetched); len(fetched) == 0 {
 		return nil, errMoved
 	}
 	if err := watch.Sync(ctx); err != nil {
-		return nil, fmt.Errorf("sync the watch: %w", err)
+		return nil, fmt.Errorf("sync the watched addresses: %w", err)
 	}
-	return c.scanAll(ctx, source{s, false}, held, watch)
+	return c.scanAll(ctx, source{s, false}, fetched, watch)
 }
 
 // nearTip is how many blocks behind the newest one a block may be that a backend does not have yet.
 const nearTip = 8
 
-// scanAll judges blocks, several at once where that asks for balances, and returns those before the first that fails.
-func (c *Chain) scanAll(ctx context.Context, s source, held []*delivered, watch chain.Watch) ([]chain.Block, error) {
-	blocks, errs := make([]chain.Block, len(held)), make([]error, len(held))
+// scanAll evaluates blocks, several concurrently if that takes requests for balances, and returns those before the
+// first that fails.
+func (c *Chain) scanAll(ctx context.Context, s source, fetched []*delivered, watch chain.Watch) ([]chain.Block, error) {
+	blocks, errs := make([]chain.Block, len(fetched)), make([]error, len(fetched))
 	var group errgroup.Group
 	group.SetLimit(scans)
-	for i, d := range held {
+	for i, d := range fetched {
 		scan := func() error {
 			errs[i] = rpc.Guarded(func() (err error) {
 				blocks[i], err = c.scan(ctx, s, d, watch)
@@ -80,15 +81,15 @@ func (c *Chain) scanAll(ctx context.Context, s source, held []*delivered, watch 
 			return nil
 		}
 		if d.untraced == (span{}) {
-			_ = scan() // it asks nobody
+			_ = scan() // it sends no request
 			continue
 		}
 		group.Go(scan)
 	}
-	_ = group.Wait() // each has an error of its own
+	_ = group.Wait() // each block has its own error
 	for i, err := range errs {
 		if err != nil && i == 0 {
-			return nil, fmt.Errorf("block %d: %w", held[i].Number, err)
+			return nil, fmt.Errorf("block %d: %w", fetched[i].Number, err)
 		}
 		if err != nil {
 			return blocks[:i], nil
@@ -97,8 +98,8 @@ func (c *Chain) scanAll(ctx context.Context, s source, held []*delivered, watch 
 	return blocks, nil
 }
 
-// tipAbove returns the newest height, once it is sure that last is canonical at this endpoint, or a height up to last's
-// where the endpoint is behind: that is no reorganisation.
+// tipAbove returns the newest height, after checking that last is canonical at this endpoint, or a height up to last's
+// if the endpoint is behind: that is not a reorg.
 func (c *Chain) tipAbove(ctx context.Context, s *rpc.Session, last chain.BlockRef) (uint64, error) {
 	var tip quantity
 	var h header
@@ -125,7 +126,7 @@ func (c *Chain) tipAbove(ctx context.Context, s *rpc.Session, last chain.BlockRe
 	return uint64(tip), nil
 }
 
-// linked keeps the blocks that follow parent without a break.
+// linked returns the blocks that follow parent without a gap.
 func linked(parent string, blocks []*delivered) []*delivered {
 	for i, b := range blocks {
 		if b.Parent.String() != parent {
@@ -136,7 +137,7 @@ func linked(parent string, blocks []*delivered) []*delivered {
 	return blocks
 }
 
-// fetch reads one block whole: itself and its receipts at once, then what contracts sent in it.
+// fetch reads one complete block: the block and its receipts concurrently, then the value that contracts sent in it.
 func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered, error) {
 	d := &delivered{}
 	early := c.early(s)
@@ -156,7 +157,7 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 		}
 		err := s.CallOptional(groupCtx, blockReceipts, []any{quantity(height).hex()}, early)
 		if rpc.Declined(err) {
-			early = nil // asked for again by hash, or one by one
+			early = nil // requested again by hash, or one by one
 			return nil
 		}
 		return err
@@ -180,7 +181,8 @@ func guarded(work func() error) func() error {
 	return func() error { return rpc.Guarded(work) }
 }
 
-// early is where receipts go that are asked for beside the block, or nil where that would be in vain.
+// early returns where to store receipts that are requested together with the block, or nil if that request cannot
+// succeed.
 func (c *Chain) early(s source) *receiptList {
 	if known, offered := s.Offers(blockReceipts); known && !offered {
 		return nil
@@ -188,7 +190,7 @@ func (c *Chain) early(s source) *receiptList {
 	return &receiptList{rules: c.Rules}
 }
 
-// unsound puts the endpoint aside for what contradicts itself. What it does not have yet is no fault.
+// unsound puts the endpoint into a cool-down for contradictory data. Missing data is not a fault.
 func unsound(s *rpc.Session, err error) error {
 	for _, wrong := range []error{errOtherBlock, errPartial, errExternalTx} {
 		if errors.Is(err, wrong) {

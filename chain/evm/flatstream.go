@@ -11,11 +11,11 @@ import (
 
 var errUnordered = errors.New("traces are out of order")
 
-// flatTrace is what is looked at of an element of trace_block.
+// flatTrace holds the used fields of an element of trace_block.
 type flatTrace struct {
 	call    oneCall
 	kind    string
-	refund  optional // where what a contract held goes when it ends itself
+	refund  optional // receiver of the balance of a contract that self-destructs
 	balance wei
 	ended   optional
 	made    optional // the contract that a creation made
@@ -29,7 +29,7 @@ type flatTrace struct {
 type flatStream struct {
 	block hash
 
-	txs    []hash // as they come
+	txs    []hash // in the order received
 	from   address
 	frames []frame
 	failed []int // path of the failed trace whose callees follow; nil: none
@@ -49,7 +49,7 @@ func (s *flatStream) ReadResult(dec *jsontext.Decoder) error {
 	})
 }
 
-// take keeps what a trace delivered.
+// take keeps the value that a trace moved.
 func (s *flatStream) take(n int) error {
 	t := &s.trace
 	if t.block != s.block {
@@ -87,7 +87,7 @@ func (s *flatStream) take(n int) error {
 	return nil
 }
 
-// frame returns what a trace delivered, if anything.
+// frame returns the value that a trace moved, if any.
 func (t *flatTrace) frame() (frame, bool) {
 	f := frame{from: t.call.from, value: t.call.value.Amount}
 	to := optional{}
@@ -103,7 +103,8 @@ func (t *flatTrace) frame() (frame, bool) {
 	return f, to.set && !f.value.IsZero()
 }
 
-// join takes several outermost calls of the last transaction for one: so erigon may show a state-sync transaction.
+// join merges several outermost calls of the last transaction into one: erigon may show a state-sync transaction that
+// way.
 func (s *flatStream) join() {
 	for n := len(s.txs); n > 1 && s.txs[n-2] == s.txs[n-1]; n = len(s.txs) {
 		s.txs = s.txs[:n-1]
@@ -124,7 +125,7 @@ func (s *flatStream) settle(d *delivered) error {
 		d.untraced = span{n, n + 1}
 	}
 	if len(s.txs) != n {
-		return fmt.Errorf("%w: traces of %d of %d transactions", errPartial, len(s.txs), len(d.Txs))
+		return fmt.Errorf("%w: got traces of %d of %d transactions", errPartial, len(s.txs), len(d.Txs))
 	}
 	for i, tx := range s.txs {
 		if tx != d.Txs[i].Hash {
@@ -141,7 +142,7 @@ func (s *flatStream) settle(d *delivered) error {
 	return nil
 }
 
-// read reads a trace in the place of the one before.
+// read reads a trace into the memory of the previous one.
 func (t *flatTrace) read(dec *jsontext.Decoder) error {
 	*t = flatTrace{path: t.path[:0]}
 	return members(dec, func(name []byte) (bool, error) {

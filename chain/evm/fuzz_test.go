@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// FuzzBlock decodes what a node may answer about a block and reads it as After does. Nothing panics, and nothing of a
-// failed transaction arrives.
+// FuzzBlock decodes possible answers of a node about a block and reads it as After does. It must not panic, and a
+// failed transaction must deliver nothing.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
 	for _, test := range append(append(nativeCases(), contractCases()...), tokenCases()...) {
@@ -77,7 +77,7 @@ type everybody struct{ chain.Watch }
 func (everybody) Pays(string) bool { return true }
 func (everybody) Sent(string) bool { return false }
 
-// FuzzTransferEvent reads logs: what is taken for a transfer has the one form there is.
+// FuzzTransferEvent reads logs: only the one valid form is taken for a transfer.
 func FuzzTransferEvent(f *testing.F) {
 	f.Add(marshal(f, transferLog(fakeOurs, 5)))
 	f.Add([]byte(`{"topics":[],"data":"0x"}`))
@@ -99,7 +99,7 @@ func FuzzTransferEvent(f *testing.F) {
 	})
 }
 
-// FuzzParseAddress: what is accepted has one canonical form, which is accepted again.
+// FuzzParseAddress: every accepted text has one canonical form, which is accepted again.
 func FuzzParseAddress(f *testing.F) {
 	for _, seed := range []string{fakeOurs, base(fakeOurs), "0X" + fakeOurs[2:], "", "0x", strings.ToUpper(fakeOurs)} {
 		f.Add(seed)
@@ -117,7 +117,7 @@ func FuzzParseAddress(f *testing.F) {
 	})
 }
 
-// FuzzInspect: what is inspected is in the one encoding of what it says, so no other bytes have the same digest.
+// FuzzInspect: everything that Inspect accepts is in its only encoding, so no other bytes have the same digest.
 func FuzzInspect(f *testing.F) {
 	r := rulesOf(f, 1, fakeToken)
 	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// maxSyncGap is how many blocks behind its own idea of the newest one a syncing node may be and still be the tip.
+	// maxSyncGap is how many blocks a syncing node may be behind the newest block that it knows of and still count as
+	// synced.
 	maxSyncGap = 16
-	// surveyEvery is how many calls of Head pass between comparisons of all nodes' heights.
+	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
 	surveyEvery = 10
 )
 
 var errSyncing = errors.New("the node is still syncing")
 
-// Head returns the newest block, and the newest final one by the configured measure: the node's `finalized` tag or a
-// number of confirmations. While a node has no finalized block, Final is zero: that means waiting, and never another
-// measure.
+// Head returns the newest block, and the newest final one by the configured rule: the node's `finalized` tag or a
+// number of confirmations. While a node has no finalized block, Final is zero: the caller then waits, and no other rule
+// applies.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
 		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
 			var height quantity
 			err := s.Call(ctx, "eth_blockNumber", nil, &height)
@@ -60,7 +61,7 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	if err := requests[1].Err; err != nil {
 		return chain.Head{}, err
 	}
-	if requests[0].Err == nil && farBehind(syncing) { // some providers do not let it be asked
+	if requests[0].Err == nil && farBehind(syncing) { // some providers do not offer this method
 		return chain.Head{}, s.Fail(errSyncing)
 	}
 	if err := s.Observe(uint64(latest.Number)); err != nil {
@@ -76,7 +77,7 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	case requests[2].Err != nil: // it has none, or does not know the tag
 		c.log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
 	case tagged.Number > latest.Number:
-		// Two nodes behind one address have answered. What is final is a block of the chain, so the newest is not older.
+		// Two nodes behind one URL have answered. A final block is part of the chain, so the newest block is not older.
 		head.Latest, head.Final = tagged.ref(), tagged.ref()
 	default:
 		head.Final = tagged.ref()
@@ -84,7 +85,7 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	return head, nil
 }
 
-// deepBlock is the newest block that has the configured number of confirmations, itself counted.
+// deepBlock returns the newest block that has the configured number of confirmations, itself included.
 func (c *Chain) deepBlock(ctx context.Context, s *rpc.Session, latest header) (chain.BlockRef, error) {
 	if uint64(latest.Number)+1 < c.cfg.FinalityBlocks {
 		return chain.BlockRef{}, nil
@@ -92,8 +93,8 @@ func (c *Chain) deepBlock(ctx context.Context, s *rpc.Session, latest header) (c
 	return headerAt(ctx, s, uint64(latest.Number)+1-c.cfg.FinalityBlocks)
 }
 
-// farBehind reads the answer of eth_syncing: false, or an object with numbers. A node that only fills indexes is at the
-// tip.
+// farBehind reads the answer of eth_syncing: false, or an object with numbers. A node that only builds indexes is at
+// the tip.
 func farBehind(answer jsontext.Value) bool {
 	var progress struct {
 		Current *quantity `json:"currentBlock"`
@@ -133,8 +134,8 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return headerAt(ctx, s, height)
 }
 
-// Find returns the canonical block that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in
-// none.
+// Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
+// transaction hash.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	id, err := parseHash(txID)
 	if err != nil {
@@ -169,7 +170,7 @@ func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) 
 	}
 	canonical, err := headerAt(ctx, s, uint64(r.BlockNumber))
 	if err == nil && canonical.Hash != r.BlockHash.String() {
-		return chain.BlockRef{}, chain.ErrNoBlock // it stood in a block that was replaced
+		return chain.BlockRef{}, chain.ErrNoBlock // its block was reorged out
 	}
 	return canonical, err
 }

@@ -15,14 +15,14 @@ import (
 var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
-	futureBlock = 15 * time.Second // ahead of time a block may be (go-ethereum, allowedFutureBlockTime)
-	rareBlock   = 10 * time.Minute // without a block happens on none of these chains while it is well
-	oldFinality = time.Hour        // after an hour without finality something is wrong with the chain or the node
-	oldState    = 100              // blocks back at which the state must still be there: the service asks for it while it catches up
+	futureBlock = 15 * time.Second // how far a block's time may be ahead (go-ethereum, allowedFutureBlockTime)
+	rareBlock   = 10 * time.Minute // no healthy chain of these has a longer gap between blocks
+	oldFinality = time.Hour        // after an hour without finality the chain or the node has a problem
+	// the node must keep the state of this many blocks: the service requests it while it catches up
+	oldState = 100
 )
 
-// CheckHealth asks every node what it is: version, tip, the finalized tag, whether it traces, and how long it keeps
-// state.
+// CheckHealth checks every node: version, tip, the finalized tag, whether it traces, and how long it keeps state.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -51,7 +51,8 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	case err != nil:
 		r.Unasked(chain.CheckSync, err)
 	case farBehind(syncing):
-		r.Bad(chain.CheckSync, "wait until it has caught up", "it is at block %d and still syncing", uint64(latest.Number))
+		r.Bad(chain.CheckSync, "wait until it has caught up", "the node is at block %d and still syncing",
+			uint64(latest.Number))
 	default:
 		r.Good(chain.CheckSync, "at block %d", uint64(latest.Number))
 	}
@@ -71,13 +72,14 @@ func (c *Chain) checkFinality(ctx context.Context, s *rpc.Session, r *chain.Repo
 	var final header
 	if err := s.Call(ctx, "eth_getBlockByNumber", []any{"finalized", false}, &final); err != nil {
 		r.Bad(chain.CheckFinality,
-			"run a consensus client beside the node, or set `finality` of the chain to a number of blocks",
-			"it has no finalized block: %v", err)
+			"run a consensus client with the node, or set the chain's `finality` to a number of blocks",
+			"the node has no finalized block: %v", err)
 		return
 	}
 	age := now.Sub(time.Unix(int64(final.Time), 0)).Round(time.Second)
 	if age > oldFinality {
-		r.Warn(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited",
+		r.Warn(chain.CheckFinality, "check that its consensus client runs and is in sync; until then nothing is "+
+			"credited",
 			"the finalized block %d is %v old", uint64(final.Number), age)
 		return
 	}
@@ -85,16 +87,16 @@ func (c *Chain) checkFinality(ctx context.Context, s *rpc.Session, r *chain.Repo
 		uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
 }
 
-// nothing is an answer that is looked at by nobody: it reads any value and keeps none of it.
+// nothing is an answer that is not used: it reads any value and keeps none of it.
 type nothing struct{}
 
 // ReadResult skips the value.
 func (*nothing) ReadResult(dec *jsontext.Decoder) error { return dec.SkipValue() }
 
-// checkTracing tries both ways of seeing value that contracts send, as far as they are configured.
+// checkTracing tries both methods of finding value that contracts send, as far as they are configured.
 func (c *Chain) checkTracing(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
 	if c.cfg.Trace == TraceNone {
-		r.Good(chain.CheckTracing, "not asked for: value that contracts send is found by balances")
+		r.Good(chain.CheckTracing, "not configured: value that contracts send is found by comparing balances")
 		return
 	}
 	tracer := map[string]string{"tracer": "callTracer"}
@@ -115,41 +117,44 @@ func (c *Chain) checkTracing(ctx context.Context, s *rpc.Session, r *chain.Repor
 		}
 		why = append(why, err.Error())
 	}
-	const advice = "have the node offer debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block"
-	const lost = "; without it value that contracts send is found by balances, and raises an alarm for each such block"
+	const advice = "enable debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block on the node"
+	const lost = "; without it value that contracts send is found by comparing balances, with an alarm for each such " +
+		"block"
 	if c.cfg.Trace == TraceAuto {
-		r.Warn(chain.CheckTracing, advice+"; without it value that contracts send is found by balances",
-			"it cannot trace: %s", strings.Join(why, "; "))
+		r.Warn(chain.CheckTracing, advice+"; without it value that contracts send is found by comparing balances",
+			"the node cannot trace: %s", strings.Join(why, "; "))
 		return
 	}
-	r.Warn(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost,
-		"it cannot trace as configured: %s", strings.Join(why, "; "))
+	r.Warn(chain.CheckTracing, advice+", or remove `trace` from the configuration"+lost,
+		"the node cannot trace as configured: %s", strings.Join(why, "; "))
 }
 
-// query is one that the service makes besides those of the other checks.
+// query is a request that the service makes besides those of the other checks.
 type query struct {
 	method string
 	params []any
-	needed bool   // nothing stands in for it
-	advice string // what the service does without it, or what to do
+	needed bool   // there is no fallback
+	advice string // what the service does without it, or what the operator should do
 }
 
-// checkQueries makes every query of the service once: the optional ones have something that stands in for them.
+// checkQueries makes every request of the service once: the optional ones have a fallback.
 func (c *Chain) checkQueries(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
 	from, byHash := address{}.String(), byHash{latest.Hash.String(), true}
 	decimals := callData{To: from, Data: "0x313ce567"}
-	const height = "nothing: the service asks by height instead and checks the block's hash, which takes one call more"
+	const height = "no action needed: the service asks by height instead and checks the block's hash, which takes " +
+		"one call more"
 	var lacking int
 	for _, q := range []query{
 		{blockReceipts, []any{latest.Hash.String()}, false,
-			"prefer a node that offers it: the service asks for receipts one by one instead, with a call for each transaction"},
+			"prefer a node that offers it: the service requests receipts one by one instead, with a call for each " +
+				"transaction"},
 		{"eth_getBalance", []any{from, byHash}, false, height},
 		{"eth_call", []any{decimals, byHash}, false, height},
 		{"eth_getTransactionCount", []any{from, "pending"}, true,
 			"use a node that answers it: nothing can be paid through this one"},
 		{"eth_estimateGas", []any{callData{From: from, To: from, Value: "0x0"}}, true,
 			"use a node that answers it: nothing can be paid through this one"},
-		{"eth_maxPriorityFeePerGas", nil, false, "nothing: the configured least tip is offered"},
+		{"eth_maxPriorityFeePerGas", nil, false, "no action needed: the configured lowest tip is offered"},
 	} {
 		err := s.CallOptional(ctx, q.method, q.params, &nothing{})
 		if err == nil || errors.Is(err, rpc.ErrNull) {
@@ -167,7 +172,7 @@ func (c *Chain) checkQueries(ctx context.Context, s *rpc.Session, r *chain.Repor
 		note(chain.CheckQueries, q.advice, "%s%s: %v", q.method, by, err)
 	}
 	if lacking == 0 {
-		r.Good(chain.CheckQueries, "it answers all that the service asks")
+		r.Good(chain.CheckQueries, "the node answers every query of the service")
 	}
 }
 
@@ -177,11 +182,12 @@ func (c *Chain) checkTokens(ctx context.Context, s *rpc.Session, r *chain.Report
 	for _, token := range c.cfg.Tokens {
 		contract, err := parseAddress(token.Contract)
 		if err != nil {
-			continue // NewRules has refused it
+			continue // NewRules has already refused it
 		}
 		if what := assetProblem(ctx, s, contract, token.Decimals); what != "" {
 			well = false
-			r.Warn(chain.CheckTokens, "until then this currency stands still, and no other one", "token %s: %s", contract, what)
+			r.Warn(chain.CheckTokens, "until then this currency is suspended; others are not affected", "token %s: %s",
+				contract, what)
 		}
 	}
 	if well && len(c.cfg.Tokens) > 0 {
@@ -189,14 +195,14 @@ func (c *Chain) checkTokens(ctx context.Context, s *rpc.Session, r *chain.Report
 	}
 }
 
-// checkState asks for a balance of some time ago.
+// checkState requests an older balance.
 func checkState(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
 	back := latest.Number - min(latest.Number, oldState)
 	var balance jsontext.Value
 	if err := s.Call(ctx, "eth_getBalance", []any{address{}.String(), back.hex()}, &balance); err != nil {
-		r.Warn(chain.CheckHistory, "have the node keep the state of the last 128 blocks",
-			"it does not tell a balance at block %d: %v", uint64(back), err)
+		r.Warn(chain.CheckHistory, "configure the node to keep the state of the last 128 blocks",
+			"the node returns no balance at block %d: %v", uint64(back), err)
 		return
 	}
-	r.Good(chain.CheckHistory, "it tells balances at block %d", uint64(back))
+	r.Good(chain.CheckHistory, "the node returns balances at block %d", uint64(back))
 }

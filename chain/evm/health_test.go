@@ -11,7 +11,7 @@ import (
 // Every check, with a node that passes it and one that does not.
 func TestCheckHealth(t *testing.T) {
 	t.Parallel()
-	const born = 0x6b00f996 // of every block of the fake node
+	const born = 0x6b00f996 // the time of every block of the fake node
 	now := time.Unix(born+5, 0)
 	answer := func(method string, result any) func(*fake) {
 		return func(f *fake) { f.script[method] = func([]any) (any, error) { return result, nil } }
@@ -35,7 +35,7 @@ func TestCheckHealth(t *testing.T) {
 	}
 	well := []string{"chain ok: chain id 1", "version ok: Geth/v1.17", "sync ok: at block 1", "clock ok",
 		"finality ok: finalized is block 0, 1 behind", "tracing ok: by debug_traceBlockByHash", "history ok: at block 0",
-		"queries ok: all that the service asks", "tokens ok: 1 with the configured decimals"}
+		"queries ok: every query of the service", "tokens ok: 1 with the configured decimals"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -70,7 +70,7 @@ func TestCheckHealth(t *testing.T) {
 		"no tracer wanted": {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash"),
 			config: func(c *Config) {
 				c.Trace = TraceNone
-			}, want: but(5, "tracing ok: by balances")},
+			}, want: but(5, "tracing ok: by comparing balances")},
 		"forgetful": {change: func(f *fake) {
 			f.script["eth_getBalance"] = func(params []any) (any, error) {
 				if params[1] == "0x0" {
@@ -90,7 +90,7 @@ func TestCheckHealth(t *testing.T) {
 			"queries warning: eth_getBalance by block hash (EIP-1898): call eth_getBalance: node answered error -32602")},
 		"no receipts of blocks": {change: refuse(-32601, "no such method", "eth_getBlockReceipts"),
 			want: but(7, "queries warning: eth_getBlockReceipts: ")},
-		"it pays nothing": {change: refuse(-32601, "no such method", "eth_estimateGas"),
+		"it cannot estimate gas": {change: refuse(-32601, "no such method", "eth_estimateGas"),
 			want: but(7, "queries failed: eth_estimateGas: ")},
 		"another token": {change: answer("eth_call", "0x"+strings.Repeat("0", 62)+"12"),
 			want: but(8, "tokens warning: the contract has 18 decimals and the configuration 6")},

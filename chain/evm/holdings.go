@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the
-// node must still have: nodes that are no archives keep about the last hundred blocks.
+// Holdings requests all balances from one node in the state of the given block, which must be canonical and whose state
+// the node must still have: nodes that are not archives keep about the last hundred blocks.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -34,35 +34,35 @@ func (c *Chain) Holdings(
 	if err != nil {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
-	held, err := c.balances(ctx, s, at, contract, addresses)
+	balances, err := c.balances(ctx, s, at, contract, addresses)
 	if err != nil {
 		return nil, fmt.Errorf("holdings at block %d: %w", at.Height, err)
 	}
-	return held, nil
+	return balances, nil
 }
 
-// byHash names a block's state (EIP-1898).
+// byHash specifies a block's state (EIP-1898).
 type byHash struct {
 	BlockHash string `json:"blockHash"`
 	Canonical bool   `json:"requireCanonical"`
 }
 
-// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block
-// still stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's
-// words), so any answer counts as one that does not say that block or state are missing.
+// balances requests balances by block hash; if an endpoint does not accept that form, by height, and then checks that
+// the block is still canonical. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a
+// provider's text), so any answer counts as a refusal unless it says that the block or its state is missing.
 func (c *Chain) balances(
 	ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address,
 ) ([]bursar.Amount, error) {
 	var refused error
 	if !c.forms.refuses(s.Name()) {
-		held, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
+		balances, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
 		var answered *rpc.Error
 		if !errors.As(err, &answered) || stateGone(err) || absent(err) {
-			return held, err
+			return balances, err
 		}
 		refused = err
 	}
-	held, err := balancesAt(ctx, s, quantity(at.Height).hex(), contract, of)
+	balances, err := balancesAt(ctx, s, quantity(at.Height).hex(), contract, of)
 	if err != nil {
 		return nil, errors.Join(err, refused)
 	}
@@ -74,12 +74,12 @@ func (c *Chain) balances(
 		return nil, fmt.Errorf("%w: block %d", chain.ErrOffChain, at.Height)
 	}
 	if refused != nil {
-		c.forms.refused(s.Name()) // the same by height is answered: it is the form
+		c.forms.refused(s.Name()) // the request by height works: the endpoint refuses the form
 	}
-	return held, nil
+	return balances, nil
 }
 
-// balancesAt asks for balances in the state that a block parameter names.
+// balancesAt requests balances in the state that a block parameter specifies.
 func balancesAt(
 	ctx context.Context, s *rpc.Session, state any, contract string, of []address,
 ) ([]bursar.Amount, error) {
@@ -96,17 +96,17 @@ func balancesAt(
 	if err := s.Batch(ctx, requests); err != nil {
 		return nil, err
 	}
-	held := make([]bursar.Amount, len(of))
+	balances := make([]bursar.Amount, len(of))
 	for i, r := range requests {
 		err := r.Err
 		if err == nil && contract != "" {
-			held[i], err = tokens[i].amount()
+			balances[i], err = tokens[i].amount()
 		} else {
-			held[i] = native[i].Amount
+			balances[i] = native[i].Amount
 		}
 		if err != nil {
 			return nil, fmt.Errorf("balance of %s: %w", of[i], err)
 		}
 	}
-	return held, nil
+	return balances, nil
 }

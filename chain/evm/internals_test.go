@@ -15,7 +15,7 @@ import (
 )
 
 // TestContractPayments lets a real contract pay one of our addresses in every way a contract can, and reads it with
-// both tracers and by balances. Whatever way it is read, the sum is what the node says the address holds.
+// both tracers and by comparing balances. With each method, the sum equals the address's balance at the node.
 func TestContractPayments(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -34,7 +34,7 @@ func TestContractPayments(t *testing.T) {
 		value  bursar.Amount
 		data   []byte
 		traced []uint32 // outputs
-		sum    uint64   // UTXOs delivered
+		sum    uint64   // wei delivered
 	}{
 		{"pays thrice", three, evmtest.Call("pay(address[],uint256[])", list, values), []uint32{1, 3}, 2},
 		{"pays and fails", native, evmtest.Call("payAndFail(address)", to), nil, 0},
@@ -71,8 +71,8 @@ func TestContractPayments(t *testing.T) {
 				t.Errorf("%s, %s: outputs %v, want %v", way, test.name, outputs[i], test.traced)
 			}
 		}
-		if held := node.Balance(t, ours); held != total {
-			t.Errorf("%s: %s seen, %s held", way, total, held)
+		if balance := node.Balance(t, ours); balance != total {
+			t.Errorf("%s: %s seen, %s held", way, total, balance)
 		}
 		if way == evm.TraceGeth {
 			byGeth = blocks
@@ -121,8 +121,8 @@ func readAll(t *testing.T, c *evm.Chain, from chain.BlockRef, bases ...string) [
 	}
 }
 
-// TestOddTokenEvents lets a real token emit what is no ERC-20 transfer beside what is.
-func TestOddTokenEvents(t *testing.T) {
+// TestAnomalousTokenEventsOfARealToken lets a real token emit events that are not ERC-20 transfers, next to valid ones.
+func TestAnomalousTokenEventsOfARealToken(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs anvil")

@@ -6,12 +6,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What may be of any length is read token by token: nothing of a block is held only because somebody else put it there.
+// Data of unbounded length is read token by token: no part of a block is kept only because somebody else put it there.
 
-var errShape = errors.New("JSON of another shape")
+var errShape = errors.New("unexpected JSON structure")
 
-// members reads an object. member is called with each name, quotes included, while the decoder stands before its value.
-// It reads that value and says so, or leaves it, and then the value is skipped. Null is an object without members.
+// members reads an object. It calls member with each name, quotes included, while the decoder is before its value.
+// member either reads that value and returns true, or leaves it, and members skips it. Null is an object without
+// members.
 func members(dec *jsontext.Decoder, member func(name []byte) (read bool, err error)) error {
 	if open, err := enter(dec, jsontext.KindBeginObject); err != nil || !open {
 		return err
@@ -47,7 +48,7 @@ func elements(dec *jsontext.Decoder, element func() error) error {
 	return err
 }
 
-// enter reads the beginning of an object or array, or a null in its place.
+// enter reads the beginning of an object or array, or null in its place.
 func enter(dec *jsontext.Decoder, kind jsontext.Kind) (open bool, err error) {
 	switch dec.PeekKind() {
 	case kind:
@@ -56,7 +57,7 @@ func enter(dec *jsontext.Decoder, kind jsontext.Kind) (open bool, err error) {
 	case jsontext.KindNull:
 		return false, dec.SkipValue()
 	case jsontext.KindInvalid:
-		_, err = dec.ReadToken() // says what is wrong with it
+		_, err = dec.ReadToken() // returns the syntax error
 		return false, errors.Join(err, errShape)
 	}
 	return false, errShape

@@ -10,13 +10,13 @@ import (
 
 var _ chain.Listener = (*Chain)(nil)
 
-// silence is after which time without a new head a subscription is taken for broken: ten slots of Ethereum, the
-// slowest.
+// silence is how long there may be no new head before a subscription counts as broken: ten slots of Ethereum, the
+// slowest chain.
 const silence = 2 * time.Minute
 
 // Listen subscribes to new heads over a WebSocket (eth_subscribe "newHeads": go-ethereum, eth/filters/api.go NewHeads;
-// the same in bor, bsc, erigon, nethermind, besu and reth). Finality moves without an announcement: what becomes final
-// is seen with the next head, or by polling.
+// the same in bor, bsc, erigon, nethermind, besu and reth). Finality advances without an announcement: a newly final
+// block is seen with the next head, or by polling.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
 	heads, err := push.JSONRPC("eth_subscribe", "eth_subscription", "newHeads")
 	if err != nil {

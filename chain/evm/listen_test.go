@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// A real node announces its heads, and has them when it does.
-func TestListenHearsAnvil(t *testing.T) {
+// A real node announces its heads, and already has them when it does.
+func TestListenReceivesAnnouncementsOfAnvil(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real anvil")
 	}
@@ -29,7 +29,7 @@ func TestListenHearsAnvil(t *testing.T) {
 		ended <- c.Listen(ctx, strings.Replace(node.URL, "http", "ws", 1), func() { announced <- struct{}{} })
 	}()
 	select {
-	case <-announced: // that it listens
+	case <-announced: // the subscription is open
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -45,6 +45,6 @@ func TestListenHearsAnvil(t *testing.T) {
 		}
 	}
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
-		t.Error("it ended for another reason than its context")
+		t.Error("Listen ended for a reason other than its context")
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 )
 
-// mention is a watched address with the transactions that name it, in order. Those that name it only as the receiver of
-// a listed token are apart: such a contract sends no native value, so they count where nothing else names the address.
+// mention is a watched address with the transactions that mention it, in order. Transactions that mention it only as
+// the receiver of a listed token are kept separately: such a contract sends no native value, so they count only if
+// nothing else mentions the address.
 type mention struct {
 	address
 	base   string
@@ -14,7 +15,7 @@ type mention struct {
 	tokens []int
 }
 
-// txs are the transactions that may have sent value, at least one.
+// txs returns the transactions that may have sent value, at least one.
 func (m mention) txs() []int {
 	if len(m.others) > 0 {
 		return m.others
@@ -22,13 +23,13 @@ func (m mention) txs() []int {
 	return m.tokens
 }
 
-// mentions gathers them.
+// mentions collects them.
 type mentions struct {
 	found  []mention
 	places map[address]int
 }
 
-// add notes that transaction i names an address of ours.
+// add records that transaction i mentions one of our addresses.
 func (m *mentions) add(a address, base string, i int, token bool) {
 	place, known := m.places[a]
 	if !known {
@@ -45,7 +46,7 @@ func (m *mentions) add(a address, base string, i int, token bool) {
 	}
 }
 
-// mentioned finds the watched addresses that the successful transactions without a trace name: in their call data, in
+// mentioned finds the watched addresses that the successful untraced transactions mention: in their call data, in
 // topics or data of their logs, or as receivers of value that the chain itself logs.
 func (w *scanner) mentioned(listed map[address]Token) ([]mention, error) {
 	all := mentions{places: map[address]int{}}
@@ -77,7 +78,7 @@ func (w *scanner) mentioned(listed map[address]Token) ([]mention, error) {
 	return all.found, nil
 }
 
-// moved notes the receivers of value that the chain itself logs, but for the transaction's own.
+// moved passes on the receivers of value that the chain itself logs, except those of the transaction's own value.
 func (w *scanner) moved(i int, note func(address)) {
 	own, pays := w.own(i)
 	for _, m := range w.receipts[i].moves {
@@ -91,7 +92,7 @@ func (w *scanner) moved(i int, note func(address)) {
 
 var twelveZeros [12]byte
 
-// inWord notes a word that can be an address.
+// inWord passes on a word that can be an address.
 func inWord(word [32]byte, note func(address)) {
 	if [12]byte(word[:12]) == twelveZeros && !small(word[12:]) {
 		note(address(word[12:]))
@@ -100,7 +101,7 @@ func inWord(word [32]byte, note func(address)) {
 
 const zeroDigits = "000000000000000000000000"
 
-// inDigits notes every word of 64 hexadecimal digits that can be an address.
+// inDigits passes on every word of 64 hexadecimal digits that can be an address.
 func inDigits(data text, note func(address)) {
 	for ; len(data) >= 64; data = data[64:] {
 		if string(data[:24]) != zeroDigits || string(data[24:40]) == zeroDigits[:16] {
@@ -113,9 +114,9 @@ func inDigits(data text, note func(address)) {
 	}
 }
 
-// inCalldata notes the addresses that call data can name: in words after the selector, or packed anywhere as 20 bytes.
-// A window with many zeros is a number or padding, and no key's address is one: 4 zeros in 20 bytes happen once in a
-// million.
+// inCalldata passes on the addresses that call data can contain: in words after the selector, or packed anywhere as 20
+// bytes. A window with many zeros is a number or padding, and not the address of a key: 4 zeros in 20 bytes happen once
+// in a million.
 func inCalldata(data []byte, note func(address)) {
 	if len(data) < 20 {
 		return
@@ -140,8 +141,8 @@ func inCalldata(data []byte, note func(address)) {
 	}
 }
 
-// maxZeros is how many zero bytes a packed address may not have.
+// maxZeros is the number of zero bytes from which a packed value is not an address.
 const maxZeros = 4
 
-// small reports whether 20 bytes are a number below 2^96: no key's address is.
+// small reports whether 20 bytes are a number below 2^96, which no key's address is.
 func small(a []byte) bool { return bytes.Equal(a[:8], twelveZeros[:8]) }

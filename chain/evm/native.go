@@ -2,8 +2,8 @@ package evm
 
 import "slices"
 
-// systemAddress logs every transfer of native value since EIP-7708 (text of August 2026; live with Glamsterdam). No
-// code lives there and nobody has its key, so a log of it is the protocol's own.
+// systemAddress logs every transfer of native value since EIP-7708 (text of August 2026; live with Glamsterdam). It has
+// no code and nobody has its key, so its logs come from the protocol itself.
 var systemAddress = address{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
 }
@@ -14,7 +14,7 @@ var polygonTransferTopic = hash{
 	0x31, 0xfc, 0x6c, 0xf2, 0x02, 0x60, 0x70, 0x76, 0x45, 0x06, 0x8b, 0xd3, 0xfe, 0x97, 0xf3, 0xc4,
 }
 
-// transferLog reads the log of EIP-7708: the form of an ERC-20 Transfer.
+// transferLog reads the log of EIP-7708, which has the form of an ERC-20 Transfer.
 func (e *event) transferLog() (move, bool) {
 	if len(e.Topics) != 3 || e.Topics[0] != transferTopic {
 		return move{}, false
@@ -23,9 +23,9 @@ func (e *event) transferLog() (move, bool) {
 	return move{e.Address, from, to, amount}, ok
 }
 
-// polygonTransfer reads the log that bor writes for every transfer of value but that of SELFDESTRUCT (bor 2.2.11,
-// core/bor_fee_log.go and core/vm/instructions.go). Contract 0x…1010 writes the same event by itself besides, so it
-// shows who may have been paid and never how much.
+// polygonTransfer reads the log that bor writes for every transfer of value except that of SELFDESTRUCT (bor 2.2.11,
+// core/bor_fee_log.go and core/vm/instructions.go). Contract 0x…1010 also writes the same event itself, so the event
+// shows who may have been paid but never how much.
 func (e *event) polygonTransfer() (move, bool) {
 	if len(e.Topics) != 4 || e.Topics[0] != polygonTransferTopic || len(e.Data) < 64 {
 		return move{}, false
@@ -34,11 +34,11 @@ func (e *event) polygonTransfer() (move, bool) {
 	return move{e.Address, address(e.Topics[2][12:]), address(e.Topics[3][12:]), amount}, err == nil
 }
 
-// logged takes from the logs of EIP-7708 what contracts sent in a block. It reports false where the block has no such
-// logs, or a transaction's own value is in none: then the chain does not log every transfer.
+// logged reads from the logs of EIP-7708 the value that contracts sent in a block. It reports false if the block has no
+// such logs, or if no log contains a transaction's own value: then the chain does not log every transfer.
 //
-// The outputs are those that a trace gives: both count the transfers of a transaction in the order in which they were
-// made. Only where a contract pays itself with value does a trace count one more.
+// The outputs equal those of a trace: both count the transfers of a transaction in the order in which they were made.
+// Only if a contract pays itself with value, a trace counts one more.
 func (d *delivered) logged() ([]frame, bool) {
 	if !slices.ContainsFunc(d.receipts, func(r receipt) bool {
 		return slices.ContainsFunc(r.moves, move.bySystem)

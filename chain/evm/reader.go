@@ -31,7 +31,7 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return head, nil
 }
 
-// BlockOn reads a block as After does, through one endpoint alone: no other one helps with traces or balances.
+// BlockOn reads a block as After does, through one endpoint alone: no other endpoint supplies traces or balances.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	b, err := c.blockOn(ctx, endpoint, height, watch)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Chain) blockOn(ctx context.Context, endpoint string, height uint64, wat
 		return chain.Block{}, err
 	}
 	if err := watch.Sync(ctx); err != nil {
-		return chain.Block{}, fmt.Errorf("sync the watch: %w", err)
+		return chain.Block{}, fmt.Errorf("sync the watched addresses: %w", err)
 	}
 	return c.scan(ctx, source{s, true}, d, watch)
 }

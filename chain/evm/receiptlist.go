@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// receipt is what a transaction did, and of its logs what can concern us.
+// receipt is the outcome of a transaction, with the part of its logs that can concern us.
 type receipt struct {
 	TxHash       hash
 	BlockHash    hash
@@ -23,17 +23,17 @@ type receipt struct {
 	logs   logRange
 	tokens []tokenEvent
 	moves  []move    // native value that the chain itself logs, in order
-	named  []address // what topics and data of other logs name
+	named  []address // addresses in topics and data of other logs
 	spoke  bool      // a contract logged something
 }
 
 // succeeded reports whether the transaction did anything but pay for its gas.
 func (r *receipt) succeeded() bool { return r.Status == 1 }
 
-// status is a receipt's outcome. Its zero value is no outcome.
+// status is a receipt's outcome. Its zero value means no outcome.
 type status int8
 
-// UnmarshalJSONFrom reads 0x1, 0x0 or null. Anything else is no outcome either.
+// UnmarshalJSONFrom reads 0x1, 0x0 or null. Anything else means no outcome too.
 func (s *status) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*s = 0
 	if dec.PeekKind() == jsontext.KindNull {
@@ -52,7 +52,7 @@ func (s *status) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// logRange is what the logs of one receipt say of themselves.
+// logRange is the position data in the logs of one receipt.
 type logRange struct {
 	count int
 	first quantity
@@ -62,43 +62,43 @@ type logRange struct {
 
 // tokenEvent is a Transfer event of a listed token.
 type tokenEvent struct {
-	position uint32 // among the transaction's logs
+	position uint32 // position among the transaction's logs
 	contract address
 	from, to address
 	amount   bursar.Amount
-	odd      bool // in a form that the standard does not know
+	anomaly  bool // in a form that the standard does not define
 }
 
 // move is native value that went from one account to another.
 type move struct {
-	by       address // the log's own address
+	by       address // the address that wrote the log
 	from, to address
 	value    bursar.Amount
 }
 
 const (
-	// maxNamed bounds the addresses that all logs of a block name. A word of log data costs 256 gas, so a block of 256
-	// million gas stays below it.
+	// maxNamed limits the addresses that all logs of a block mention. A word of log data costs 256 gas, so a block of
+	// 256 million gas stays below it.
 	maxNamed = 1 << 20
-	// maxReceipts and maxBlockLogs bound what is counted of one block: a transaction costs at least 12,000 gas (EIP-2780),
-	// a log 375.
+	// maxReceipts and maxBlockLogs limit what is counted of one block: a transaction costs at least 12,000 gas
+	// (EIP-2780), a log 375.
 	maxReceipts  = 1 << 17
 	maxBlockLogs = 1 << 21
-	// maxSeen bounds the topics that are remembered to be hashed once.
+	// maxSeen limits the topics that are remembered so that each is hashed only once.
 	maxSeen = 1 << 16
 )
 
-var errTooMuch = errors.New("more than fits into a block")
+var errTooMuch = errors.New("the answer has more entries than fit into a block")
 
-// receiptList reads the receipts of one block while they arrive. It implements rpc.Streamed.
+// receiptList reads the receipts of one block as they arrive. It implements rpc.Streamed.
 type receiptList struct {
 	rules *Rules
 
 	list  []receipt
-	bloom bloom // of all logs
+	bloom bloom // bloom of all logs
 	logs  int
 	named int
-	event event // the log that is read
+	event event // the log being read
 	seen  map[string]bool
 	null  bool
 }
@@ -177,7 +177,7 @@ func (l *receiptList) log(dec *jsontext.Decoder, r *receipt) error {
 	return nil
 }
 
-// add counts a log, which must follow the one before in the same transaction.
+// add counts a log, which must follow the previous one in the same transaction.
 func (l *logRange) add(e *event) {
 	if l.count == 0 {
 		l.first, l.tx = e.Index, e.TxHash
@@ -191,7 +191,7 @@ func (l *logRange) add(e *event) {
 	l.count++
 }
 
-// name keeps the addresses that a log names.
+// name keeps the addresses that a log mentions.
 func (l *receiptList) name(r *receipt) error {
 	before := len(r.named)
 	note := func(a address) { r.named = append(r.named, a) }
@@ -205,7 +205,7 @@ func (l *receiptList) name(r *receipt) error {
 	return nil
 }
 
-// fill adds a log's address and topics to the bloom. Most recur in a block and are hashed once.
+// fill adds a log's address and topics to the bloom. Most of them repeat in a block and are hashed only once.
 func (l *receiptList) fill() {
 	add := func(data []byte) {
 		if l.seen[string(data)] {
@@ -232,7 +232,7 @@ type event struct {
 	Removed bool
 }
 
-// read reads a log in the place of the one before. Data may be cut after 2 KiB: no event that is credited has so much.
+// read reads a log into the memory of the previous one. Data may be cut after 2 KiB: no credited event has that much.
 func (e *event) read(dec *jsontext.Decoder) error {
 	*e = event{Topics: e.Topics[:0], Data: e.Data[:0]}
 	return members(dec, func(name []byte) (bool, error) {

@@ -14,12 +14,12 @@ import (
 
 const blockReceipts = "eth_getBlockReceipts"
 
-// attempts is how often receipts are asked for that do not fit their block: behind one address there may be nodes that
-// are not at the same block, and the next answer may come from another one.
+// attempts is how often receipts that do not match their block are requested: behind one URL there may be nodes at
+// different blocks, and another node may answer the next request.
 const attempts = 3
 
-// fetchReceipts joins a block with its receipts. early are those that were asked for by height, beside the block, or
-// nil. Where they are of another block, those of this one are asked for by its hash.
+// fetchReceipts joins a block with its receipts. early are the receipts that were requested by height, together with
+// the block, or nil. If they belong to another block, the receipts of this one are requested by its hash.
 func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered, early *receiptList) error {
 	var old *transaction
 	if d.TxRoot != (hash{}) {
@@ -43,7 +43,7 @@ func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered,
 	for n := range attempts {
 		l := &receiptList{rules: c.Rules}
 		if n == attempts-1 && c.cfg.StateSync && errors.Is(err, errPartial) {
-			ask = c.receiptsByTx // the list may lack the bridge's receipt always
+			ask = c.receiptsByTx // the list may always lack the bridge's receipt
 		}
 		if err = ask(ctx, s, &d.block, l); err == nil {
 			err = c.joinStateSync(ctx, s, d, l, old)
@@ -55,7 +55,7 @@ func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered,
 	return err
 }
 
-// of reports whether receipts are of a block as far as they say.
+// of reports whether the receipts, as far as they have block hashes, belong to a block.
 func (l *receiptList) of(b *block) bool {
 	if len(l.list) == 0 {
 		return len(b.Txs) == 0
@@ -63,14 +63,14 @@ func (l *receiptList) of(b *block) bool {
 	return l.list[0].BlockHash == b.Hash
 }
 
-// rpcFailed reports whether a read is broken, so that asking again through the same session is in vain.
+// rpcFailed reports whether a read has failed in a way that another request through the same session cannot repair.
 func rpcFailed(err error) bool {
 	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// receiptsOf asks for all receipts of a block by its hash, or one by one where the endpoint does not offer or cannot do
-// that (bor 2.2.9 fails with "receipts length mismatch" at blocks whose state-sync receipt it has lost).
+// receiptsOf requests all receipts of a block by its hash, or one by one if the endpoint does not offer that or fails
+// (bor 2.2.9 fails with "receipts length mismatch" at blocks whose state-sync receipt it has lost).
 func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block, l *receiptList) error {
 	err := s.CallOptional(ctx, blockReceipts, []any{b.Hash.String()}, l)
 	if err == nil || !rpc.Declined(err) {
@@ -85,7 +85,7 @@ func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block, l *rec
 	return nil
 }
 
-// receiptsByTx asks for the receipt of each transaction of a block.
+// receiptsByTx requests the receipt of each transaction of a block.
 func (c *Chain) receiptsByTx(ctx context.Context, s *rpc.Session, b *block, l *receiptList) error {
 	txs := b.Txs
 	*l = receiptList{rules: l.rules, seen: map[string]bool{}}
@@ -110,8 +110,8 @@ func (c *Chain) receiptsByTx(ctx context.Context, s *rpc.Session, b *block, l *r
 	return nil
 }
 
-// absent reports whether a node says that it does not know a block: geth, erigon, nethermind, besu and reth word it
-// differently. A node that is asked again later, or the next one behind the same address, may know it.
+// absent reports whether a node's answer means that it does not know a block: geth, erigon, nethermind, besu and reth
+// word it differently. The same node later, or another one behind the same URL, may know it.
 func absent(err error) bool {
 	if errors.Is(err, errAbsent) || errors.Is(err, rpc.ErrNull) {
 		return true
@@ -135,8 +135,8 @@ func absent(err error) bool {
 	return false
 }
 
-// insist asks a few times what an endpoint says not to know: behind one address there may be several nodes, of which
-// some are a block or two behind.
+// insist repeats a request a few times if the endpoint does not know the block: behind one URL there may be several
+// nodes, some of which are a block or two behind.
 func insist(ask func() error) (err error) {
 	for range attempts {
 		if err = ask(); err == nil || !absent(err) {
@@ -146,8 +146,8 @@ func insist(ask func() error) (err error) {
 	return err
 }
 
-// stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind,
-// besu, reth word it differently.
+// stateGone reports whether a node's answer means that it no longer has the state of an old block: geth, erigon,
+// nethermind, besu, reth word it differently.
 func stateGone(err error) bool {
 	var e *rpc.Error
 	if !errors.As(err, &e) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnswersOfBor reads what bor itself keeps as the answers of its API: a state-sync transaction of the old form with
-// its receipt, and a receipt with a log, whose bloom is the one that is computed from it.
+// TestAnswersOfBor reads bor's own test data for the answers of its API: a state-sync transaction of the old form with
+// its receipt, and a receipt with a log, whose bloom must equal the computed one.
 func TestAnswersOfBor(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bor.json")
@@ -30,7 +30,7 @@ func TestAnswersOfBor(t *testing.T) {
 	c.cfg.StateSync = true
 	b := &block{Txs: []transaction{{}, tx}}
 	if old, is := c.cutStateSync(b); !is || old.Hash != tx.Hash || len(b.Txs) != 1 {
-		t.Errorf("the old form is not recognised: %+v", tx)
+		t.Errorf("the old form is not recognized: %+v", tx)
 	}
 	b = &block{Txs: []transaction{tx}}
 	b.Txs[0].Kind = stateSyncType

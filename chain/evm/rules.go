@@ -10,7 +10,8 @@ import (
 
 var _ chain.Signable = (*Rules)(nil)
 
-// Rules is the part of a chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+// Rules is the part of a chain that needs no node: addresses, and reading and signing unsigned transactions. A signer
+// uses it alone.
 type Rules struct {
 	cfg    Config
 	tokens map[address]Token
@@ -28,30 +29,31 @@ func NewRules(cfg Config) (*Rules, error) {
 	for _, token := range cfg.Tokens {
 		contract, err := parseAddress(token.Contract)
 		if err != nil || token.Decimals < 0 || token.Decimals > 38 {
-			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals", cfg.ID, token.Contract, token.Decimals)
+			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals is not valid", cfg.ID,
+				token.Contract, token.Decimals)
 		}
 		if _, double := r.tokens[contract]; double {
-			return nil, fmt.Errorf("configure chain %s: token %s is there twice", cfg.ID, contract)
+			return nil, fmt.Errorf("configure chain %s: token %s is listed twice", cfg.ID, contract)
 		}
 		r.tokens[contract] = Token{Contract: contract.String(), Decimals: token.Decimals}
 	}
 	for _, text := range cfg.Quiet {
 		contract, err := parseAddress(text)
 		if err != nil {
-			return nil, fmt.Errorf("configure chain %s: quiet contract %.50q", cfg.ID, text)
+			return nil, fmt.Errorf("configure chain %s: quiet contract %.50q is not an address", cfg.ID, text)
 		}
 		r.quiet[contract] = true
 	}
 	if cfg.Hot != "" {
 		if r.hot, err = parseAddress(cfg.Hot); err != nil {
-			return nil, fmt.Errorf("configure chain %s: hot address %.50q", cfg.ID, cfg.Hot)
+			return nil, fmt.Errorf("configure chain %s: hot wallet %.50q is not an address", cfg.ID, cfg.Hot)
 		}
 	}
 	return r, nil
 }
 
-// Check is rpc.Config.Check: the endpoint must serve the configured chain id (a *rpc.WrongChainError otherwise). Tokens
-// are no part of it: one that misbehaves is no reason to leave an endpoint.
+// Check is rpc.Config.Check: the endpoint must serve the configured chain id (a *rpc.WrongChainError otherwise). It
+// does not check tokens: a faulty token is no reason to avoid an endpoint.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	var id quantity
 	if err := s.Call(ctx, "eth_chainId", nil, &id); err != nil {

@@ -10,25 +10,26 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// TxIDs of value that no transaction brings.
+// TxIDs of value that comes without a transaction.
 const (
-	// withdrawalID and the withdrawal's index, which the consensus layer never repeats and keeps across reorganisations.
+	// withdrawalID is followed by the withdrawal's index, which the consensus layer never repeats and keeps across
+	// reorgs.
 	withdrawalID = "withdrawal:"
-	// feesID and the block's hash: what a block's proposer earns is gone with the block.
+	// feesID is followed by the block's hash: a proposer's earnings disappear with the block.
 	feesID = "fees:"
 )
 
-// scanner walks one block. Each address is asked about once.
+// scanner evaluates one block. It looks up each address once.
 type scanner struct {
 	*delivered
 	watch  chain.Watch
-	folded chain.FoldedWatch // nil where the watch knows canonical addresses only
+	folded chain.FoldedWatch // nil if the watch knows canonical addresses only
 	tokens map[address]Token
-	known  map[address]string // the base, or "" for everybody else's
+	known  map[address]string // the base address, or "" if it is not ours
 	out    chain.Block
 }
 
-// scan says what a block did to watched addresses. It asks nodes only where traces are missing.
+// scan returns a block's effects on watched addresses. It sends requests only if traces are missing.
 func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Watch) (chain.Block, error) {
 	w := newScanner(d, watch, c.tokens)
 	frames := d.frames
@@ -41,7 +42,8 @@ func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Wa
 		return chain.Block{}, err
 	}
 	if d.why != nil {
-		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances",
+		w.note(fmt.Sprintf("no endpoint could trace the block (%.300v); value that contracts sent in it was searched "+
+			"by comparing balances",
 			d.why))
 	}
 	if w.out.Untraced = d.untraced != (span{}); w.out.Untraced {
@@ -70,7 +72,7 @@ func newScanner(d *delivered, watch chain.Watch, tokens map[address]Token) *scan
 // pays returns the base of a watched address, or "".
 func (w *scanner) pays(a address) string {
 	if w.folded != nil {
-		// The checksum of an address costs a hash, and nearly all addresses are somebody else's.
+		// The checksum of an address costs a hash, and nearly all addresses are not ours.
 		if text := a.digits(); !w.folded.PaysFolded(text[:]) {
 			return ""
 		}
@@ -85,7 +87,7 @@ func (w *scanner) pays(a address) string {
 	return base
 }
 
-// fee is what a transaction cost its sender. More than 128 bits cannot be.
+// fee returns what a transaction cost its sender. It always fits in 128 bits.
 func (r *receipt) fee() bursar.Amount {
 	gas, _ := r.GasPrice.Mul(uint64(r.GasUsed))
 	blobs, _ := r.BlobGasPrice.Mul(uint64(r.BlobGasUsed))
@@ -93,8 +95,8 @@ func (r *receipt) fee() bursar.Amount {
 	return fee
 }
 
-// value adds what a transaction itself and the contracts in it delivered, and returns the frames of those behind it.
-// What an address sends itself changes nothing.
+// value adds what a transaction itself and the contracts in it delivered, and returns the frames of the following
+// transactions. A payment from an address to itself changes nothing.
 func (w *scanner) value(i int, frames []frame) []frame {
 	if own, pays := w.own(i); pays && w.receipts[i].succeeded() {
 		w.add(w.Txs[i].Hash.String, 0, own.to, own.value)
@@ -116,7 +118,7 @@ func (w *scanner) add(txID func() string, output uint32, to address, amount burs
 	}
 }
 
-// consensus adds what comes without a transaction: withdrawals of validators, and tips when the proposer's fee
+// consensus adds value that comes without a transaction: withdrawals of validators, and tips if the proposer's fee
 // recipient is one of ours. Tips are inferred, since chains divide them by rules of their own.
 func (w *scanner) consensus() error {
 	for _, out := range w.Withdrawals {
@@ -143,10 +145,10 @@ func (w *scanner) consensus() error {
 	return nil
 }
 
-// amount is in wei.
+// amount returns the amount in wei.
 func (w withdrawal) amount() (bursar.Amount, error) { return bursar.Units(uint64(w.Amount)).Mul(gwei) }
 
-// tips is what all transactions paid above the base fee.
+// tips returns what all transactions paid above the base fee.
 func (w *scanner) tips() (total bursar.Amount, err error) {
 	for i := range w.receipts {
 		tip, err := w.receipts[i].GasPrice.SubOrZero(w.BaseFee.Amount).Mul(uint64(w.receipts[i].GasUsed))

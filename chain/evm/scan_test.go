@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// scanCase is what may stand in block 1, and what of that is ours.
+// scanCase is a possible content of block 1, and the expected transfers to us.
 type scanCase struct {
 	name  string
 	txs   []fakeTx
@@ -18,7 +18,7 @@ type scanCase struct {
 	want  []chain.Transfer
 }
 
-// id is the hash of the nth transaction of block 1.
+// id returns the hash of the nth transaction of block 1.
 func id(n int) string { return fakeHash("tx", 1, n) }
 
 func tokens(n int, output uint32, amount uint64) chain.Transfer {
@@ -32,7 +32,7 @@ func unproven(t chain.Transfer) chain.Transfer {
 	return t
 }
 
-// plainPayment is seven wei for us.
+// plainPayment pays us seven wei.
 func plainPayment() fakeTx { return fakeTx{to: fakeOurs, value: "0x7"} }
 
 func nativeCases() []scanCase {
@@ -40,14 +40,15 @@ func nativeCases() []scanCase {
 	return []scanCase{
 		{name: "empty block"},
 		{"payment", []fakeTx{pay}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
-		{"payment to a stranger", []fakeTx{{to: fakeStranger, from: fakeContract, value: "0x7"}}, nil, nil},
+		{"payment to an outsider", []fakeTx{{to: fakeOutsider, from: fakeContract, value: "0x7"}}, nil, nil},
 		{"failed payment", []fakeTx{{to: fakeOurs, value: "0x7", failed: true}}, nil, nil},
 		{"nothing paid", []fakeTx{{to: fakeOurs}}, nil, nil},
 		{"payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x7"}}, nil, nil},
 		{"unknown type", []fakeTx{{kind: "0x7e", to: fakeOurs, value: "0x7"}, {kind: "0xc9", to: fakeOther, value: "0x8"}},
 			nil,
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 0, fakeOther, 8)}},
-		{"endowment of an address of ours", []fakeTx{{contract: fakeOurs, value: "0x7", input: "0x00", gas: 60_000}}, nil,
+		{"endowment of one of our addresses", []fakeTx{{contract: fakeOurs, value: "0x7", input: "0x00", gas: 60_000}},
+			nil,
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 	}
 }
@@ -60,7 +61,8 @@ func contractCases() []scanCase {
 			fakeCall("CALL", fakeOurs, "0x1"), fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x2")),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOurs, 2)}},
 		{"contract pays others too", []fakeTx{pay, {to: fakeContract, input: "0x01", calls: []object{
-			fakeCall("CALL", fakeStranger, "0x1"), fakeCall("STATICCALL", "0x0000000000000000000000000000000000000001", "0x0"),
+			fakeCall("CALL", fakeOutsider, "0x1"), fakeCall("STATICCALL", "0x0000000000000000000000000000000000000001",
+				"0x0"),
 			fakeCall("CALL", fakeOther, "0x2"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 2, fakeOther, 2)}},
 		{"failed frame", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
@@ -86,7 +88,7 @@ func contractCases() []scanCase {
 			fakeCall("DELEGATECALL", fakeOurs, "0x1", fakeCall("CALL", fakeOurs, "0x4")),
 			fakeCall("CALLCODE", fakeOurs, "0x2"), fakeCall("STATICCALL", fakeOurs, "0x3"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 4)}},
-		{"end and creation of contracts", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+		{"self-destruction and creation of contracts", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
 			fakeCall("CREATE", fakeOurs, "0x1"), fakeCall("CREATE2", fakeOther, "0x2"),
 			fakeCall("SELFDESTRUCT", fakeOurs, "0x3"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOther, 2), transfer(id(0), 3, fakeOurs, 3)}},
@@ -99,7 +101,7 @@ func tokenCases() []scanCase {
 	odd := func(log object) fakeTx { return fakeTx{to: fakeToken, input: "0x01", logs: []object{log}} }
 	return []scanCase{
 		{"several tokens in one transaction", []fakeTx{pay, {to: fakeContract, input: "0x01", logs: []object{
-			transferLog(fakeOurs, 5), transferLog(fakeStranger, 6), transferLog(fakeOurs, 5),
+			transferLog(fakeOurs, 5), transferLog(fakeOutsider, 6), transferLog(fakeOurs, 5),
 		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), tokens(1, 2, 5)}},
 		{"tokens in a failed transaction",
 			[]fakeTx{{to: fakeToken, input: "0x01", failed: true, logs: []object{transferLog(fakeOurs, 5)}}}, nil, nil},
@@ -115,10 +117,11 @@ func tokenCases() []scanCase {
 			[]string{transferTopic.String(), topicOf(fakeOurs), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
 		{"no topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{}))}, nil, nil},
 		{"receiver wider than an address", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
-			[]string{transferTopic.String(), topicOf(fakeStranger), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))}, nil, nil},
+			[]string{transferTopic.String(), topicOf(fakeOutsider), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))},
+			nil, nil},
 		{"no data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"))}, nil, nil},
 		{"more data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("00", 63)+"05"))}, nil, nil},
-		{"more tokens than there can be",
+		{"more than 128 bits of tokens",
 			[]fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("ff", 32)))}, nil, nil},
 	}
 }
@@ -129,7 +132,7 @@ func consensusCases() []scanCase {
 		{"withdrawals of validators", []fakeTx{pay}, func(b *fakeBlock) {
 			b.block["withdrawals"] = []object{
 				{"index": "0x10", "validatorIndex": "0x1", "address": fakeOurs, "amount": "0x2"},
-				{"index": "0x11", "validatorIndex": "0x2", "address": fakeStranger, "amount": "0x2"},
+				{"index": "0x11", "validatorIndex": "0x2", "address": fakeOutsider, "amount": "0x2"},
 				{"index": "0x12", "validatorIndex": "0x3", "address": fakeOther, "amount": "0x0"},
 			}
 		}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer("withdrawal:16", 0, fakeOurs, 2*gwei)}},
@@ -162,7 +165,7 @@ func TestScan(t *testing.T) {
 func TestInclusionsAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"},
+	f.add(fakeTx{from: fakeOurs, to: fakeOutsider, value: "0x1"},
 		fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
 		fakeTx{from: fakeOther, to: fakeOurs, value: "0x9"})
 	watch := fakeWatch()
@@ -183,18 +186,18 @@ func TestInclusionsAndExternalSpends(t *testing.T) {
 		Payments: []chain.Payment{paid(fakeOurs, "", 9)}, Fee: bursar.Units(plainGas * 2 * gwei),
 	}}
 	if !reflect.DeepEqual(blocks[0].ExternalSpends, external) {
-		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, external)
+		t.Fatalf("external spends %+v, want %+v", blocks[0].ExternalSpends, external)
 	}
 }
 
-// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010,
-// and as the top of a trace.
+// TestPolygonTransferIsOnePayment returns one native payment in three forms, as Polygon does: as value, as a log of
+// 0x…1010, and as the top of a trace.
 func TestPolygonTransferIsOnePayment(t *testing.T) {
 	t.Parallel()
 	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
 		f := newFake(t)
 		f.script["eth_chainId"] = func([]any) (any, error) { return "0x89", nil }
-		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}, gas: 22_000})
+		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeOutsider, fakeOurs, "7")}, gas: 22_000})
 		f.balances[fakeOurs+"@0x1"] = "0x7"
 		blocks := f.after(t, f.open(t, func(cfg *Config) {
 			*cfg = Polygon()
@@ -207,19 +210,19 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 	}
 }
 
-// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and
-// shown to the operator; what is merely not ours is no anomaly.
+// TestAnomalousTokenEventsAreReported: an event of a listed token in a form that the standard does not define is
+// credited to nobody and reported to the operator; an event that merely does not concern us is not an anomaly.
 func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
-	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data",
-		"more tokens than there can be"}
+	anomalies := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data",
+		"more than 128 bits of tokens"}
 	for _, test := range tokenCases() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.add(test.txs...)
 			var want []chain.Anomaly
-			if slices.Contains(odd, test.name) {
+			if slices.Contains(anomalies, test.name) {
 				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
@@ -229,13 +232,13 @@ func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	}
 }
 
-// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was
-// asked for.
+// TestAFeeOnTransferCountsAsDelivered: for a token that keeps a fee, the event's value is credited and not the
+// requested one.
 func TestAFeeOnTransferCountsAsDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	asked := "0xa9059cbb" + strings.Repeat("0", 24) + fakeOurs[2:] + strings.Repeat("0", 62) + "64" // transfer(ours, 100)
-	f.add(fakeTx{to: fakeToken, input: asked, logs: []object{transferLog(fakeStranger, 3), transferLog(fakeOurs, 97)}})
+	f.add(fakeTx{to: fakeToken, input: asked, logs: []object{transferLog(fakeOutsider, 3), transferLog(fakeOurs, 97)}})
 	blocks := f.after(t, f.open(t, nil))
 	if want := []chain.Transfer{tokens(0, 1, 97)}; len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, want) {
 		t.Fatalf("got %+v, want %+v", blocks, want)

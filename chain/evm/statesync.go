@@ -9,10 +9,10 @@ import (
 
 // Polygon's bridge brings value in one transaction at a block's end, from and to the zero address, without gas.
 //
-// Since the Madhugiri fork (PIP-74; main net block 80,084,800) it has type 0x7f and stands in the body, in the
+// Since the Madhugiri fork (PIP-74; mainnet block 80,084,800) the transaction has type 0x7f and is in the body, in the
 // receipts' root and in the bloom (bor 2.10, consensus/bor/bor.go, insertStateSyncTransactionAndCalculateReceipt).
-// Before, it is in no root, and nodes show it in the block, in the receipts, in both or nowhere. The shape decides and
-// not the height: Amoy and private networks forked elsewhere.
+// Before, it is in no root, and nodes show it in the block, in the receipts, in both or nowhere. The form decides and
+// not the height: Amoy and private networks forked at other heights.
 //
 // Its trace comes from the system address 0xff…fe (bor since January 2026, eth/tracers), or not at all.
 
@@ -24,7 +24,7 @@ func (c *Chain) isStateSync(tx *transaction) bool {
 	return c.cfg.StateSync && tx.From == (address{}) && tx.To.address == (address{})
 }
 
-// cutStateSync takes a state-sync transaction of the old form, which is in no root of the header, from a block's end.
+// cutStateSync removes a state-sync transaction of the old form, which is in no root of the header, from a block's end.
 func (c *Chain) cutStateSync(b *block) (transaction, bool) {
 	last := len(b.Txs) - 1
 	if last < 0 || !c.isStateSync(&b.Txs[last]) || b.Txs[last].Kind == stateSyncType {
@@ -35,8 +35,9 @@ func (c *Chain) cutStateSync(b *block) (transaction, bool) {
 	return tx, true
 }
 
-// joinStateSync joins receipts with the block. One receipt more than the block has transactions is the bridge's: of the
-// old form, or, behind a canonical one, shown twice (Polygon's erigon before 0xPolygon/erigon#97). That one is dropped.
+// joinStateSync joins receipts with the block. If there is one receipt more than the block has transactions, it is the
+// bridge's: of the old form, or, after a canonical one, a duplicate (Polygon's erigon before 0xPolygon/erigon#97). The
+// duplicate is dropped.
 func (c *Chain) joinStateSync(
 	ctx context.Context, s *rpc.Session, d *delivered, l *receiptList, old *transaction,
 ) error {
@@ -73,8 +74,8 @@ func (c *Chain) joinStateSync(
 	return nil
 }
 
-// bridgeReceipt asks for the receipt that a node left out of the block's. Some nodes have none; then what the bridge
-// paid is found by reconciliation only.
+// bridgeReceipt requests the receipt that a node omitted from the block's receipts. Some nodes have none; then only
+// reconciliation finds what the bridge paid.
 func (c *Chain) bridgeReceipt(ctx context.Context, s *rpc.Session, bridge *transaction) (*receipt, error) {
 	l := &receiptList{rules: c.Rules}
 	err := c.receiptsByTx(ctx, s, &block{Txs: []transaction{*bridge}}, l)

@@ -17,9 +17,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// swollen stands before a node and answers one method with a piece of JSON that is repeated inside the node's own
+// inflating sits in front of a node and answers one method with a piece of JSON that is repeated inside the node's own
 // answer.
-type swollen struct {
+type inflating struct {
 	node   *fake
 	method string
 	split  string // where in the node's answer the pieces go
@@ -29,7 +29,7 @@ type swollen struct {
 	t      *testing.T
 }
 
-func (s *swollen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *inflating) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		s.t.Error(err)
@@ -46,7 +46,7 @@ func (s *swollen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !found {
 		s.t.Errorf("%s answers %.300s", s.method, answer.Body)
 	}
-	_, _ = io.WriteString(w, before+s.split) // a client that is gone knows
+	_, _ = io.WriteString(w, before+s.split) // the client has gone
 	for range s.times {
 		if _, err := w.Write(s.piece); err != nil {
 			return
@@ -62,9 +62,9 @@ func heapInUse() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestAnswersOfAnyLength reads traces and receipts that are twice as long as an answer may be that is held. Anybody can
-// put the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is
-// 400 bytes in a receipt. Not parallel: it measures memory.
+// TestAnswersOfAnyLength reads traces and receipts that are twice as long as the longest answer kept in memory. Anybody
+// can cause them: call inputs cost memory once and appear in the trace at each call, and a log of 375 gas is 400 bytes
+// in a receipt. Not parallel: it measures memory.
 func TestAnswersOfAnyLength(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 400 MB")
@@ -72,10 +72,10 @@ func TestAnswersOfAnyLength(t *testing.T) {
 	const size, bound = 128 << 20, 48 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	input := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x0","input":"0x%s","output":"0x%s"},`,
-		fakeContract, fakeStranger, strings.Repeat("00", 768<<10), strings.Repeat("00", 64<<10))
+		fakeContract, fakeOutsider, strings.Repeat("00", 768<<10), strings.Repeat("00", 64<<10))
 	frames := strings.Repeat(fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x0","calls":[{"type":"STATICCALL","from":%q,"to":%q}]},`,
-		fakeContract, fakeStranger, fakeStranger, fakeContract), 5000)
-	for name, s := range map[string]*swollen{
+		fakeContract, fakeOutsider, fakeOutsider, fakeContract), 5000)
+	for name, s := range map[string]*inflating{
 		"call inputs": {method: "debug_traceBlockByHash", split: `"calls":[`, piece: []byte(input)},
 		"calls":       {method: "debug_traceBlockByHash", split: `"calls":[`, piece: []byte(frames)},
 	} {
@@ -85,7 +85,7 @@ func TestAnswersOfAnyLength(t *testing.T) {
 		want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 1, fakeOurs, 4)}
 		readSwollen(t, name, s, want, bound)
 	}
-	s := &swollen{t: t, method: "eth_getBlockReceipts", split: `"logs":[`, node: newFake(t)}
+	s := &inflating{t: t, method: "eth_getBlockReceipts", split: `"logs":[`, node: newFake(t)}
 	b := s.node.add(fakeTx{to: fakeContract, input: "0x01",
 		logs: []object{{"address": fakeContract, "topics": []string{}, "data": "0x"}}}, plainPayment())
 	log, err := json.Marshal(b.receipts[0].(object)["logs"].([]any)[0])
@@ -103,7 +103,7 @@ func TestAnswersOfAnyLength(t *testing.T) {
 	readSwollen(t, "logs", s, []chain.Transfer{transfer(id(1), 0, fakeOurs, 7)}, bound)
 }
 
-func readSwollen(t *testing.T, name string, s *swollen, want []chain.Transfer, bound uint64) {
+func readSwollen(t *testing.T, name string, s *inflating, want []chain.Transfer, bound uint64) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	defer server.Close()
@@ -122,11 +122,11 @@ func readSwollen(t *testing.T, name string, s *swollen, want []chain.Transfer, b
 	}
 }
 
-// TestStreamsAreBounded: an endpoint that answers without end, with what no block can hold, is cut off.
+// TestStreamsAreBounded: an endless answer with more entries than a block can have is cut off.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	paying := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1"},`, fakeContract, fakeStranger)
-	opened := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1","calls":[`, fakeContract, fakeStranger)
+	paying := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1"},`, fakeContract, fakeOutsider)
+	opened := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1","calls":[`, fakeContract, fakeOutsider)
 	for name, test := range map[string]struct {
 		calls string
 		want  error
@@ -135,7 +135,8 @@ func TestStreamsAreBounded(t *testing.T) {
 		"depth":  {strings.Repeat(opened, maxDepth+1), errTooDeep},
 	} {
 		var s callStream
-		err := s.ReadResult(reading([]byte(`[{"result":{"type":"CALL","from":"` + fakeStranger + `","calls":[` + test.calls)))
+		err := s.ReadResult(reading([]byte(
+			`[{"result":{"type":"CALL","from":"` + fakeOutsider + `","calls":[` + test.calls)))
 		if err == nil || !strings.Contains(err.Error(), test.want.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -18,16 +18,16 @@ var (
 	_ chaintest.Misbehaving = hardhatNode{}
 )
 
-// anvilNode is an anvil with payments that no EVM chain takes.
+// anvilNode is an anvil with payments that no EVM chain accepts.
 type anvilNode struct {
 	*evmtest.Anvil
 	*evmtest.Balancer
-	odd
+	misbehaving
 }
 
 func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
 
-// closing is a node on which an address can be made to take no money.
+// closing is a node on which an address can be made to accept no payment.
 type closing interface {
 	chaintest.Node
 	Token(t testing.TB) string
@@ -53,29 +53,29 @@ func refusals(t testing.TB, n closing) []chaintest.Refusal {
 	}
 }
 
-// odd are tokens that do something else than they are asked.
-type odd struct{}
+// misbehaving provides tokens that do something other than requested.
+type misbehaving struct{}
 
 const (
 	silentToken = "0x51115111511151115111511151115111511151a1"
 	taxingToken = "0x7a117a117a117a117a117a117a117a117a117aa1"
 )
 
-func (odd) Silent(testing.TB) string { return canonical(silentToken) }
+func (misbehaving) Silent(testing.TB) string { return canonical(silentToken) }
 
-func (odd) Taxing(testing.TB) (contract, keeper string) {
+func (misbehaving) Taxing(testing.TB) (contract, keeper string) {
 	return canonical(taxingToken), common.Address(chaintest.Keeper).Hex()
 }
 
 func canonical(address string) string { return common.HexToAddress(address).Hex() }
 
-// placing is a node on which code can be put.
+// placing is a node on which code can be set.
 type placing interface {
 	Token(t testing.TB) string
 	SetCode(t testing.TB, address string, code []byte)
 }
 
-// suiteTokens are the token that outsiders hold, and two that misbehave, which it puts on the node.
+// suiteTokens returns the token that outsiders have, and two misbehaving ones, which it sets on the node.
 func suiteTokens(t testing.TB, node placing) (list []evm.Token) {
 	node.SetCode(t, silentToken, chaintest.SilentToken())
 	node.SetCode(t, taxingToken, chaintest.TaxingToken())
@@ -90,7 +90,7 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 	if testing.Short() {
 		t.Skip("needs anvil")
 	}
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, cfg, anvilNode{}), func(t *testing.T) chaintest.Harness {
 		node := evmtest.StartAnvil(t, cfg.ChainID)
 		node.Batch = batch
 		here := cfg
@@ -101,7 +101,7 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: anvilNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: anvilNode{node, front, misbehaving{}}, Unit: bursar.Units(1e18)}
 	})
 }
 
@@ -115,11 +115,11 @@ func TestSuiteOnAnvil(t *testing.T) {
 	}
 }
 
-// hardhatNode is a Hardhat with payments that no EVM chain takes.
+// hardhatNode is a Hardhat with payments that no EVM chain accepts.
 type hardhatNode struct {
 	*evmtest.Hardhat
 	*evmtest.Balancer
-	odd
+	misbehaving
 }
 
 func (n hardhatNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
@@ -130,9 +130,8 @@ func TestSuiteOnHardhat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Hardhat")
 	}
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		cfg := evm.Ethereum()
-		cfg.FinalityBlocks = evmtest.HardhatFinality
+	chaintest.Run(t, offline(t, hardhat(), hardhatNode{}), func(t *testing.T) chaintest.Harness {
+		cfg := hardhat()
 		node := evmtest.StartHardhat(t, cfg.ChainID)
 		cfg.Tokens = suiteTokens(t, node)
 		front := evmtest.Balance(t, node.URL)
@@ -141,20 +140,57 @@ func TestSuiteOnHardhat(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front, misbehaving{}}, Unit: bursar.Units(1e18)}
 	})
+}
+
+// hardhat returns the settings of Ethereum for a node without a finalized tag.
+func hardhat() evm.Config {
+	cfg := evm.Ethereum()
+	cfg.FinalityBlocks = evmtest.HardhatFinality
+	return cfg
 }
 
 func TestSuiteOnAnvilWithParityTraces(t *testing.T) {
 	t.Parallel()
-	cfg := evm.Ethereum()
-	cfg.Trace = evm.TraceParity
-	suite(t, cfg, true)
+	suite(t, tracedBy(evm.TraceParity), true)
 }
 
 func TestSuiteOnAnvilWithoutTraces(t *testing.T) {
 	t.Parallel()
+	suite(t, tracedBy(evm.TraceNone), false)
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, row := range []struct {
+		chain, test string
+		harness     chaintest.Harness
+	}{
+		{"Ethereum", "TestSuiteOnAnvil", offline(t, evm.Ethereum(), anvilNode{})},
+		{"BNB Smart Chain", "TestSuiteOnAnvil", offline(t, evm.BSC(), anvilNode{})},
+		{"Polygon", "TestSuiteOnAnvil", offline(t, evm.Polygon(), anvilNode{})},
+		{"Ethereum", "TestSuiteOnAnvilWithParityTraces", offline(t, tracedBy(evm.TraceParity), anvilNode{})},
+		{"Ethereum", "TestSuiteOnAnvilWithoutTraces", offline(t, tracedBy(evm.TraceNone), anvilNode{})},
+		{"Ethereum", "TestSuiteOnHardhat", offline(t, hardhat(), hardhatNode{})},
+	} {
+		chaintest.Document(t, row.chain, "chain/evm."+row.test, row.harness)
+	}
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, cfg evm.Config, node chaintest.Node) chaintest.Harness {
+	t.Helper()
+	c, err := evm.New(cfg, rpc.Config{URLs: []string{"http://127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return chaintest.Harness{Chain: c, Node: node}
+}
+
+// tracedBy returns the settings of Ethereum with another way to see what contracts send.
+func tracedBy(trace evm.Tracing) evm.Config {
 	cfg := evm.Ethereum()
-	cfg.Trace = evm.TraceNone
-	suite(t, cfg, false)
+	cfg.Trace = trace
+	return cfg
 }

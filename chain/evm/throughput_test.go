@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blockServer answers like a node with many blocks of main net's size, written from pieces of one.
+// blockServer answers like a node with many blocks of mainnet's size, assembled from the pieces of one.
 type blockServer struct {
 	tb              testing.TB
 	height          uint64
@@ -24,13 +24,13 @@ type blockServer struct {
 	heights         map[string]uint64 // by hash
 }
 
-// pieces is text that names a block's hash, its parent's and its height in places.
+// pieces is text with placeholders for a block's hash, its parent's hash and its height.
 type pieces struct {
 	text []string
-	what []byte // 'h', 'p' or 'n' behind each text but the last
+	what []byte // 'h', 'p' or 'n' after each text except the last
 }
 
-// Names of the block that is cut to pieces.
+// The placeholders of the block that is cut to pieces.
 var placeholders = map[string]byte{fakeHash("block", 1): 'h', fakeHash("block", 0): 'p', `"number":"0x1"`: 'n'}
 
 func cutPieces(raw []byte) *pieces {
@@ -105,7 +105,7 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.answer(&out, one)
 	}
-	_, _ = w.Write(out.Bytes()) // a client that is gone knows
+	_, _ = w.Write(out.Bytes()) // the client has gone
 }
 
 func (s *blockServer) answer(w *bytes.Buffer, r fakeRequest) {

@@ -13,10 +13,10 @@ var transferTopic = hash{
 	0x95, 0x2b, 0xa7, 0xf1, 0x63, 0xc4, 0xa1, 0x16, 0x28, 0xf5, 0x5a, 0x4d, 0xf5, 0x23, 0xb3, 0xef,
 }
 
-// transferSelector begins the call data of transfer(address,uint256) (ERC-20).
+// transferSelector is the beginning of the call data of transfer(address,uint256) (ERC-20).
 var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
 
-// transferData is the call data that pays tokens.
+// transferData returns the call data that pays tokens.
 func transferData(to address, amount bursar.Amount) []byte {
 	data := make([]byte, 4+64)
 	copy(data, transferSelector[:])
@@ -26,7 +26,7 @@ func transferData(to address, amount bursar.Amount) []byte {
 	return data
 }
 
-// readTransfer reads what transferData writes, and nothing else.
+// readTransfer reads the output of transferData and refuses anything else.
 func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
 		return to, amount, false
@@ -35,16 +35,16 @@ func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	return address(data[4+12 : 4+32]), amount, err == nil
 }
 
-// balanceData is the call data of balanceOf(address) (ERC-20).
+// balanceData returns the call data of balanceOf(address) (ERC-20).
 func balanceData(of address) string {
 	return "0x70a08231" + "000000000000000000000000" + hex.EncodeToString(of[:])
 }
 
-// unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+// unknownEvent describes a Transfer event whose topics or data are not two addresses and 128 bits of value.
 const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be
-// moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one transaction. The value in the event counts, whatever amount was
+// requested: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (w *scanner) logs(i int) {
 	r := &w.receipts[i]
 	if !r.succeeded() {
@@ -52,7 +52,7 @@ func (w *scanner) logs(i int) {
 	}
 	id := w.Txs[i].Hash.String
 	for _, e := range r.tokens {
-		if e.odd {
+		if e.anomaly {
 			w.out.Anomalies = append(w.out.Anomalies,
 				chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: unknownEvent})
 			continue

@@ -8,12 +8,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// plainGas is what a transaction costs that moves value to an account that exists and runs no code: the Yellow Paper's
+// plainGas is the cost of a transaction that moves value to an existing account without code: the Yellow Paper's
 // G_transaction, and the sum of EIP-2780's parts.
 const plainGas = 21_000
 
-// mayPay reports whether a transaction may have run code that sends value. One that carries value, no data and no log
-// of a contract, and costs what a transfer costs, has run none.
+// mayPay reports whether a transaction may have run code that sends value. A transaction with value, without data and
+// without a log of a contract, whose cost is that of a plain transfer, has run no code.
 func (d *delivered) mayPay(i int) bool {
 	tx, r := &d.Txs[i], &d.receipts[i]
 	switch {
@@ -25,17 +25,18 @@ func (d *delivered) mayPay(i int) bool {
 	return r.GasUsed != plainGas
 }
 
-// source is an endpoint that a block is read through, and whether no other may help.
+// source is an endpoint that a block is read through, with a flag that no other endpoint may help.
 type source struct {
 	*rpc.Session
 	alone bool
 }
 
-// fetchFrames finds what contracts sent in a block: in its logs where the chain logs every transfer (EIP-7708), else in
-// its traces. Where no code ran there is nothing to find.
+// fetchFrames finds the value that contracts sent in a block: in its logs if the chain logs every transfer (EIP-7708),
+// otherwise in its traces. If no code ran there is nothing to find.
 //
-// A block that no endpoint can trace passes: what is missing is left to the balances, and said to an operator where an
-// endpoint traces at all. The error says that the read is broken, and never that a trace could not be had.
+// A block that no endpoint can trace is accepted: the comparison of balances finds what is missing, and an operator is
+// notified if an endpoint supports tracing at all. An error means that the read failed, and never that a trace was
+// unavailable.
 func (c *Chain) fetchFrames(ctx context.Context, s source, d *delivered) error {
 	frames, complete := d.logged()
 	if complete {
@@ -49,7 +50,7 @@ func (c *Chain) fetchFrames(ctx context.Context, s source, d *delivered) error {
 	if first == last {
 		return nil
 	}
-	err := errors.New("not asked for")
+	err := errors.New("tracing is not configured")
 	if c.cfg.Trace != TraceNone {
 		if err = c.traced(ctx, s, d); err == nil || !declined(err) {
 			return err
@@ -88,13 +89,13 @@ func (c *Chain) traced(ctx context.Context, s source, d *delivered) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// errUntraceable wraps what is wrong with a trace that came.
-var errUntraceable = errors.New("the trace does not fit the block")
+// errUntraceable wraps the defect of a trace that was received.
+var errUntraceable = errors.New("the trace does not match the block")
 
-// declined reports whether an error speaks of one trace and not of the endpoint.
+// declined reports whether an error concerns one trace and not the endpoint.
 func declined(err error) bool { return rpc.Declined(err) || errors.Is(err, errUntraceable) }
 
-// weightier prefers what happened to this block to a method that is not there.
+// weightier prefers a failure at this block to a missing method.
 func weightier(a, b error) error {
 	if errors.Is(a, rpc.ErrNotOffered) {
 		return b
@@ -108,7 +109,7 @@ type tracing interface {
 	settle(d *delivered) error
 }
 
-// trace asks one endpoint in every way that is configured until one serves.
+// trace asks one endpoint in each configured way until one works.
 func (c *Chain) trace(ctx context.Context, s *rpc.Session, d *delivered) error {
 	type tracer struct {
 		Tracer  string `json:"tracer"`

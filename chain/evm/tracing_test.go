@@ -10,10 +10,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// namesOurs is call data that names our address.
+// namesOurs is call data that mentions our address.
 var namesOurs = "0x12345678" + strings.Repeat("0", 24) + fakeOurs[2:]
 
-// mixedBlock is a chain whose first block pays us directly, in tokens and by a contract that call data names us to.
+// mixedBlock returns a chain whose first block pays us directly, in tokens, and through a contract whose call data
+// mentions us.
 func mixedBlock(t *testing.T) (*fake, *fakeBlock, []chain.Transfer) {
 	f := newFake(t)
 	b := f.add(plainPayment(),
@@ -23,9 +24,9 @@ func mixedBlock(t *testing.T) (*fake, *fakeBlock, []chain.Transfer) {
 	return f, b, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), transfer(id(2), 1, fakeOurs, 4)}
 }
 
-// TestUntraceableBlocksPass has an endpoint fail at one block's trace in every way there is. The block passes all the
-// same, with all that it brought; an operator hears of it where the endpoint traces otherwise; and the endpoint stays
-// in use.
+// TestUntraceableBlocksPass makes an endpoint fail at one block's trace in every possible way. The block passes all the
+// same, with everything that it delivered; an operator is notified if the endpoint supports tracing; and the endpoint
+// stays in use.
 func TestUntraceableBlocksPass(t *testing.T) {
 	t.Parallel()
 	const gone, failed = false, true // the ability is missing; this one trace failed
@@ -40,8 +41,8 @@ func TestUntraceableBlocksPass(t *testing.T) {
 		return func(_ *fake, b *fakeBlock) { spoil(&b.traces); spoil(&b.flat) }
 	}
 	cases := map[string]struct {
-		spoil func(f *fake, b *fakeBlock)
-		told  bool
+		spoil   func(f *fake, b *fakeBlock)
+		alarmed bool
 	}{
 		"unknown method": {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
 		"Alchemy's free plan": {says(-32600,
@@ -87,13 +88,14 @@ func TestUntraceableBlocksPass(t *testing.T) {
 				if len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, want) {
 					t.Fatalf("%s: got  %+v\nwant %+v", way, blocks, want)
 				}
-				told := test.told || way != TraceAuto // a way that is configured and missing is no ordinary state
-				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != told ||
-					told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
-					t.Errorf("%s: anomalies %+v, want one: %v", way, notes, told)
+				alarmed := test.alarmed || way != TraceAuto // a configured but missing method is not a normal state
+				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != alarmed ||
+					alarmed && !strings.Contains(notes[0].What, "no endpoint could trace the block") {
+					t.Errorf("%s: anomalies %+v, want one: %v", way, notes, alarmed)
 				}
 				counts := c.Counters()
-				if counts["untraced_blocks"] != 1 || counts["compared_addresses"] != 1 || (counts["trace_fallbacks"] == 1) != told {
+				if counts["untraced_blocks"] != 1 || counts["compared_addresses"] != 1 ||
+					(counts["trace_fallbacks"] == 1) != alarmed {
 					t.Errorf("%s: counted %v", way, counts)
 				}
 				if state := c.Stats()[0].State; state != rpc.StateUp {
@@ -104,7 +106,7 @@ func TestUntraceableBlocksPass(t *testing.T) {
 	}
 }
 
-// TestAnotherEndpointTraces has the first endpoint fail at the trace of a block that the second one can trace.
+// TestAnotherEndpointTraces makes the first endpoint fail at the trace of a block that the second one can trace.
 func TestAnotherEndpointTraces(t *testing.T) {
 	t.Parallel()
 	for name, no := range map[string]error{"not offered": errNoMethod, "too slow": failure{-32000, "execution timeout"}} {
@@ -128,8 +130,8 @@ func TestAnotherEndpointTraces(t *testing.T) {
 	}
 }
 
-// TestTracesAreAskedForWhereCodeMayPay: blocks in which no code can have sent value are not traced.
-func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
+// TestTracesAreRequestedOnlyIfCodeMayPay: blocks in which no code can have sent value are not traced.
+func TestTracesAreRequestedOnlyIfCodeMayPay(t *testing.T) {
 	t.Parallel()
 	call := fakeTx{to: fakeContract, input: "0x01"}
 	failed := call
@@ -139,7 +141,7 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 		traced bool
 	}{
 		"nothing": {nil, false},
-		"transfers": {[]fakeTx{plainPayment(), {to: fakeStranger, from: fakeContract, value: "0x1"}},
+		"transfers": {[]fakeTx{plainPayment(), {to: fakeOutsider, from: fakeContract, value: "0x1"}},
 			false},
 		"a failed call":             {[]fakeTx{plainPayment(), failed}, false},
 		"a call":                    {[]fakeTx{plainPayment(), call}, true},
@@ -150,9 +152,9 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 		"a call without value or data":  {[]fakeTx{{to: fakeContract}}, true},
 		"code that is cheap (EIP-2780)": {[]fakeTx{{to: fakeContract, value: "0x1", gas: 20_500}}, true},
 		"transfers that the chain logs": {[]fakeTx{{to: fakeOurs, value: "0x7", gas: 204_600,
-			logs: []object{systemLog(fakeStranger, fakeOurs, "7")}}}, false},
+			logs: []object{systemLog(fakeOutsider, fakeOurs, "7")}}}, false},
 		"calls where the chain logs all": {[]fakeTx{{to: fakeContract, input: "0x01",
-			logs: []object{systemLog(fakeContract, fakeStranger, "7")}}}, false},
+			logs: []object{systemLog(fakeContract, fakeOutsider, "7")}}}, false},
 	} {
 		f := newFake(t)
 		f.add(test.txs...)
@@ -163,7 +165,7 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 	}
 }
 
-// systemLog is what EIP-7708 has the protocol log of native value that moves.
+// systemLog returns the protocol's log of native value that moves (EIP-7708).
 func systemLog(from, to, value string) object {
 	return object{
 		"address": borSystem, "topics": []string{transferTopic.String(), topicOf(from), topicOf(to)},
@@ -171,11 +173,11 @@ func systemLog(from, to, value string) object {
 	}
 }
 
-// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): what contracts sent is in the logs,
-// under the outputs that a trace gives, and nothing counts twice.
+// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): payments of contracts are in the
+// logs, with the outputs of a trace, and nothing counts twice.
 func TestLoggedTransfers(t *testing.T) {
 	t.Parallel()
-	own := systemLog(fakeStranger, fakeOurs, "7")
+	own := systemLog(fakeOutsider, fakeOurs, "7")
 	cases := map[string]struct {
 		tx   fakeTx
 		want []chain.Transfer
@@ -183,8 +185,9 @@ func TestLoggedTransfers(t *testing.T) {
 		"a payment": {fakeTx{to: fakeOurs, value: "0x7", logs: []object{own}},
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 		"a contract pays twice, and others": {fakeTx{to: fakeContract, value: "0x9", input: "0x01", logs: []object{
-			systemLog(fakeStranger, fakeContract, "9"), systemLog(fakeContract, fakeOurs, "1"), transferLog(fakeOurs, 5),
-			systemLog(fakeContract, fakeStranger, "2"), systemLog(fakeContract, fakeOurs, "1"),
+			systemLog(fakeOutsider, fakeContract, "9"), systemLog(fakeContract, fakeOurs, "1"), transferLog(fakeOurs,
+				5),
+			systemLog(fakeContract, fakeOutsider, "2"), systemLog(fakeContract, fakeOurs, "1"),
 		}}, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 3, fakeOurs, 1), tokens(0, 2, 5)}},
 		"the same sum directly and by code": {fakeTx{to: fakeOurs, value: "0x7", input: "0x01", logs: []object{own, own}},
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(0), 1, fakeOurs, 7)}},
@@ -195,21 +198,21 @@ func TestLoggedTransfers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
-			f.add(test.tx, fakeTx{from: fakeContract, to: fakeStranger, value: "0x1",
-				logs: []object{systemLog(fakeContract, fakeStranger, "1")}})
+			f.add(test.tx, fakeTx{from: fakeContract, to: fakeOutsider, value: "0x1",
+				logs: []object{systemLog(fakeContract, fakeOutsider, "1")}})
 			blocks := f.after(t, f.open(t, nil))
 			if !reflect.DeepEqual(blocks[0].Transfers, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", blocks[0].Transfers, test.want)
 			}
 			if f.asked["debug_traceBlockByHash"]+f.asked["eth_getBalance"] != 0 {
-				t.Error("the node was asked for what the logs say")
+				t.Error("the node was asked for data that the logs contain")
 			}
 		})
 	}
 }
 
-// TestLogsThatAreNotAll: where a transaction's own value is in no log, the logs are no proof of what code sent.
-func TestLogsThatAreNotAll(t *testing.T) {
+// TestIncompleteLogsAreNotUsed: if no log contains a transaction's own value, the logs do not prove what code sent.
+func TestIncompleteLogsAreNotUsed(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(plainPayment(), fakeTx{to: fakeContract, input: "0x01", logs: []object{systemLog(fakeContract, fakeOurs, "4")},
@@ -222,8 +225,8 @@ func TestLogsThatAreNotAll(t *testing.T) {
 	}
 }
 
-// TestUnexplainedLossIsAnAnomaly: what moves say an address must hold and it does not is for an operator, and credits
-// nothing.
+// TestUnexplainedLossIsAnAnomaly: a balance below the one that the known movements explain is reported to an operator,
+// and credits nothing.
 func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -232,14 +235,15 @@ func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	c := f.open(t, func(cfg *Config) { cfg.Trace = TraceNone })
 	blocks := f.after(t, c)
 	if notes := blocks[0].Anomalies; len(notes) != 1 ||
-		!strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil ||
+		!strings.Contains(notes[0].What, "our address "+base(fakeOurs)+" lost 5 wei") || blocks[0].Transfers != nil ||
 		c.Counters()["unexplained_losses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
 }
 
-// TestBalancesThatCannotBeHad: a reason that may pass is waited for, a while; then the block passes with an anomaly.
-func TestBalancesThatCannotBeHad(t *testing.T) {
+// TestUnavailableBalancesPassWithAnAnomaly: while the reason may be temporary, the block is retried; then it passes
+// with an anomaly.
+func TestUnavailableBalancesPassWithAnAnomaly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(fakeTx{to: fakeContract, input: namesOurs})
@@ -252,7 +256,8 @@ func TestBalancesThatCannotBeHad(t *testing.T) {
 		}
 	}
 	blocks := f.after(t, c)
-	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") ||
+	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What,
+		"balances of 1 of our addresses") ||
 		c.Counters()["uncompared_addresses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}

@@ -34,7 +34,7 @@ type accessEntry struct {
 	Keys    []hash
 }
 
-// signedPayload is the whole transaction.
+// signedPayload is the whole signed transaction.
 type signedPayload struct {
 	ChainID uint64
 	Nonce   uint64
@@ -49,21 +49,21 @@ type signedPayload struct {
 	R, S    *big.Int
 }
 
-// envelope is an unsigned transaction's unsigned form: what is to be signed, and by whom.
+// envelope is the stored form of an unsigned transaction: what is to be signed, and by whom.
 type envelope struct {
 	Version uint64
 	Family  string
 	Branch  uint32
 	Index   uint32
 	From    address
-	Payload []byte // the type byte and the payload's RLP: what is hashed and signed
+	Payload []byte // the type byte and the payload's RLP, which are hashed and signed
 }
 
 const envelopeVersion = 1
 
-var errUnsigned = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not an unsigned transaction of this chain")
 
-// pack is the one encoding of a payment.
+// pack returns the only encoding of a payment.
 func (r *Rules) pack(p payload, source chain.Source) ([]byte, error) {
 	from, err := parseAddress(source.Base)
 	if err != nil {
@@ -78,12 +78,12 @@ func (r *Rules) pack(p payload, source chain.Source) ([]byte, error) {
 		From: from, Payload: append([]byte{feeMarketType}, body...),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode draft: %w", err)
+		return nil, fmt.Errorf("encode unsigned transaction: %w", err)
 	}
 	return unsigned, nil
 }
 
-// unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
+// unpack reads the output of pack. RLP has one encoding for each value, and the decoder accepts no other.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payload, err error) {
 	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
 		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
@@ -96,10 +96,10 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payload, err error) {
 		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	if p.ChainID != r.cfg.ChainID {
-		return e, p, fmt.Errorf("%w: it is for chain id %d", errUnsigned, p.ChainID)
+		return e, p, fmt.Errorf("%w: chain id %d is not this chain's", errUnsigned, p.ChainID)
 	}
 	if again, err := rlp.EncodeToBytes(&p); err != nil || !bytes.Equal(again, e.Payload[1:]) {
-		return e, p, fmt.Errorf("%w: not in its one encoding", errUnsigned)
+		return e, p, fmt.Errorf("%w: the encoding is not canonical", errUnsigned)
 	}
 	return e, p, nil
 }
@@ -141,10 +141,10 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 	}, nil
 }
 
-// payment reads what a payload pays.
+// payment reads the payment that a payload makes.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if len(p.Access) != 0 || p.Tip.Cmp(p.MaxFee) > 0 || p.To == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: an access list, a tip above the fee or no receiver", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: it has an access list, a tip above the fee or no receiver", errUnsigned)
 	}
 	if len(p.Data) == 0 {
 		amount, err := bursar.AmountFromBig(p.Value)
@@ -156,12 +156,12 @@ func (r *Rules) payment(p payload) (chain.Payment, error) {
 	token, listed := r.tokens[p.To]
 	to, amount, ok := readTransfer(p.Data)
 	if !listed || !ok || p.Value.Sign() != 0 || to == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: its call data is not a transfer of a listed token", errUnsigned)
 	}
 	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
 }
 
-// fee is the most that a payload can cost.
+// fee returns the most that a payload can cost.
 func (p *payload) fee() (bursar.Amount, error) {
 	price, err := bursar.AmountFromBig(p.MaxFee)
 	if err != nil {
@@ -170,8 +170,8 @@ func (p *payload) fee() (bursar.Amount, error) {
 	return price.Mul(p.Gas)
 }
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower
-// half (EIP-2).
+// Assemble accepts one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, with S in the
+// lower half (EIP-2).
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
@@ -180,7 +180,7 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 	return tx, nil
 }
 
-var errSignature = errors.New("the signature is wrong")
+var errSignature = errors.New("invalid signature")
 
 func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, error) {
 	if _, err := r.inspect(unsigned); err != nil {
@@ -191,26 +191,26 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 		return chain.SignedTx{}, err
 	}
 	if len(signatures) != 1 {
-		return chain.SignedTx{}, fmt.Errorf("%w: %d signatures, want one", errSignature, len(signatures))
+		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", errSignature, len(signatures))
 	}
 	return seal(e, p, signatures[0])
 }
 
-// seal checks a signature and puts it behind the payload.
+// seal checks a signature and appends it to the payload.
 func seal(e envelope, p payload, signature []byte) (chain.SignedTx, error) {
 	if len(signature) != crypto.SignatureLength {
-		return chain.SignedTx{}, fmt.Errorf("%w: %d bytes, want 65", errSignature, len(signature))
+		return chain.SignedTx{}, fmt.Errorf("%w: got %d bytes, want 65", errSignature, len(signature))
 	}
 	odd, rr, ss := signature[64], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
 	if !crypto.ValidateSignatureValues(odd, rr, ss, true) {
-		return chain.SignedTx{}, fmt.Errorf("%w: out of range", errSignature)
+		return chain.SignedTx{}, fmt.Errorf("%w: R, S or the recovery id is out of range", errSignature)
 	}
 	key, err := crypto.SigToPub(crypto.Keccak256(e.Payload), signature)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("%w: %w", errSignature, err)
 	}
 	if signer := address(crypto.PubkeyToAddress(*key)); signer != e.From {
-		return chain.SignedTx{}, fmt.Errorf("%w: it is by %s and not by %s", errSignature, signer, e.From)
+		return chain.SignedTx{}, fmt.Errorf("%w: it was made by %s, want %s", errSignature, signer, e.From)
 	}
 	body, err := rlp.EncodeToBytes(&signedPayload{
 		p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access, uint64(odd), rr, ss,

@@ -70,7 +70,7 @@ func unhex(t testing.TB, text string) []byte {
 	return raw
 }
 
-// rulesOf is a chain with one token.
+// rulesOf returns a chain with one token.
 func rulesOf(t testing.TB, chainID uint64, token string) *Rules {
 	t.Helper()
 	cfg := Ethereum()
@@ -109,7 +109,7 @@ func TestAddressVectors(t *testing.T) {
 		}
 	}
 	if _, err := r.Address(make(chain.PublicKey, 33), 0); err == nil {
-		t.Error("an address was made of no key")
+		t.Error("an address was made without a key")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestParseAddress(t *testing.T) {
 }
 
 // TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes.
-// Transactions with other call data than a token transfer are sealed below Inspect, which refuses them.
+// Transactions with call data other than a token transfer are sealed below Inspect, which refuses them.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	whole := 0
@@ -178,7 +178,7 @@ func TestTransactionVectors(t *testing.T) {
 		contents, err := r.Inspect(unsigned)
 		if _, _, token := readTransfer(unhex(t, vector.Data)); !token {
 			if !errors.Is(err, errUnsigned) {
-				t.Errorf("%s: call data that is no transfer was inspected: %+v", vector.ID, contents)
+				t.Errorf("%s: call data that is not a transfer was accepted: %+v", vector.ID, contents)
 			}
 			continue
 		}
@@ -201,7 +201,7 @@ func TestTransactionVectors(t *testing.T) {
 	}
 }
 
-func TestForeignSignatures(t *testing.T) {
+func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	r := rulesOf(t, 1, fakeToken)
 	ours, err := crypto.ToECDSA(crypto.Keccak256([]byte("ours")))
@@ -222,16 +222,16 @@ func TestForeignSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	right, err1 := crypto.Sign(contents.Inputs[0].Digest, ours)
-	foreign, err2 := crypto.Sign(contents.Inputs[0].Digest, theirs)
+	others, err2 := crypto.Sign(contents.Inputs[0].Digest, theirs)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	// The other square root signs the same, but only the one with the lower S is valid (EIP-2).
+	// The other square root signs the same digest, but only the one with the lower S is valid (EIP-2).
 	high := append([]byte{}, right...)
 	order := crypto.S256().Params().N
 	new(big.Int).Sub(order, new(big.Int).SetBytes(right[32:64])).FillBytes(high[32:64])
 	high[64] ^= 1
-	for name, signatures := range map[string][][]byte{"foreign": {foreign}, "high": {high}, "twice": {right, right}} {
+	for name, signatures := range map[string][][]byte{"other key": {others}, "high": {high}, "twice": {right, right}} {
 		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, errSignature) {
 			t.Errorf("%s: %+v, %v", name, tx, err)
 		}
@@ -241,11 +241,11 @@ func TestForeignSignatures(t *testing.T) {
 	}
 }
 
-// TestInspectRefuses changes a sound draft in ways that a signer must not sign.
+// TestInspectRefuses changes a sound unsigned transaction in ways that a signer must not sign.
 func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	token, _ := parseAddress(fakeToken)
-	stranger, _ := parseAddress(fakeStranger)
+	stranger, _ := parseAddress(fakeOutsider)
 	r := rulesOf(t, 1, fakeToken)
 	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}
 	transfer := transferData(stranger, bursar.Units(5))
@@ -254,18 +254,18 @@ func TestInspectRefuses(t *testing.T) {
 			Value: big.NewInt(5)}
 	}
 	cases := map[string]func(p *payload){
-		"":                                  func(*payload) {},
-		"another chain":                     func(p *payload) { p.ChainID = 2 },
-		"no receiver":                       func(p *payload) { p.To = address{} },
-		"tip above fee":                     func(p *payload) { p.Tip = big.NewInt(3) },
-		"access list":                       func(p *payload) { p.Access = []accessEntry{{Address: token}} },
-		"call data":                         func(p *payload) { p.Data = []byte{1} },
-		"transfer to a stranger's contract": func(p *payload) { p.Data, p.Value = transfer, new(big.Int) },
-		"transfer with value":               func(p *payload) { p.To, p.Data = token, transfer },
+		"":                                 func(*payload) {},
+		"another chain":                    func(p *payload) { p.ChainID = 2 },
+		"no receiver":                      func(p *payload) { p.To = address{} },
+		"tip above fee":                    func(p *payload) { p.Tip = big.NewInt(3) },
+		"access list":                      func(p *payload) { p.Access = []accessEntry{{Address: token}} },
+		"call data":                        func(p *payload) { p.Data = []byte{1} },
+		"transfer of an unlisted contract": func(p *payload) { p.Data, p.Value = transfer, new(big.Int) },
+		"transfer with value":              func(p *payload) { p.To, p.Data = token, transfer },
 		"transfer and more": func(p *payload) {
 			p.To, p.Value, p.Data = token, new(big.Int), append(transfer[:68:68], 0)
 		},
-		"transfer to nobody": func(p *payload) {
+		"transfer to the zero address": func(p *payload) {
 			p.To, p.Value, p.Data = token, new(big.Int), transferData(address{}, bursar.Units(1))
 		},
 		"dirty receiver": func(p *payload) {
@@ -300,9 +300,9 @@ func TestInspectRefuses(t *testing.T) {
 	}
 }
 
-// soundPayloads are a payment of UTXOs and one of tokens.
+// soundPayloads are a payment of the native asset and one of tokens.
 func soundPayloads() []payload {
-	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeStranger))
+	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeOutsider))
 	return []payload{
 		{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger, Value: big.NewInt(5)},
 		{

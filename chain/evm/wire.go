@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The forms that values have in answers. All are strict about what they mean and lenient about leading zeros, which
-// some nodes write.
+// The encodings of values in answers. All are strict about the value and lenient about leading zeros, which some nodes
+// write.
 
 var errHex = errors.New("not a hexadecimal string of the expected length")
 
@@ -69,7 +69,7 @@ func (o *optionalHash) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return fixed(dec, o.hash[:])
 }
 
-// parseHash reads what String writes.
+// parseHash reads the output of String.
 func parseHash(s string) (h hash, err error) {
 	if len(s) != 66 || s[:2] != "0x" {
 		return h, errHex
@@ -87,7 +87,7 @@ type optional struct {
 	set bool
 }
 
-// UnmarshalJSONFrom reads an address or null; an empty string, as some nodes write, is null.
+// UnmarshalJSONFrom reads an address or null; an empty string, as some nodes write, means null.
 func (o *optional) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*o = optional{}
 	switch dec.PeekKind() {
@@ -122,7 +122,7 @@ func (q *quantity) orNull(dec *jsontext.Decoder) error {
 	return q.UnmarshalJSONFrom(dec)
 }
 
-// kind is a transaction's type; nodes that leave it out mean 0.
+// kind is a transaction's type; nodes that omit it mean 0.
 type kind quantity
 
 // UnmarshalJSONFrom reads a hexadecimal number or null.
@@ -130,10 +130,10 @@ func (k *kind) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return (*quantit
 
 func (q quantity) hex() string { return "0x" + strconv.FormatUint(uint64(q), 16) }
 
-// wei is an amount. More than 128 bits are an error: no coin has as much.
+// wei is an amount. More than 128 bits are an error: no asset has that much.
 type wei struct{ bursar.Amount }
 
-// UnmarshalJSONFrom reads a hexadecimal number or null, which is nothing.
+// UnmarshalJSONFrom reads a hexadecimal number or null, which means zero.
 func (w *wei) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == jsontext.KindNull {
 		*w = wei{}
@@ -167,7 +167,7 @@ func amountOf(raw [16]byte) bursar.Amount {
 	const half = 1 << 32
 	amount := bursar.Units(binary.BigEndian.Uint64(raw[:8]))
 	for range 2 {
-		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit
+		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit in 128 bits
 	}
 	amount, _ = amount.Add(bursar.Units(binary.BigEndian.Uint64(raw[8:])))
 	return amount
@@ -176,7 +176,7 @@ func amountOf(raw [16]byte) bursar.Amount {
 // word is the 32 bytes that a call returns.
 type word [32]byte
 
-// UnmarshalJSONFrom reads exactly 32 bytes: "0x" comes from an address that is no contract.
+// UnmarshalJSONFrom reads exactly 32 bytes: "0x" is the answer of an address without a contract.
 func (w *word) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return fixed(dec, w[:]) }
 
 // amount returns the word as a number, or bursar.ErrAmountOverflow above 128 bits.
@@ -196,13 +196,13 @@ func digitsAmount(digits []byte) (bursar.Amount, error) {
 	return w.amount()
 }
 
-// wordOf is a number in 32 bytes.
+// wordOf returns a number in 32 bytes.
 func wordOf(a bursar.Amount) (w word) {
 	a.Big().FillBytes(w[:])
 	return w
 }
 
-// text is bytes that are decoded when they are looked at: most call data never is.
+// text is hexadecimal data that is decoded only when it is used: most call data never is.
 type text []byte
 
 // UnmarshalJSONFrom keeps the hexadecimal digits.
@@ -222,7 +222,7 @@ func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// again is UnmarshalJSONFrom into the bytes that are there already. Text that was cut off may end within a byte.
+// again is UnmarshalJSONFrom into the existing memory. Text that was cut off may end within a byte.
 func (t *text) again(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == jsontext.KindNull {
 		*t = (*t)[:0]

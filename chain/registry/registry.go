@@ -1,5 +1,4 @@
-// Package registry lists the chains that there are. Another chain is its adapter, its node in the sandbox, and a line
-// here.
+// Package registry lists all chains. Another chain is its adapter, its node in the sandbox, and a line here.
 package registry
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/xrpl"
 )
 
-// All returns every chain that is known by itself, in the order in which they are shown.
+// All returns every built-in chain, in the order of display.
 func All() []chain.Definition {
 	return []chain.Definition{
 		bitcoin.DefineBitcoin(),
@@ -28,7 +27,7 @@ func All() []chain.Definition {
 	}
 }
 
-// Of returns a chain by its ID. One that is not known by itself is one of Ethereum's kind, which an operator has named.
+// Of returns the chain with an ID. An ID that is not built in is an EVM chain that an operator has named.
 func Of(id bursar.ChainID) chain.Definition {
 	all := All()
 	if i := slices.IndexFunc(all, func(d chain.Definition) bool { return d.ID == id }); i >= 0 {
@@ -37,7 +36,7 @@ func Of(id bursar.ChainID) chain.Definition {
 	return evm.DefineOther(id)
 }
 
-// IDs returns the IDs of all chains that are known by themselves.
+// IDs returns the IDs of all built-in chains.
 func IDs() (ids []bursar.ChainID) {
 	for _, d := range All() {
 		ids = append(ids, d.ID)

@@ -60,7 +60,7 @@ func pollUntil(t *testing.T, c *Client) time.Duration {
 
 // The only endpoint, or all of them, however long it failed: tried again within two seconds if it answers at all,
 // within a second if it could not be reached. A wish of the node's is obeyed.
-func TestTheOnlyEndpointIsNotLeftAlone(t *testing.T) {
+func TestTheOnlyEndpointIsTriedAgainWithinTwoSeconds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ill  func(*http.Request) (*http.Response, error)
 		most time.Duration
@@ -230,7 +230,7 @@ func TestTheOnlyEndpointNeverLags(t *testing.T) {
 	wantState(t, c, 0, StateUp)
 }
 
-func TestOn(t *testing.T) {
+func TestOnUsesTheNamedEndpoint(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
@@ -250,7 +250,7 @@ func TestOn(t *testing.T) {
 	second.becomes(raw(502, ""))
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "502")
 	_, err = c.On(t.Context(), list[1].Name)
-	mustBeUnavailable(t, err, "put aside for")
+	mustBeUnavailable(t, err, "in a cool-down for")
 	second.becomes(gives(`"back"`))
 	clk.advance(time.Minute)
 	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||

@@ -10,22 +10,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What an answer can be instead of one. The decoder adds its own errors: truncated, trailing data, a name twice, nested
-// deeper than 10,000, invalid UTF-8.
+// The ways in which an answer is invalid. The decoder adds its own errors: truncated, trailing data, a duplicate name,
+// nested deeper than 10,000, invalid UTF-8.
 var (
 	errEmpty    = errors.New("empty answer")
 	errHTML     = errors.New("HTML instead of JSON")
-	errMismatch = errors.New("answer to a question that was not asked")
-	errTwice    = errors.New("two answers to one question")
+	errMismatch = errors.New("answer with an unknown id")
+	errTwice    = errors.New("two answers with one id")
 	errMissing  = errors.New("answers are missing")
 	errObject   = errors.New("the error is not an object with a code and a message")
-	errShape    = errors.New("the answer is not of the form asked for")
+	errShape    = errors.New("the answer does not have the requested form")
 )
 
-// span is where a JSON value lies in the body that it was decoded from: a result of many megabytes is not copied.
+// span is the position of a JSON value in the body that it was decoded from, so that a result of many megabytes is not
+// copied.
 type span struct{ start, end int64 }
 
-// UnmarshalJSONFrom validates the value and remembers its place.
+// UnmarshalJSONFrom validates the value and stores its position.
 func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	value, err := dec.ReadValue()
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// of is the value's text, nil when the member was absent.
+// of returns the value's text, nil when the member was absent.
 func (s span) of(body []byte) []byte {
 	if s.end == 0 {
 		return nil
@@ -51,14 +52,14 @@ type answer struct {
 	Error  span `json:"error"`
 }
 
-// answerList decodes at most cap answers: a list without end must not become memory.
+// answerList decodes at most cap answers, so that an endless list cannot fill the memory.
 type answerList struct {
 	list []answer
 	most int
 }
 
 func (l *answerList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if _, err := dec.ReadToken(); err != nil { // the bracket: the caller has looked
+	if _, err := dec.ReadToken(); err != nil { // the bracket, which the caller has checked
 		return err
 	}
 	for kind := dec.PeekKind(); kind != jsontext.KindEndArray; kind = dec.PeekKind() {
@@ -75,7 +76,7 @@ func (l *answerList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// decodeAnswer decodes the answer to the one question with that id.
+// decodeAnswer decodes the answer to the single question with an id.
 func decodeAnswer(body []byte, id uint64) (answer, error) {
 	var a answer
 	if err := expect(body, '{'); err != nil {
@@ -90,10 +91,10 @@ func decodeAnswer(body []byte, id uint64) (answer, error) {
 	return a, nil
 }
 
-// invalidRequest is the code for what is no request. An error with it may name no id: JSON-RPC 2.0, section 5.
+// invalidRequest is the code for an invalid request. An error with it may lack an id: JSON-RPC 2.0, section 5.
 const invalidRequest = -32600
 
-// fits reports whether an answer belongs to the question with that id.
+// fits reports whether an answer belongs to the question with an id.
 func fits(text []byte, id uint64, failure []byte) bool {
 	if isID(text, id) {
 		return true
@@ -108,7 +109,7 @@ func fits(text []byte, id uint64, failure []byte) bool {
 func isID(text []byte, id uint64) bool { return string(text) == strconv.FormatUint(id, 10) }
 
 // decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places,
-// given back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
+// returned in the order of places; or one object that refuses the batch as a whole, which must have an error.
 func decodeAnswers(body []byte, places map[uint64]int) ([]answer, *answer, error) {
 	if expect(body, '{') == nil {
 		var refusal answer
@@ -165,7 +166,7 @@ func decodeError(object []byte) (code int, message string, data []byte, err erro
 	return *e.Code, e.Message, e.Data, nil
 }
 
-// decodeValue validates a body that is one JSON value and gives it back without the space around it.
+// decodeValue validates a body that is one JSON value and returns it without the surrounding space.
 func decodeValue(body []byte) ([]byte, error) {
 	if err := expect(body, 0); err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func decodeValue(body []byte) ([]byte, error) {
 	return s.of(body), nil
 }
 
-// expect looks at the first character for what commonly comes instead of JSON; kind 0 takes any.
+// expect checks the first character for what often comes instead of JSON; kind 0 accepts any JSON.
 func expect(body []byte, kind byte) error {
 	body = bytes.TrimLeft(body, " \t\r\n")
 	switch {
@@ -193,7 +194,7 @@ func expect(body []byte, kind byte) error {
 
 func isNull(value []byte) bool { return string(value) == "null" }
 
-// plainError keeps the reasons of this package and takes the decoder's talk of Go types from the others.
+// plainError keeps this package's errors and removes the Go types from the decoder's.
 func plainError(err error) error {
 	if errors.Is(err, errMismatch) {
 		return errMismatch

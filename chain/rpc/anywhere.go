@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// ErrLacks says that every endpoint answered and none keeps what was asked for, such as old blocks.
+// ErrLacks says that every endpoint answered and none keeps the requested data, such as old blocks.
 var ErrLacks = errors.New("no endpoint keeps it")
 
-// Anywhere runs a read at one endpoint after the other, the healthiest first, until a run ends otherwise than with an
-// error of which lacks says that the endpoint is well and does not keep what was asked for. When all have said so the
-// error is ErrLacks with the words of each. An endpoint that cannot be asked may keep it: then the error is that one's,
-// and never ErrLacks.
+// Anywhere runs a read at one endpoint after the other, the healthiest first, until a run succeeds or fails with an
+// error for which lacks is false. lacks reports whether an error says that the endpoint is healthy and does not keep
+// the requested data. If that is so at every endpoint, the error is ErrLacks with the message of each. An endpoint
+// that cannot be asked may keep the data: then the error is that endpoint's, and never ErrLacks.
 func Anywhere[T any](
 	ctx context.Context, c *Client, read func(context.Context, *Session) (T, error), lacks func(error) bool,
 ) (T, error) {
@@ -25,7 +25,7 @@ func Anywhere[T any](
 	if err == nil || !lacks(err) {
 		return answer, err
 	}
-	words, away := []error{fmt.Errorf("%s: %w", first.Name(), err)}, error(nil)
+	lacking, away := []error{fmt.Errorf("%s: %w", first.Name(), err)}, error(nil)
 	for _, e := range c.Endpoints() {
 		if e.Name == first.Name() {
 			continue
@@ -38,7 +38,7 @@ func Anywhere[T any](
 		case err == nil:
 			return answer, nil
 		case lacks(err):
-			words = append(words, fmt.Errorf("%s: %w", e.Name, err))
+			lacking = append(lacking, fmt.Errorf("%s: %w", e.Name, err))
 		default:
 			away = errors.Join(away, fmt.Errorf("%s: %w", e.Name, err))
 		}
@@ -46,5 +46,5 @@ func Anywhere[T any](
 	if away != nil {
 		return none, away
 	}
-	return none, fmt.Errorf("%w: %w", ErrLacks, errors.Join(words...))
+	return none, fmt.Errorf("%w: %w", ErrLacks, errors.Join(lacking...))
 }

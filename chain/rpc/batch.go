@@ -34,7 +34,7 @@ func (c *Client) batch(ctx context.Context, via asker, requests []*Request) erro
 	return nil
 }
 
-// checkRequests finds what cannot be asked before anything is sent.
+// checkRequests rejects requests that cannot be sent, before anything is sent.
 func (c *Client) checkRequests(requests []*Request) (err error) {
 	for _, r := range requests {
 		if err := checkOut(r.Out); err != nil {
@@ -47,7 +47,7 @@ func (c *Client) checkRequests(requests []*Request) (err error) {
 	return nil
 }
 
-// unanswered marks requests, so that none is taken for answered because it has no error.
+// unanswered marks requests, so that none counts as answered because it has no error.
 func unanswered(requests []*Request, err error) error {
 	for _, r := range requests {
 		r.Err = err
@@ -55,13 +55,13 @@ func unanswered(requests []*Request, err error) error {
 	return err
 }
 
-// batchPart puts some requests to one endpoint after another, to each in batches as large as it takes.
+// batchPart sends some requests to one endpoint after another, in batches as large as each accepts.
 func (c *Client) batchPart(ctx context.Context, via asker, part []*Request) error {
 	op := fmt.Sprintf("batch of %d from %s", len(part), part[0].Method)
 	return via.do(ctx, op, func(ctx context.Context, at place) error { return c.splitting(ctx, at, part) })
 }
 
-// askBatch puts requests to one endpoint as one list.
+// askBatch sends requests to one endpoint as one list.
 func (c *Client) askBatch(ctx context.Context, at place, part []*Request) error {
 	asks := make([]envelope, len(part))
 	places := make(map[uint64]int, len(part))
@@ -83,7 +83,7 @@ func (c *Client) askBatch(ctx context.Context, at place, part []*Request) error 
 	return c.attempt(ctx, at, q)
 }
 
-// readBatch delivers every answer, or none is kept: a part in which one answer is unsound is asked again as a whole.
+// readBatch delivers every answer, or none is kept: a part with one invalid answer is asked again as a whole.
 func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) error {
 	if err := r.whole(); err != nil {
 		return c.unsound(r, err.Error())
@@ -105,7 +105,8 @@ func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) erro
 		var ft *fault
 		if errors.As(errs[i], &ft) {
 			whole := *ft
-			whole.sent = whole.sent || refusal == nil // this call was declined, but others of the list may have been acted on
+			// This call was declined, but the node may have acted on others of the list.
+			whole.sent = whole.sent || refusal == nil
 			return &whole
 		}
 	}
@@ -115,7 +116,7 @@ func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) erro
 	return nil
 }
 
-// settle notes the outcome of one request that was answered.
+// settle records the outcome of one request that was answered.
 func (r *Request) settle(err error) {
 	r.Err = nil
 	if err != nil {

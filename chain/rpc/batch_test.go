@@ -69,7 +69,7 @@ func TestEachRequestOfABatchHasItsOwnError(t *testing.T) {
 	wantState(t, c, 0, StateUp)
 }
 
-func TestUnsoundBatches(t *testing.T) {
+func TestInvalidAnswersToABatchAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer func(a, b json.Number) string
@@ -79,14 +79,14 @@ func TestUnsoundBatches(t *testing.T) {
 		"none":    {func(a, b json.Number) string { return `[]` }, "answers are missing"},
 		"twice": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":0}]`, a, a)
-		}, "two answers to one question"},
+		}, "two answers with one id"},
 		"foreign": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":999,"result":1}]`, a)
-		}, "not asked"},
+		}, "unknown id"},
 		"one too many": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1},{"id":999,"result":1}]`, a, b)
-		}, "not asked"},
-		"endless": {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "not asked"},
+		}, "unknown id"},
+		"endless": {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "unknown id"},
 		"truncated": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1}`, a, b)
 		}, "not JSON"},
@@ -96,7 +96,7 @@ func TestUnsoundBatches(t *testing.T) {
 		"no object": {func(a, b json.Number) string { return `[1,2]` }, "not JSON"},
 		"object, no error": {func(a, b json.Number) string {
 			return fmt.Sprintf(`{"id":%s,"result":0}`, a)
-		}, "not of the form"},
+		}, "requested form"},
 		"one rate-limited": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"error":{"code":429,"message":"x"}}]`, a, b)
 		}, "error 429"},
@@ -134,7 +134,7 @@ func TestUnsoundBatches(t *testing.T) {
 }
 
 // A node refuses a whole batch with one object (JSON-RPC 2.0, section 6): an answer to each of its calls.
-func TestRefusedBatch(t *testing.T) {
+func TestARefusedBatchAnswersEachOfItsCalls(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch too large"}}`))
 	c := newClient(t, Config{URLs: urlsOf(n)})
@@ -152,7 +152,7 @@ func TestRefusedBatch(t *testing.T) {
 }
 
 // When a later part of a batch is not answered, what was answered stays and the rest says so.
-func TestBatchThatEndsHalfway(t *testing.T) {
+func TestABatchKeepsItsAnswersWhenALaterPartFails(t *testing.T) {
 	t.Parallel()
 	var parts atomic.Int64
 	n := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {
@@ -174,7 +174,7 @@ func TestBatchThatEndsHalfway(t *testing.T) {
 
 // One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is
 // unsure.
-func TestBatchThatWasActedOnInPart(t *testing.T) {
+func TestARefusalAfterAPartlyExecutedBatchIsUnsure(t *testing.T) {
 	t.Parallel()
 	first := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {
 		fmt.Fprintf(w, `[{"id":%s,"result":"txid"},{"id":%s,"error":{"code":429,"message":"x"}}]`, calls[0].ID, calls[1].ID)

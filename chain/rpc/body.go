@@ -12,18 +12,18 @@ import (
 
 var (
 	errHuge     = errors.New("the answer is larger than the bound")
-	errEncoding = errors.New("the answer has an encoding that was not asked for")
+	errEncoding = errors.New("the answer has an encoding that was not requested")
 )
 
 const (
-	// trustedLength is the largest promised Content-Length that is allocated before a byte of it came.
+	// trustedLength is the largest Content-Length that is allocated before any of the body has arrived.
 	trustedLength = 4 << 20
-	// excerptLength is how much of an answer is kept for the text of a fault.
+	// excerptLength is how many bytes of an answer are kept for the text of a fault.
 	excerptLength = 2 << 10
 )
 
-// body is the unpacked body of an answer while it arrives. It counts and bounds what is read, packed and unpacked,
-// keeps the beginning for the text of a fault, and remembers why reading ended if that was no plain end.
+// body is the decompressed body of an answer while it arrives. It counts and bounds the bytes before and after
+// decompression, keeps the beginning for the text of a fault, and keeps the error that ended reading early.
 type body struct {
 	src     io.Reader
 	promise int64 // Content-Length, or -1
@@ -33,7 +33,8 @@ type body struct {
 	failed  error
 }
 
-// newBody opens the body of an answer; at most limit+1 bytes are read from the wire and at most as many unpacked.
+// newBody opens the body of an answer; at most limit+1 bytes are read from the connection, and at most as many after
+// decompression.
 func newBody(resp *http.Response, limit int64) (*body, error) {
 	b := &body{promise: resp.ContentLength, limit: limit}
 	if resp.ContentLength > limit {
@@ -46,7 +47,7 @@ func newBody(resp *http.Response, limit int64) (*body, error) {
 	case "gzip":
 		unpacked, err := gzip.NewReader(b.src)
 		if err != nil {
-			return b, fmt.Errorf("unpack the answer: %w", err)
+			return b, fmt.Errorf("decompress the answer: %w", err)
 		}
 		b.src, b.promise = unpacked, -1
 	default:
@@ -78,7 +79,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole reads what is left: at once into the right size what promises to be small, and what does not as it comes.
+// whole reads the rest: into memory of the right size if Content-Length is small, otherwise as it arrives.
 func (b *body) whole() ([]byte, error) {
 	if b.promise <= 0 || b.promise > trustedLength {
 		return io.ReadAll(b)
@@ -88,7 +89,8 @@ func (b *body) whole() ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// begins reads up to the first character that is no space and gives back all that was read, which is to be read again.
+// begins reads up to the first character that is not a space and returns all that was read, which the caller must read
+// again.
 func (b *body) begins() ([]byte, error) {
 	var head []byte
 	chunk := make([]byte, 512)
@@ -101,6 +103,6 @@ func (b *body) begins() ([]byte, error) {
 		if err == io.EOF || len(bytes.TrimLeft(head, " \t\r\n")) > 0 {
 			return head, nil
 		}
-		head = head[:0] // space means nothing
+		head = head[:0] // leading space is dropped
 	}
 }

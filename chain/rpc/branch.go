@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A node may serve part of its API at another address: java-tron answers /wallet on one port and /walletsolidity on the
-// next. A branch is such an address. It belongs to its endpoint: they are healthy, and put aside, together.
+// A node may serve part of its API at another address: java-tron answers /wallet on one port and /walletsolidity on
+// the next. A branch is such an address. It belongs to its endpoint: both share health and cool-downs.
 type branch struct {
 	prefix   string // the path's first part, "/walletsolidity"
 	url      url.URL
@@ -17,7 +17,7 @@ type branch struct {
 	password string
 }
 
-// branchesFit reports whether every branch has an address for each URL.
+// branchesFit reports whether every branch has a valid prefix and an address for each URL.
 func (cfg Config) branchesFit() bool {
 	for prefix, urls := range cfg.Branches {
 		if len(urls) != len(cfg.URLs) || len(prefix) < 2 || prefix[0] != '/' || strings.Contains(prefix[1:], "/") {
@@ -27,7 +27,7 @@ func (cfg Config) branchesFit() bool {
 	return true
 }
 
-// branchOf returns where a path is served: at a branch, or at the endpoint itself.
+// branchOf returns the address that serves a path: a branch, or the endpoint itself.
 func (e *endpoint) branchOf(path string) branch {
 	for _, b := range e.branches {
 		if below, found := strings.CutPrefix(path, b.prefix); found && (below == "" || below[0] == '/' || below[0] == '?') {
@@ -37,7 +37,7 @@ func (e *endpoint) branchOf(path string) branch {
 	return branch{url: e.url, user: e.user, password: e.password}
 }
 
-// branch adds the address of one branch, and returns what of it must never be printed.
+// branch adds the address of one branch, and returns the parts of it that must never be printed.
 func (e *endpoint) branch(prefix, raw string) ([]string, error) {
 	other, hidden, err := parseEndpoint(raw)
 	if err == nil {

@@ -24,7 +24,7 @@ func startVisits(t *testing.T) *visits {
 	return v
 }
 
-func TestABranchIsServedElsewhere(t *testing.T) {
+func TestABranchIsServedAtItsOwnAddress(t *testing.T) {
 	t.Parallel()
 	full, solid := startVisits(t), startVisits(t)
 	c := newClient(t, Config{URLs: []string{strings.Replace(full.URL, "http://", "http://alice:x@", 1)},
@@ -45,7 +45,7 @@ func TestABranchIsServedElsewhere(t *testing.T) {
 }
 
 // A node whose branch is away is away: half of it would answer half of the questions.
-func TestABranchThatIsAwayPutsItsEndpointAside(t *testing.T) {
+func TestABranchThatIsDownPutsItsEndpointIntoACoolDown(t *testing.T) {
 	t.Parallel()
 	full, solid, second := startVisits(t), startVisits(t), startVisits(t)
 	c := newClient(t, Config{URLs: []string{full.URL, second.URL},
@@ -66,7 +66,7 @@ func TestABranchThatIsAwayPutsItsEndpointAside(t *testing.T) {
 	}
 }
 
-func TestBadBranchesAndHeaders(t *testing.T) {
+func TestInvalidBranchesAndHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	urls := []string{"http://127.0.0.1:1"}
 	for name, cfg := range map[string]Config{

@@ -29,7 +29,7 @@ func (c *Client) call(ctx context.Context, via asker, method string, params []an
 	return via.do(ctx, q.op, c.putting(q))
 }
 
-// callQuestion makes the question of one JSON-RPC call.
+// callQuestion returns the question of one JSON-RPC call.
 func (c *Client) callQuestion(method string, params []any, out any) (question, error) {
 	op := "call " + method
 	if err := checkOut(out); err != nil {
@@ -49,14 +49,15 @@ func (c *Client) callQuestion(method string, params []any, out any) (question, e
 	return q, nil
 }
 
-// readCall delivers the answer to the question with that id, or tells what it is instead. A result is decoded while it
-// arrives, unless it is wanted raw; only what is no plain result is held and looked at closely.
+// readCall delivers the answer to the question with an id, or returns the fault or error that it is instead. A result
+// is decoded while it arrives, unless it is wanted raw; only an answer that is not a plain result is kept and read as
+// a whole.
 func (c *Client) readCall(r reply, id uint64, out any) error {
 	if r.status <= 299 && !isRaw(out) {
 		return c.readStream(r, id, out)
 	}
 	if r.status > 299 {
-		r.stream.limit = min(r.stream.limit, c.cfg.MaxBody) // an error needs no more, whatever the result may need
+		r.stream.limit = min(r.stream.limit, c.cfg.MaxBody) // an error object needs no more, whatever a result may need
 	}
 	if err := r.whole(); err != nil {
 		return c.unsound(r, err.Error())
@@ -82,14 +83,14 @@ func isRaw(out any) bool {
 	return false
 }
 
-// discard takes back what was delivered. A Streamed resets itself.
+// discard clears what was delivered. A Streamed resets itself.
 func discard(out any) {
 	if _, streamed := out.(Streamed); out != nil && !streamed {
 		empty(out)
 	}
 }
 
-// settle returns the *Error that an answer carries, or the fault that it shows, or nil for a result.
+// settle returns the *Error that an answer carries, the fault that it shows, or nil for a result.
 func (c *Client) settle(r reply, a answer) error {
 	result, failure := a.Result.of(r.body), a.Error.of(r.body)
 	switch {
@@ -106,7 +107,7 @@ func (c *Client) settle(r reply, a answer) error {
 	return nil
 }
 
-// nodeError decodes an error object into an *Error, or into a fault when it speaks of the node's health.
+// nodeError decodes an error object into an *Error, or into a fault when the error is about the node's health.
 func (c *Client) nodeError(r reply, object []byte) error {
 	code, message, data, err := decodeError(object)
 	if err != nil {
@@ -120,18 +121,18 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if kind := declinedBy(e); r.optional && kind != nil {
 		return &declined{kind, text}
 	}
-	if aboutCaller(r.status) { // a gateway's word, about the method or about the caller
+	if aboutCaller(r.status) { // the error is a gateway's, about the method or the caller
 		return c.noAnswerFault(r, noAnswer(r.status))
 	}
 	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
-		// The node looked at the call and declined it: it has not acted.
+		// The node declined the call, so it has not acted on it.
 		return &fault{text: text, retryAfter: r.retryAfter, unwell: true, limited: speaksOfLimits(e)}
 	}
 	return e
 }
 
-// deliver decodes a result into out. A result of the wrong shape is the endpoint's fault: out may then hold half of it,
-// and is emptied before the next endpoint's answer.
+// deliver decodes a result into out. A result of the wrong shape is the endpoint's fault: out may then have a part of
+// it, and is cleared before the next endpoint's answer.
 func (c *Client) deliver(r reply, result []byte, out any) error {
 	switch raw := out.(type) {
 	case nil:
@@ -156,20 +157,20 @@ func (c *Client) deliver(r reply, result []byte, out any) error {
 	return nil
 }
 
-// empty clears what out points to, so that nothing of an earlier answer is left in the next.
+// empty clears the variable that out points to, so that nothing of an earlier answer is left in the next.
 func empty(out any) reflect.Value {
 	target := reflect.ValueOf(out).Elem()
 	target.SetZero()
 	return target
 }
 
-// checkOut finds an out that could not be filled before anything is sent.
+// checkOut rejects an out that cannot be filled, before anything is sent.
 func checkOut(out any) error {
 	if out == nil {
 		return nil
 	}
 	if v := reflect.ValueOf(out); v.Kind() != reflect.Pointer || v.IsNil() {
-		return fmt.Errorf("out is a %T and not a pointer to a variable", out)
+		return fmt.Errorf("out is a %T, want a pointer to a variable", out)
 	}
 	return nil
 }

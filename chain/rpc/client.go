@@ -1,21 +1,22 @@
-// Package rpc is the one client that all chain adapters use to talk to nodes: JSON-RPC over HTTP and plain HTTP APIs.
+// Package rpc is the client that all chain adapters use to query nodes: JSON-RPC over HTTP and plain HTTP APIs.
 //
-// It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
-// envelope. It never knows what a call means and never polls by itself. No goroutine outlives a call, but for the probe
-// of an endpoint that could not be reached: while others serve and somebody calls, one for each such endpoint, for at
-// most four seconds.
+// It manages the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
+// envelope. It does not know what a call means and never polls by itself. No goroutine outlives a call, except the
+// probe of an endpoint that could not be reached: one for each such endpoint, for at most four seconds, while other
+// endpoints serve calls.
 //
 // Invariants:
-//   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent means
-//     that its outcome is unknown. The two never mix: an *Error is never hidden inside ErrUnavailable. What CallOptional
-//     returns besides is for calls that change nothing.
-//   - Every call may be sent more than once, at most twice to one endpoint, and once more for each time that the endpoint
-//     refused a batch it was part of. All calls must be repeatable in meaning; sending a signed raw transaction is.
-//   - No answer is accepted from an endpoint that Config.Check has not passed since it last failed, or through a new
-//     connection made more than a few seconds after that check.
-//   - Results are decoded while they arrive, into the caller's variable, which is emptied again if the answer turns out to be
-//     unsound. What it holds counts only if the call returned nil.
-//   - Bodies, batches, connections, pauses and time are bounded. A credential of a URL is in no error, log line or String.
+//   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent
+//     means that its outcome is unknown. The two never mix: an *Error is never hidden inside ErrUnavailable. The other
+//     errors of CallOptional are for calls that change nothing.
+//   - Every call may be sent more than once, at most twice to one endpoint, and once more for each time that the
+//     endpoint refused a batch with the call. Every call must be safe to repeat; sending a signed raw transaction is.
+//   - No answer is accepted from an endpoint that Config.Check has not passed since its last fault, or through a new
+//     connection that was made more than a few seconds after that check.
+//   - Results are decoded while they arrive, into the caller's variable, which is cleared again if the answer turns out
+//     to be invalid. Its contents are valid only if the call returned nil.
+//   - Bodies, batches, connections, cool-downs and time are bounded. A credential of a URL is in no error, log line or
+//     String.
 //   - The only endpoint that could serve is tried again within two seconds, unless it asked for more (Retry-After).
 package rpc
 
@@ -40,8 +41,8 @@ type Client struct {
 	sizes  sizes
 }
 
-// New checks the configuration and makes a client. It sends nothing: nodes that are down do not stop a start. A bad URL
-// is an error that names it by its place in the list and, where that is safe, by its host.
+// New checks the configuration and returns a client. It sends nothing: nodes that are down do not prevent a start. The
+// error about a bad URL names it by its position in the list and, where that is safe, by its host.
 func New(cfg Config) (*Client, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -54,7 +55,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, pool: newPool(cfg, endpoints), secret: secret, http: cfg.HTTP}, nil
 }
 
-// Call asks one JSON-RPC method and decodes its result into out. The endpoints are tried in order of health until one
+// Call calls one JSON-RPC method and decodes its result into out. The endpoints are tried in order of health until one
 // answers; each gets Config.Timeout.
 //
 // out is a pointer, or nil when the result does not matter. It is overwritten, never merged into. A *jsontext.Value or
@@ -67,10 +68,10 @@ func (c *Client) Call(ctx context.Context, method string, params []any, out any)
 	return c.call(ctx, c, method, params, out)
 }
 
-// Batch asks several methods in JSON-RPC batches of at most Config.MaxBatch. Each request gets its own Err. The error
-// returned is nil when every request was answered, if only by an *Error of its own; otherwise the requests that were
-// not answered carry that error in Err too. Batches of one Batch may be answered by different endpoints: Pin keeps them
-// on one.
+// Batch calls several methods in JSON-RPC batches of at most Config.MaxBatch. Each request gets its own Err. The
+// returned error is nil when every request was answered, even if by an *Error of its own; otherwise the requests that
+// were not answered have that error in Err too. The batches of one Batch may be answered by different endpoints: Pin
+// keeps them on one.
 func (c *Client) Batch(ctx context.Context, requests []*Request) error {
 	return c.batch(ctx, c, requests)
 }
@@ -86,10 +87,10 @@ func (c *Client) Post(ctx context.Context, path string, body, out any) error {
 	return c.rest(ctx, c, http.MethodPost, path, body, out)
 }
 
-// Stats tells the state of every endpoint, in configured order.
+// Stats returns the state of every endpoint, in configured order.
 func (c *Client) Stats() []EndpointStats { return c.pool.stats() }
 
-// Close drops idle connections. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	if t, ok := c.http.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
@@ -111,28 +112,28 @@ func (c *Client) GoString() string { return c.String() }
 // LogValue is String: no log line prints a credential.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// asker is what carries a question to some endpoint: a Client to any, a Session to its own.
+// asker sends a question to an endpoint: a Client to any, a Session to its own.
 type asker interface {
 	do(ctx context.Context, op string, put putter) error
 }
 
-// putter puts a question to one endpoint that has been entered.
+// putter sends a question to one endpoint that enter has returned.
 type putter func(ctx context.Context, at place) error
 
-// place is the endpoint that is asked, and in what circumstances.
+// place is the endpoint that is asked, with the circumstances.
 type place struct {
 	*endpoint
 	epoch    uint64
 	checking bool // asked by Config.Check
-	unsure   bool // another endpoint was sent the question before, and its outcome is unknown
+	unsure   bool // another endpoint received the question before, and its outcome is unknown
 }
 
-// putting is the putter of a single question.
+// putting returns the putter of a single question.
 func (c *Client) putting(q question) putter {
 	return func(ctx context.Context, at place) error { return c.attempt(ctx, at, q) }
 }
 
-// do puts the question to one endpoint after another until one answers.
+// do sends the question to one endpoint after another until one answers.
 func (c *Client) do(ctx context.Context, op string, put putter) error {
 	return c.each(ctx, op, func(e *endpoint, unsure bool) error {
 		epoch, err := c.enter(ctx, e)
@@ -143,8 +144,8 @@ func (c *Client) do(ctx context.Context, op string, put putter) error {
 	})
 }
 
-// each runs f with the endpoints in order of health until one run does not end in a fault. When all that were up have
-// failed, those whose cool-down has become shorter by that are tried too.
+// each runs f with the endpoints in order of health until one run does not end in a fault. When all endpoints that
+// were up have failed, those whose cool-down has become shorter because of that are tried too.
 func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure bool) error) error {
 	var tried []*endpoint
 	failed := &unavailableError{op: op}
@@ -175,7 +176,7 @@ func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure
 	}
 }
 
-// attempt puts the question to one endpoint that has been entered, and keeps the books on its health.
+// attempt sends the question to one endpoint that enter has returned, and updates its health.
 func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	if err := c.withinQuota(ctx, at, q.calls); err != nil {
 		var ft *fault
@@ -199,13 +200,13 @@ func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	}
 	c.pool.count(at.endpoint, err == nil)
 	switch {
-	case at.checking: // the check as a whole is judged by who runs it
+	case at.checking: // the caller of the check judges it as a whole
 	case errors.As(err, &ft):
 		c.pool.blame(at.endpoint, at.epoch, ft)
 	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) &&
 		c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
-		// The caller's own deadline ended the wait, yet this endpoint kept silent for long: without blame a hung node would
-		// be asked first for ever by callers of little patience.
+		// The caller's own deadline ended the wait, but this endpoint was silent for long: without blame a hung node would
+		// always be asked first by callers with short deadlines.
 		c.pool.blame(at.endpoint, at.epoch, &fault{text: "no answer before the caller's deadline"})
 	}
 	return err

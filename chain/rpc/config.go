@@ -14,53 +14,57 @@ import (
 const (
 	maxEndpoints    = 16
 	maxPauseAllowed = time.Hour
-	// maxRetryAfter bounds the pause that a node may ask for.
+	// maxRetryAfter bounds the pause that a node may ask for with Retry-After.
 	maxRetryAfter = 5 * time.Minute
-	// maxCheckTime bounds a check, which is a call or two with tiny answers: one caller waits for it.
+	// maxCheckTime bounds a check, which is one or two calls with small answers: a caller waits for it.
 	maxCheckTime = 10 * time.Second
-	// dialTime bounds how long a caller waits for a host that does not even refuse, when another endpoint may serve.
+	// dialTime bounds how long a caller waits for a host that does not even refuse the connection, when another endpoint
+	// may serve.
 	dialTime = 2 * time.Second
 	// recheckAfter is how old a check may be for an answer through a new connection to be accepted without another one.
 	recheckAfter = 10 * time.Second
 )
 
-// Version is what the request envelope says in "jsonrpc".
+// Version is the value of "jsonrpc" in the request envelope.
 type Version string
 
-// Bitcoin-style nodes older than Bitcoin Core 28 speak 1.0 (and answer errors with HTTP 500 and 404); all others speak
-// 2.0.
+// The versions. Nodes of Bitcoin's kind older than Bitcoin Core 28 use 1.0 (and answer errors with HTTP 500 and 404);
+// all others use 2.0.
 const (
 	V1 Version = "1.0"
 	V2 Version = "2.0"
 )
 
-// Config says what a Client may use. Only URLs is required; zero values mean the defaults given here.
+// Config configures a Client. Only URLs is required; zero values mean the defaults that are named here.
 type Config struct {
 	// URLs are http or https addresses, most trusted first, at most 16. User and password become basic authentication.
 	URLs []string
-	// Branches name what a node serves at another address than its URL: to a path's first part ("/walletsolidity") an
-	// address for each of URLs, in their order, empty where it is the URL itself. Both together are one endpoint.
+	// Branches name what a node serves at another address than its URL: for a path's first part ("/walletsolidity") an
+	// address for each of URLs, in their order, empty where it is the URL itself. A URL and its branches are one
+	// endpoint.
 	Branches map[string][]string
-	// Headers go with every request. Their values are credentials, such as a provider's key.
+	// Headers are sent with every request. Their values are credentials, such as a provider's key.
 	Headers map[string]string
 	Version Version // V2
 	// Timeout bounds one attempt at one endpoint, from dialling to the last byte: 30 s. A caller's context should allow
-	// that much for each endpoint.
+	// this time for each endpoint.
 	Timeout time.Duration
-	// MaxBody bounds an answer, in bytes before and after gzip: 64 MiB. MaxStream does so for a Streamed: 2 GiB.
+	// MaxBody bounds an answer, in bytes before and after gzip: 64 MiB. MaxStream bounds the answer for a Streamed: 2
+	// GiB.
 	MaxBody, MaxStream int64
 	MaxBatch           int // calls in one batch: 100
-	// Quota is what each endpoint may be asked; what is 0 is taken from the provider's profile.
+	// Quota bounds the calls to each endpoint; figures that are 0 are taken from the provider's profile.
 	Quota Quota
-	// Provider names the Profile of all endpoints. Empty: they are recognised by their hosts. NoProvider: no profile
-	// counts.
+	// Provider names the Profile of all endpoints. Empty: providers are recognised by their hosts. NoProvider: no
+	// profile applies.
 	Provider string
-	// Fetchers is how many items one Fetch asks for at once, for each endpoint; 0 is automatic: as many as make it faster,
-	// at most 32. Window is how many blocks one read should take; 0 is automatic.
+	// Fetchers is how many items one Fetch requests at once from each endpoint; 0 is automatic: as many as make it
+	// faster, at most 32. Window is how many blocks one read should take; 0 is automatic.
 	Fetchers, Window int
-	// MaxHeld bounds the answers that one Fetch holds at once, in bytes, by the size of the last ones: 128 MiB.
+	// MaxHeld bounds the answers that one Fetch keeps in memory at once, in bytes, by the size of the last ones: 128
+	// MiB.
 	MaxHeld int64
-	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is not judged.
+	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is ignored.
 	MaxLag uint64
 	// MinPause and MaxPause bound the cool-down of a failing endpoint: 1 s, doubling up to 1 min, with jitter. While no
 	// other endpoint is up it is at most 2 s, and half a second for one that cannot be reached. A Retry-After is obeyed in
@@ -68,12 +72,12 @@ type Config struct {
 	MinPause, MaxPause time.Duration
 	MaxConns           int // connections to one host: 36, or four more than Fetchers, for the calls of others
 
-	// Check verifies through the session alone that the node serves the configured chain, and returns a
-	// *WrongChainError when it does not. It runs before an endpoint is first used, again each time it had been put aside,
-	// and again before an answer through a later connection is accepted. Nil accepts any node: for tests only.
+	// Check verifies through the session alone that the node serves the configured chain, and returns a *WrongChainError
+	// when it does not. It runs before an endpoint is first used, again after each cool-down, and again before an answer
+	// through a later connection is accepted. Nil accepts any node: for tests only.
 	Check func(ctx context.Context, s *Session) error
-	// Retryable reports whether a node's error speaks of the node's health rather than of the call: then the endpoint is
-	// put aside and another one asked. Nil means DefaultRetryable.
+	// Retryable reports whether a node's error is about the node's health rather than about the call: then the endpoint
+	// goes into a cool-down and another one is asked. Nil means DefaultRetryable.
 	Retryable func(*Error) bool
 
 	HTTP http.RoundTripper   // nil: a transport of its own
@@ -82,7 +86,7 @@ type Config struct {
 	Rand func(n int64) int64 // a random number in [0, n), for jitter; nil: math/rand/v2
 }
 
-// String tells nothing of the URLs, which carry credentials.
+// String shows nothing of the URLs, which contain credentials.
 func (cfg Config) String() string { return fmt.Sprintf("rpc config of %d endpoints", len(cfg.URLs)) }
 
 // GoString is String.
@@ -133,25 +137,25 @@ func (cfg Config) validate() error {
 	case len(cfg.URLs) > maxEndpoints:
 		return fmt.Errorf("%d URLs, at most %d are used", len(cfg.URLs), maxEndpoints)
 	case !cfg.branchesFit():
-		return errors.New("a branch has not one address for each URL, or does not begin with /")
+		return errors.New("a branch does not have one address for each URL, or its path does not begin with /")
 	case !cfg.headersFit():
-		return errors.New("a header is not a plain name and a printable value, or is one that the client sets itself")
+		return errors.New("a header has an invalid name or an unprintable value, or is one that the client sets itself")
 	case cfg.Version != V1 && cfg.Version != V2:
 		return fmt.Errorf("unknown JSON-RPC version %q", string(cfg.Version))
 	case cfg.Timeout < 0, cfg.MaxBody < 0, cfg.MaxBatch < 0, cfg.MaxConns < 0, cfg.MinPause < 0:
-		return errors.New("a bound is negative")
+		return errors.New("a bound is negative, want 0 or more")
 	case cfg.MaxStream < 0, cfg.MaxHeld < 0, cfg.Fetchers < 0, cfg.Window < 0:
-		return errors.New("a bound is negative")
+		return errors.New("a bound is negative, want 0 or more")
 	case cfg.MaxBody > 1<<40, cfg.MaxStream > 1<<40:
-		return errors.New("the body bound is over 1 TiB")
+		return errors.New("the bound of a body is over 1 TiB")
 	case cfg.MaxPause < cfg.MinPause || cfg.MaxPause > maxPauseAllowed:
-		return fmt.Errorf("the longest pause %v is not between %v and %v", cfg.MaxPause, cfg.MinPause, maxPauseAllowed)
+		return fmt.Errorf("the longest cool-down %v is not between %v and %v", cfg.MaxPause, cfg.MinPause, maxPauseAllowed)
 	}
 	return nil
 }
 
 // newTransport keeps connections alive, since a poller asks every second, and bounds their number, since a bitcoind
-// turns away what its work queue cannot hold.
+// refuses calls that do not fit into its work queue.
 func newTransport(conns int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
 	return &http.Transport{

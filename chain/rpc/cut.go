@@ -2,7 +2,7 @@ package rpc
 
 import "bytes"
 
-// string passes on what stands inside of a string: in one piece as far as that is plain.
+// string passes on the characters inside a string, plain ones in one piece.
 func (f *filter) string(p []byte) int {
 	n := 0
 	for len(f.in) > 0 && n < len(p) {
@@ -32,7 +32,7 @@ func (f *filter) string(p []byte) int {
 	return n
 }
 
-// plain passes on characters up to a quote, a backslash or the end of what may be passed.
+// plain passes on characters up to a quote, a backslash or the length limit.
 func (f *filter) plain(p []byte) int {
 	run := f.in[:min(len(f.in), len(p), longestString-f.passed)]
 	if i := bytes.IndexByte(run, '"'); i >= 0 {
@@ -80,12 +80,12 @@ func hexDigit(c byte) int {
 }
 
 // mayCut reports whether a string can end before c and still be well-formed: not inside a UTF-8 character, not between
-// two halves of a surrogate pair. What is malformed anyway is cut soon.
+// two halves of a surrogate pair. A malformed string is cut soon after the limit.
 func (f *filter) mayCut(c byte) bool {
 	return !f.high && (c < 0x80 || c >= 0xC0) || f.passed >= longestString+16
 }
 
-// skip drops the rest of a string up to its quote, which string passes on.
+// skip drops the rest of a string up to its closing quote, which string passes on.
 func (f *filter) skip() {
 	for len(f.in) > 0 {
 		if f.escape > 0 { // the character after a backslash

@@ -20,9 +20,9 @@ type endpoint struct {
 	gzip     bool // asked for compressed answers: not on this machine, where it costs time and saves nothing
 	flow     flow
 	provider string // the profile's name; empty: none
-	quota    Quota  // what always counts
+	quota    Quota  // what always applies
 	limiter  *limiter
-	gate     chan struct{} // held by anyone who checks the endpoint
+	gate     chan struct{} // held while the endpoint is being checked
 	standing standing
 }
 
@@ -40,7 +40,7 @@ func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {
 			return nil, redactor{}, fmt.Errorf("URL %d of %d: %w", i+1, len(urls), err)
 		}
 		if slices.Index(urls, raw) != i {
-			return nil, redactor{}, fmt.Errorf("URL %d of %d: %s is there twice", i+1, len(urls), e.name)
+			return nil, redactor{}, fmt.Errorf("URL %d of %d: %s is configured twice", i+1, len(urls), e.name)
 		}
 		for prefix, addresses := range cfg.Branches {
 			if addresses[i] == "" {
@@ -66,8 +66,8 @@ func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {
 	return endpoints, newRedactor(secrets), nil
 }
 
-// parseEndpoint returns the endpoint and what of its URL must never be printed. Its errors never quote the URL, for a
-// URL that does not parse shows no safe part: in "http://user:pa/ss@host" the host would be "user".
+// parseEndpoint returns the endpoint and the parts of its URL that must never be printed. Its errors never quote the
+// URL, because a URL that does not parse has no safe part: in "http://user:pa/ss@host" the host would be "user".
 func parseEndpoint(raw string) (*endpoint, []string, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -101,7 +101,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// secretsOf lists the password, what may be an API key in path or query, and the forms in which they travel.
+// secretsOf lists the password, possible API keys in path or query, and the forms in which they are sent.
 func secretsOf(u *url.URL) []string {
 	var secrets []string
 	if password, ok := u.User.Password(); ok && password != "" {
@@ -122,15 +122,17 @@ func secretsOf(u *url.URL) []string {
 	return secrets
 }
 
-// minLongSecret is the length from which a secret is replaced in a node's own error message. A shorter one is rather a
-// common word ("rpc", "test") whose removal would change what the node says; in fault texts every secret is replaced.
+// minLongSecret is the length from which a secret is replaced in a node's own error message. A shorter one is more
+// likely a common word ("rpc", "test") whose removal would change the message; in fault texts every secret is
+// replaced.
 const minLongSecret = 8
 
-// redactor replaces the credentials of all endpoints in text that came from a node or a transport.
+// redactor replaces the credentials of all endpoints in text from a node or a transport.
 type redactor struct{ every, long *strings.Replacer }
 
 func newRedactor(secrets []string) redactor {
-	// Longest first, so that a secret that is part of another does not leave the rest of it standing.
+	// Longest first: otherwise the replacement of a secret that is part of another would leave the rest of the longer
+	// one in the text.
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	var every, long []string
 	for _, s := range slices.Compact(secrets) {
@@ -144,8 +146,8 @@ func newRedactor(secrets []string) redactor {
 	return redactor{strings.NewReplacer(every...), strings.NewReplacer(long...)}
 }
 
-// text cleans free text for a fault and bounds it.
+// text redacts free text for a fault and bounds it.
 func (r redactor) text(s string) string { return cut(r.every.Replace(cut(s, 16<<10)), 600) }
 
-// answer cleans the words of a node's error object, which adapters may compare.
+// answer redacts the message of a node's error object, which adapters may compare.
 func (r redactor) answer(s string) string { return r.long.Replace(s) }

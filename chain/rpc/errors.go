@@ -12,26 +12,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrUnavailable is wrapped by the error of a call that no endpoint answered: all were unreachable, failing, or put
-// aside. Whether a node acted on the call is unknown.
+// ErrUnavailable is wrapped by the error of a call that no endpoint answered: all were unreachable, failing, or in a
+// cool-down. Whether a node acted on the call is unknown.
 var ErrUnavailable = errors.New("no endpoint answered")
 
-// ErrNull says that a node answered null where a value was wanted. It is an answer: the node has no such thing.
+// ErrNull says that a node answered null where a value was wanted. It is an answer: the node does not have the value.
 var ErrNull = errors.New("the result is null")
 
-// Error is an error object that a node answered. The call reached a node and its outcome is what the error says,
-// whatever the HTTP status was: bitcoind sends these with 200, 404 and 500.
+// Error is an error object that a node answered with. The call reached a node and its outcome is what the error says,
+// whatever the HTTP status is: bitcoind sends these with 200, 404 and 500.
 type Error struct {
 	Code    int            // of the error object, or the HTTP status for Get and Post
 	HTTP    int            // the HTTP status
-	Message string         // the node's words, cut at 4 KiB, long credentials replaced
+	Message string         // the node's message, cut at 4 KiB, long credentials replaced
 	Data    jsontext.Value // the error object's data, or the body for Get and Post; nil when absent or over 64 KiB
-	// Unsure is set when another endpoint was sent the same call before this one answered, and its outcome is unknown: a
-	// transaction refused here may have been accepted there.
+	// Unsure is set when another endpoint received the same call before this one answered, and its outcome is unknown: a
+	// transaction that was refused here may have been accepted there.
 	Unsure bool
 }
 
-// Error quotes the node's words.
+// Error quotes the node's message.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("node answered error %d: %s", e.Code, quote(e.Message))
 	if e.Unsure {
@@ -48,13 +48,13 @@ func (e *WrongChainError) Error() string {
 	return fmt.Sprintf("this node serves chain %s, configured is %s", plain(e.Serves), plain(e.Configured))
 }
 
-// DefaultRetryable is true for errors by which nodes and gateways say that they cannot answer anything now:
+// DefaultRetryable is true for errors that say that a node or gateway cannot answer anything now:
 //   - -28: bitcoind warming up (RPC_IN_WARMUP)
 //   - -32005: limit exceeded (EIP-1474), node is behind (Solana)
 //   - -32016: rate limited (some gateways), minimum context slot not reached (Solana)
 //   - -32097, -32429, 429: rate limits of gateways
 //   - -32002 with "timed out": geth's own time limit. The bare code is Solana's refusal of a transaction, an answer.
-//   - any code with the words "rate limit" or "too many requests"
+//   - any code with "rate limit" or "too many requests" in the message
 func DefaultRetryable(e *Error) bool {
 	message := strings.ToLower(e.Message)
 	switch e.Code {
@@ -66,15 +66,15 @@ func DefaultRetryable(e *Error) bool {
 	return strings.Contains(message, "rate limit") || strings.Contains(message, "too many requests")
 }
 
-// speaksOfLimits tells a retryable error that means too many calls from one that means a node which starts or is
-// behind.
+// speaksOfLimits distinguishes a retryable error that means too many calls from one that means a node which is
+// starting or behind.
 func speaksOfLimits(e *Error) bool {
 	return e.Code == 429 || e.Code == -32429 || quotaWords.in(e.Message) ||
 		words{"limit", "too many", "throttl"}.in(e.Message)
 }
 
-// fault is the failure of one endpoint to answer one question. Its text is free of credentials. It keeps no chain of
-// errors: a caller must never take what went wrong inside for the outcome of the call.
+// fault is the failure of one endpoint to answer one question. Its text is free of credentials. It wraps no error: a
+// caller must never take an inner error for the outcome of the call.
 type fault struct {
 	text       string
 	wrong      *WrongChainError
@@ -83,7 +83,7 @@ type fault struct {
 	sent       bool // the node may have received the question, so its outcome is unknown
 	unreached  bool // no connection was made
 	limited    bool // too many calls: the endpoint said so, or its quota is used up
-	unwell     bool // the node said itself that it cannot answer now
+	unwell     bool // the node itself said that it cannot answer now
 	slow       bool // no whole answer within Config.Timeout
 	huge       bool // the answer exceeded the bound
 	status     int  // of HTTP, if an answer came
@@ -96,7 +96,7 @@ type endpointFault struct {
 	*fault
 }
 
-// unavailableError is ErrUnavailable with what each endpoint did.
+// unavailableError is ErrUnavailable with the fault of each endpoint.
 type unavailableError struct {
 	op     string
 	faults []endpointFault
@@ -125,7 +125,7 @@ func (e *unavailableError) Error() string {
 	return b.String()
 }
 
-// Unwrap exposes ErrUnavailable and every WrongChainError, and nothing else of the faults.
+// Unwrap returns ErrUnavailable and every WrongChainError, and nothing else of the faults.
 func (e *unavailableError) Unwrap() []error {
 	errs := []error{ErrUnavailable}
 	for _, f := range e.faults {
@@ -138,10 +138,10 @@ func (e *unavailableError) Unwrap() []error {
 
 const maxQuote = 200
 
-// quote renders a stranger's words for an error: bounded, on one line, without control characters.
+// quote renders external text for an error: bounded, on one line, without control characters.
 func quote(s string) string { return strconv.Quote(cut(s, maxQuote)) }
 
-// plain is quote without the quotes, for words that are expected to be harmless.
+// plain is quote without the quotes, for text that is expected to be harmless.
 func plain(s string) string {
 	q := quote(s)
 	return q[1 : len(q)-1]

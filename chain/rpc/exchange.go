@@ -17,28 +17,28 @@ import (
 	"time"
 )
 
-// question is one HTTP exchange with whichever endpoint is asked.
+// question is one HTTP exchange, with any endpoint.
 type question struct {
-	op        string // what the caller wanted, for errors: "call getblock"
+	op        string // the caller's operation, for errors: "call getblock"
 	method    string
 	path      string
 	body      []byte
-	calls     int               // how many calls it carries: quotas count these
+	calls     int               // how many calls it has: quotas count these
 	limit     int64             // bytes of the answer; 0 is Config.MaxBody
-	read      func(reply) error // nil: the answer was delivered; *fault: it is unsound; else the error that is the answer
-	discard   func()            // takes back what read delivered
+	read      func(reply) error // nil: the answer was delivered; *fault: it is invalid; else the error that is the answer
+	discard   func()            // clears what read delivered
 	checking  bool              // asked by Config.Check
-	unsure    bool              // an endpoint asked before may have acted on it
+	unsure    bool              // an endpoint that was asked before may have acted on it
 	optional  bool              // asked by CallOptional
 	rpcMethod string            // of an optional call
 	batch     bool              // a list of calls
 }
 
-// reply is an answer with a status that may carry one. Its body is read from the wire by question.read.
+// reply is an HTTP response with a status that may have an answer. question.read reads its body from the connection.
 type reply struct {
 	status     int
 	stream     *body
-	body       []byte // what was read of the stream, once that is whole
+	body       []byte // the body, once it was read as a whole
 	retryAfter time.Duration
 	unsure     bool
 	optional   bool
@@ -56,7 +56,7 @@ func (r *reply) whole() error {
 	return err
 }
 
-// excerpt is the beginning of what came.
+// excerpt returns the beginning of the body.
 func (r *reply) excerpt() []byte {
 	if r.body != nil || r.stream == nil {
 		return r.body[:min(len(r.body), excerptLength)]
@@ -64,7 +64,7 @@ func (r *reply) excerpt() []byte {
 	return r.stream.excerpt
 }
 
-// failure is why the body ended before its end, or nil.
+// failure returns why the body broke off, or nil.
 func (r *reply) failure() error {
 	if r.stream == nil {
 		return nil
@@ -72,32 +72,33 @@ func (r *reply) failure() error {
 	return r.stream.failed
 }
 
-// exchange sends the question, reads the answer within Config.Timeout and returns what question.read made of it. fresh
-// reports that it came through a connection made for it. The error is a *fault if no sound answer came, the context's
-// error when that is what ended it, or the answer.
+// exchange sends the question, reads the answer within Config.Timeout and returns the result of question.read. fresh
+// reports that the answer came through a new connection. The error is a *fault if there was no valid answer, the
+// context's error if that ended it, or the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, q question) (fresh bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	fresh, stale, err := c.roundTrip(limited, e, q)
 	if stale && limited.Err() == nil {
-		// The node closed an idle connection, or was restarted. That is no illness: ask once more through a new one.
+		// The node closed an idle connection, or was restarted. That is not a fault: ask once more through a new one.
 		c.Close()
 		fresh, _, err = c.roundTrip(limited, e, q)
 	}
 	var ft *fault
-	late := limited.Err() != nil // looked at first: if it is the caller's context that ended, that is seen below for certain
+	late := limited.Err() != nil // read first: whether the caller's context has ended is then certain below
 	switch {
 	case !errors.As(err, &ft):
 		return fresh, err
 	case ctx.Err() != nil:
 		return fresh, fmt.Errorf("%s: %w", e.name, ctx.Err())
 	case late:
-		return fresh, &fault{text: fmt.Sprintf("no whole answer within %v", c.cfg.Timeout), sent: true, slow: true}
+		return fresh, &fault{text: fmt.Sprintf("no complete answer within %v", c.cfg.Timeout), sent: true, slow: true}
 	}
 	return fresh, err
 }
 
-// roundTrip is one HTTP request and answer. stale reports that a kept connection broke before any answer came.
+// roundTrip makes one HTTP request and reads the answer. stale reports that a kept connection broke before any answer
+// came.
 func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (fresh, stale bool, err error) {
 	var reused, made atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(conn httptrace.GotConnInfo) {
@@ -108,7 +109,8 @@ func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (fresh,
 	if err != nil {
 		return false, false, err
 	}
-	// The transport itself, not http.Client: it follows no redirect, keeps no cookie, and puts no URL into its errors.
+	// The transport is used directly and not an http.Client: it follows no redirect, keeps no cookie, and puts no URL
+	// into its errors.
 	resp, err := c.http.RoundTrip(req)
 	if err != nil {
 		return false, reused.Load(), c.transportFault(err)
@@ -146,7 +148,7 @@ func (c *Client) newRequest(ctx context.Context, e *endpoint, q question) (*http
 	return req, nil
 }
 
-// target is the address's URL with path below it. Its own query, which may hold a key, is kept.
+// target returns the address's URL with path below it. The URL's own query, which may contain a key, is kept.
 func (b branch) target(path string) (*url.URL, error) {
 	u := b.url
 	if path == "" {
@@ -157,7 +159,7 @@ func (b branch) target(path string) (*url.URL, error) {
 		return nil, fmt.Errorf("path %s is not of the form /path?query", quote(path))
 	}
 	if strings.Contains(below.Path, "/..") {
-		return nil, fmt.Errorf("path %s leads out of the endpoint", quote(path))
+		return nil, fmt.Errorf("path %s leads outside the endpoint", quote(path))
 	}
 	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + below.EscapedPath()
 	u.Path = strings.TrimSuffix(u.Path, "/") + below.Path
@@ -168,7 +170,8 @@ func (b branch) target(path string) (*url.URL, error) {
 	return &u, nil
 }
 
-// transportFault describes why no answer came. Only a failure to connect is certain to have told the node nothing.
+// transportFault describes why no answer came. Only after a failure to connect is it certain that the node did not
+// receive the question.
 func (c *Client) transportFault(err error) *fault {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -176,7 +179,7 @@ func (c *Client) transportFault(err error) *fault {
 	return &fault{text: plain(c.secret.text(err.Error())), sent: !dialling, unreached: dialling}
 }
 
-// receive gives the body of an answer to question.read, unless the status says that there is none.
+// receive passes the body of an answer to question.read, unless the status says that there is none.
 func (c *Client) receive(ctx context.Context, resp *http.Response, q question) error {
 	r := reply{status: resp.StatusCode, unsure: q.unsure, optional: q.optional, meter: meterOf(ctx)}
 	if q.batch {
@@ -194,9 +197,9 @@ func (c *Client) receive(ctx context.Context, resp *http.Response, q question) e
 	return q.read(r)
 }
 
-// noAnswerFault is the fault for a status that carries no answer. Some providers refuse too many calls with 403 or 503
-// and only their words tell: "The key exceeds the frequency limit(15), and the query server is suspended for 30s"
-// (TronGrid).
+// noAnswerFault returns the fault for a status without an answer. Some providers refuse too many calls with 403 or
+// 503, and only the message says so: "The key exceeds the frequency limit(15), and the query server is suspended for
+// 30s" (TronGrid).
 func (c *Client) noAnswerFault(r reply, why string) *fault {
 	if !quotaWords.in(string(r.body)) {
 		return c.unsound(r, why)
@@ -209,15 +212,15 @@ func (c *Client) noAnswerFault(r reply, why string) *fault {
 	return ft
 }
 
-// noAnswer tells why a status cannot carry a node's answer, or "". JSON-RPC error objects under 429, 401 or 403 are the
-// words of a gateway about the caller, not of a node about the call: taking one for a node's refusal of a transaction
-// would be wrong.
+// noAnswer returns why a status cannot have a node's answer, or "". JSON-RPC error objects under 429, 401 or 403 come
+// from a gateway and are about the caller, not from a node about the call: taking one for a node's refusal of a
+// transaction would be wrong.
 func noAnswer(status int) string {
 	switch {
 	case status >= 300 && status < 400:
 		return "redirect refused"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		return "credentials refused (check the key or password, and what the provider permits to it)"
+		return "credentials refused (check the key or password, and what the provider permits for it)"
 	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests:
 		return "too many requests"
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status > http.StatusInternalServerError:
@@ -226,7 +229,7 @@ func noAnswer(status int) string {
 	return ""
 }
 
-// retryAfter parses the header's two forms, seconds and a date; what it cannot read is no wish.
+// retryAfter parses the header's two forms, seconds and a date; it returns 0 for any other.
 func retryAfter(header string, now time.Time) time.Duration {
 	if header == "" {
 		return 0
@@ -240,7 +243,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// unsound is the fault of an endpoint whose answer is not one. It shows the beginning of what came instead.
+// unsound returns the fault of an endpoint whose answer is invalid. It shows the beginning of what came instead.
 func (c *Client) unsound(r reply, why string) *fault {
 	text := c.secret.text(why)
 	if r.status != http.StatusOK {
@@ -249,7 +252,7 @@ func (c *Client) unsound(r reply, why string) *fault {
 	if excerpt := bytes.TrimSpace(r.excerpt()); len(excerpt) > 0 {
 		text += ": " + quote(c.secret.text(string(excerpt[:min(len(excerpt), 2<<10)])))
 	}
-	// 429 is given before the question is passed on. Everything else may have come after a node acted.
+	// 429 is sent before the question is passed on. Any other status may have come after a node acted.
 	limited := r.status == http.StatusTooManyRequests
 	huge := errors.Is(r.failure(), errHuge)
 	return &fault{text: text, retryAfter: r.retryAfter, sent: !limited, limited: limited, huge: huge, status: r.status}

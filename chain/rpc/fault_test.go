@@ -74,8 +74,8 @@ var faults = []struct {
 	text string
 }{
 	{"connection closed", hangUp, "EOF"},
-	{"silent", hang, "no whole answer within"},
-	{"trickling", trickle, "no whole answer within"},
+	{"silent", hang, "no complete answer within"},
+	{"trickling", trickle, "no complete answer within"},
 	{"moved", raw(301, "", "Location: http://127.0.0.1:1/"), "HTTP 301: redirect refused"},
 	{"moved temporarily", raw(307, "", "Location: /other"), "HTTP 307: redirect refused"},
 	{"wrong password", raw(401, ""), "HTTP 401: credentials refused"},
@@ -93,7 +93,7 @@ var faults = []struct {
 	{"HTML with 200", raw(200, "\n<html>login</html>"), "HTML instead of JSON"},
 	{"empty", raw(200, ""), "empty answer"},
 	{"no content", raw(204, ""), "HTTP 204: empty answer"},
-	{"text", raw(200, "OK"), "not of the form"},
+	{"text", raw(200, "OK"), "requested form"},
 	{"truncated JSON", says(200, `{"jsonrpc":"2.0","id":ID,"result":{"hash":"00`), "not JSON: unexpected EOF"},
 	{"truncated body", raw(200, `{"jsonrpc":`, "Content-Length: 1000"), "broke off after 11 bytes"},
 	{"data behind the answer", says(200, `{"jsonrpc":"2.0","id":ID,"result":1}{}`),
@@ -102,12 +102,12 @@ var faults = []struct {
 	{"member twice in the result", says(200, `{"id":ID,"result":{"a":1,"a":2}}`), "duplicate object member name"},
 	{"invalid UTF-8", says(200, "{\"id\":ID,\"result\":\"\xff\"}"), "invalid UTF-8"},
 	{"nested without end", says(200, `{"id":ID,"result":`+strings.Repeat("[", 20000)), "exceeded max depth"},
-	{"list for an object", says(200, `[{"id":ID,"result":"x"}]`), "not of the form"},
-	{"foreign id", says(200, `{"jsonrpc":"2.0","id":4711,"result":"x"}`), "answer to a question that was not asked"},
-	{"id as text", says(200, `{"jsonrpc":"2.0","id":"ID","result":"x"}`), "answer to a question that was not asked"},
-	{"no id", says(200, `{"jsonrpc":"2.0","result":"x"}`), "answer to a question that was not asked"},
+	{"list for an object", says(200, `[{"id":ID,"result":"x"}]`), "requested form"},
+	{"foreign id", says(200, `{"jsonrpc":"2.0","id":4711,"result":"x"}`), "answer with an unknown id"},
+	{"id as text", says(200, `{"jsonrpc":"2.0","id":"ID","result":"x"}`), "answer with an unknown id"},
+	{"no id", says(200, `{"jsonrpc":"2.0","result":"x"}`), "answer with an unknown id"},
 	{"error without id", says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`),
-		"answer to a question that was not asked"},
+		"answer with an unknown id"},
 	{"neither result nor error", says(200, `{"jsonrpc":"2.0","id":ID}`), "neither a result nor an error"},
 	{"both result and error", says(200, `{"id":ID,"result":"x","error":{"code":1,"message":"y"}}`),
 		"both a result and an error"},
@@ -127,12 +127,12 @@ var faults = []struct {
 	{"huge with its length told", raw(200, strings.Repeat(" ", testBody+1)), "larger than the bound"},
 	{"huge in pieces", raw(200, strings.Repeat(" ", testBody+1), "Transfer-Encoding: chunked"), "larger than the bound"},
 	{"gzip bomb", raw(200, bomb(8<<20), "Content-Encoding: gzip"), "larger than the bound"},
-	{"gzip broken", raw(200, "xxxxxxxxxxxxxxxx", "Content-Encoding: gzip"), "unpack the answer"},
+	{"gzip broken", raw(200, "xxxxxxxxxxxxxxxx", "Content-Encoding: gzip"), "decompress the answer"},
 	{"gzip truncated", raw(200, bomb(1 << 16)[:40], "Content-Encoding: gzip"), "broke off"},
-	{"other encoding", raw(200, "x", "Content-Encoding: br"), "encoding that was not asked for"},
+	{"other encoding", raw(200, "x", "Content-Encoding: br"), "encoding that was not requested"},
 }
 
-func TestEveryFaultIsPassedOverAndPutAside(t *testing.T) {
+func TestEveryFaultIsFailedOverAndStartsACoolDown(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestEveryFaultIsPassedOverAndPutAside(t *testing.T) {
 			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), f.text)
 			wantState(t, alone, 0, StateAside)
 			hits := ill.hits.Load()
-			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), "put aside for")
+			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), "in a cool-down for")
 			if ill.hits.Load() != hits || hits > 2 {
 				t.Errorf("asked %d times, then %d times while put aside", hits, ill.hits.Load()-hits)
 			}

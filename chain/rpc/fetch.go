@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Fetch runs get for 0 to n-1, as many at a time as the latency of the answers asks for, through s and, where s has no
-// room left, through every other endpoint that is up and has reported at least height top. What bounds it is
+// Fetch runs get for 0 to n-1, as many at a time as the latency of the answers calls for, through s and, where s has
+// no capacity left, through every other endpoint that is up and has reported at least height top. It is bounded by
 // Config.Fetchers, the quotas, and Config.MaxHeld by the size of the last answers.
 //
 // It returns the results in order up to the first that failed; err is set only when item 0 failed. Item 0 is asked
-// through s, and so is an item that failed elsewhere. Whether the items fit together, such as blocks by their parents'
-// hashes, is for the caller to see: they may come from nodes on different branches. A caller that keeps what fits and
-// reads on from there makes progress with s alone. No get is running any more when Fetch returns.
+// through s, and so is an item that failed elsewhere. The caller must check whether the items fit together, such as
+// blocks by their parents' hashes: they may come from nodes on different branches. A caller that keeps the items that
+// fit and continues from there makes progress with s alone. No get is running any more when Fetch returns.
 func Fetch[T any](
 	ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error),
 ) ([]T, error) {
@@ -29,7 +29,7 @@ func Fetch[T any](
 	return results[:done], nil
 }
 
-// fetching is one Fetch under way. mu guards all that follows it.
+// fetching is one running Fetch. mu guards all fields after it.
 type fetching struct {
 	client *Client
 	first  *Session
@@ -37,7 +37,7 @@ type fetching struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	next    int   // the first item that was not asked for
+	next    int   // the first item that was not requested
 	again   []int // items that failed elsewhere
 	end     int   // items from here on are not wanted
 	err     error // of item end, if it failed
@@ -51,7 +51,7 @@ type source struct {
 	flow    *flow
 }
 
-// fetch returns how many items from the first on are done, and the error of the one behind them.
+// fetch returns how many items from the first on are done, and the error of the item after them.
 func fetch(
 	ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error,
 ) (int, error) {
@@ -73,7 +73,7 @@ func fetch(
 	return f.run(ctx)
 }
 
-// run hands out the items until all are done or one has failed, and waits for those under way.
+// run starts the items until all are done or one has failed, and waits for the running ones.
 func (f *fetching) run(ctx context.Context) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,10 +90,10 @@ func (f *fetching) run(ctx context.Context) (int, error) {
 	}
 }
 
-// left reports whether an item is still to be asked for.
+// left reports whether an item is still to be requested.
 func (f *fetching) left() bool { return len(f.again) > 0 || f.next < f.end }
 
-// lowestOpen is the first item that is not done and not under way.
+// lowestOpen returns the first item that is not done and not running.
 func (f *fetching) lowestOpen() int {
 	lowest := f.next
 	for _, i := range f.again {
@@ -102,7 +102,7 @@ func (f *fetching) lowestOpen() int {
 	return lowest
 }
 
-// handOut starts the next item where it is expected to be done first. It reports whether it could.
+// handOut starts the next item at the endpoint that is expected to finish it first. It reports whether it could.
 func (f *fetching) handOut(ctx context.Context) bool {
 	if !f.left() {
 		return false
@@ -127,7 +127,7 @@ func (f *fetching) handOut(ctx context.Context) bool {
 	return true
 }
 
-// one gets an item and settles what came of it.
+// one gets an item and records the result.
 func (f *fetching) one(ctx context.Context, from *source, item int) {
 	m := &meter{}
 	started := f.client.cfg.Now()
@@ -158,8 +158,8 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 	}
 }
 
-// Guarded turns a panic into an error, for a goroutine that reads answers: above it nobody catches one, and what an
-// answer brings about stops its chain and not the process.
+// Guarded turns a panic into an error, for a goroutine that reads answers: nothing above it recovers, and a panic that
+// an answer causes must stop its chain and not the process.
 func Guarded(get func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -169,7 +169,7 @@ func Guarded(get func() error) (err error) {
 	return get()
 }
 
-// drop uses an endpoint no more in this Fetch.
+// drop stops using an endpoint in this Fetch.
 func (f *fetching) drop(failed *source) {
 	for i, s := range f.sources {
 		if s == failed {
@@ -179,7 +179,7 @@ func (f *fetching) drop(failed *source) {
 	}
 }
 
-// fail ends the row at an item: those behind it are not wanted any more.
+// fail ends the results at an item: those after it are not wanted any more.
 func (f *fetching) fail(item int, err error) {
 	if item >= f.end {
 		return
@@ -199,9 +199,8 @@ func (f *fetching) fail(item int, err error) {
 	}
 }
 
-// choose returns the source that is expected to be done with one more item first, among those with room, or nil to
-// wait. Another endpoint than the session's is used only if it is done before the session's would have come to the
-// item.
+// choose returns the source that is expected to finish one more item first, among those with capacity, or nil to wait.
+// An endpoint other than the session's is used only if it finishes before the session's would start the item.
 func (f *fetching) choose(ownOnly bool) *source {
 	if len(f.running) >= f.client.sizes.within(f.client.cfg.MaxHeld) && len(f.running) > 0 {
 		return nil

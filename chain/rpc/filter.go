@@ -7,45 +7,45 @@ import (
 )
 
 const (
-	// longestString is how much of a JSON string reaches a Streamed.
+	// longestString is how many bytes of a JSON string reach a Streamed.
 	longestString = 4 << 10
-	// longestToken is the longest number or word: nothing in any chain's answers is near it.
+	// longestToken is the longest number or literal: nothing in any chain's answers is near it.
 	longestToken = 4 << 10
-	// mostNames bounds the names of the members of all objects that are open at once, in bytes: the decoder holds them to
-	// find a name that comes twice.
+	// mostNames bounds the member names of all objects that are open at once, in bytes: the decoder keeps them to find
+	// duplicates.
 	mostNames = 1 << 20
 )
 
 var (
-	errToken = errors.New("a number or word without end")
+	errToken = errors.New("a number or literal is too long")
 	errNames = errors.New("objects with too many members")
 )
 
-// filter makes JSON of any length safe for a decoder that holds one token at a time: it cuts strings to longestString,
-// joins spaces, and refuses tokens and objects without end. Inside the limits it changes nothing. It judges no syntax:
-// what is wrong stays wrong, but for what is cut off.
+// filter makes JSON of any length safe for a decoder that keeps one token in memory at a time: it cuts strings to
+// longestString, collapses spaces, and refuses tokens and objects without end. Within the limits it changes nothing.
+// It does not check syntax: invalid JSON stays invalid, except for the parts that are cut off.
 type filter struct {
 	src io.Reader
-	in  []byte // what was read and not yet passed on
+	in  []byte // bytes that were read and not yet passed on
 	buf []byte
 	err error // of src, once in is used up
 
-	mode   byte // one of the modes below
-	escape int  // characters of an escape sequence that are still to come
-	uhex   int  // the value of a \u escape, while it is read; then that of the last unit
-	high   bool // the last unit was a \u escape that needs another one
-	passed int  // of the string or token
-	text   int  // length of the string before
-	space  bool // the last character was space
-	names  []int
-	held   int   // sum of names
-	out    int64 // bytes that were passed on
+	mode      byte // one of the modes below
+	escape    int  // characters of an escape sequence that are still to come
+	uhex      int  // the value of a \u escape, while it is read; then that of the last unit
+	high      bool // the last unit was a \u escape that needs another one
+	passed    int  // of the string or token
+	text      int  // length of the last string
+	space     bool // the last character was space
+	names     []int
+	nameBytes int   // total length of the open objects' names
+	out       int64 // bytes that were passed on
 }
 
 const (
 	outside = iota
 	inString
-	inCut // the rest of a string that is too long
+	inCut // in the rest of a string that is too long
 )
 
 func newFilter(src io.Reader) *filter { return &filter{src: src, buf: make([]byte, 32<<10)} }
@@ -96,9 +96,9 @@ func (f *filter) pass(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// plainPiece passes on, in one go, what nearly all of an answer is made of: short strings without escapes, brackets,
-// commas, numbers and words. It stops before anything else, and does with these characters what structure and string
-// do.
+// plainPiece passes on, in one step, what nearly all of an answer consists of: short strings without escapes,
+// brackets, commas, numbers and literals. It stops before anything else, and treats these characters as structure and
+// string do.
 func (f *filter) plainPiece(p []byte) (n int) {
 	in := f.in
 	for len(in) > 0 && n < len(p) {
@@ -128,9 +128,9 @@ func (f *filter) plainPiece(p []byte) (n int) {
 		case c > ' ' && c != ':' && f.passed < longestToken:
 			p[n], n, in = c, n+1, in[1:]
 			f.passed, f.space = f.passed+1, false
-		case c == ':' && len(f.names) > 0 && f.held+f.text+16 <= mostNames:
+		case c == ':' && len(f.names) > 0 && f.nameBytes+f.text+16 <= mostNames:
 			f.names[len(f.names)-1] += f.text + 16
-			f.held += f.text + 16
+			f.nameBytes += f.text + 16
 			p[n], n, in = c, n+1, in[1:]
 			f.passed, f.space = 0, false
 		default:
@@ -142,7 +142,7 @@ func (f *filter) plainPiece(p []byte) (n int) {
 	return n
 }
 
-// structure passes on what stands outside of strings.
+// structure passes on characters outside strings.
 func (f *filter) structure(p []byte) (n int, err error) {
 	for i, c := range f.in {
 		if n == len(p) {
@@ -193,14 +193,14 @@ func (f *filter) structure(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// name counts the string that was just passed: it is a member's name.
+// name counts the string that was just passed on as a member's name.
 func (f *filter) name() error {
 	if len(f.names) == 0 {
 		return nil
 	}
 	f.names[len(f.names)-1] += f.text + 16
-	f.held += f.text + 16
-	if f.held > mostNames {
+	f.nameBytes += f.text + 16
+	if f.nameBytes > mostNames {
 		return errNames
 	}
 	return nil
@@ -208,7 +208,7 @@ func (f *filter) name() error {
 
 func (f *filter) close() {
 	if last := len(f.names) - 1; last >= 0 {
-		f.held -= f.names[last]
+		f.nameBytes -= f.names[last]
 		f.names = f.names[:last]
 	}
 }

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// firstFetchers is how many items are asked for at once while nothing is known of an endpoint.
+	// firstFetchers is how many items are requested at once while nothing is known about an endpoint.
 	firstFetchers = 4
-	// mostFetchers is Config.Fetchers if that is automatic: what hides a second of latency of any chain.
+	// mostFetchers bounds Config.Fetchers if that is automatic: as many as hide a second of latency on any chain.
 	mostFetchers = 32
 	// mostWindow is Config.Window if that is automatic.
 	mostWindow = 64
 )
 
-// flow adapts how many items one endpoint is asked for at a time. While the latency does not rise, more at a time make
-// it faster: the number doubles with every round, later grows by its root. Where the latency rises with the number, the
-// endpoint – or this machine – is at work without a pause, and the number shrinks in proportion.
+// flow adapts how many items are requested from one endpoint at a time. While the latency does not rise, more at a
+// time are faster: the number doubles with every round, and later grows by its square root. Where the latency rises
+// with the number, the endpoint – or this machine – is saturated, and the number shrinks in proportion.
 type flow struct {
 	mu       sync.Mutex
 	limit    float64
 	running  int
-	steady   bool // the number has once been too large: no doubling any more
+	steady   bool // the number was once too large: no more doubling
 	used     bool // the limit was reached in this round
 	round    int  // items done in this round
 	sum      time.Duration
-	latency  time.Duration // of the last round, on average
-	fastest  time.Duration // round at its best; grows slowly, so that it is forgotten
+	latency  time.Duration // mean of the last round
+	fastest  time.Duration // lowest mean of a round; grows slowly, so that old values fade
 	measured bool
 }
 
-// enter counts an item that is asked for.
+// enter counts an item that is requested.
 func (f *flow) enter() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *flow) leave(took time.Duration, bound int) {
 	f.round, f.sum, f.used, f.measured = 0, 0, f.running >= f.most(), true
 }
 
-// abort counts an item that failed. Half as many at a time may be what the endpoint bears.
+// abort counts an item that failed and halves the limit: the endpoint may be overloaded.
 func (f *flow) abort() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *flow) withdraw() {
 	f.running--
 }
 
-// adapt sets the limit by how the latency of the round compares with the best.
+// adapt sets the limit by comparing the latency of the round with the best.
 func (f *flow) adapt(bound int) {
 	gradient := min(1, max(0.5, 1.25*float64(f.fastest)/float64(f.latency)))
 	if gradient < 0.9 {
@@ -92,7 +92,7 @@ func (f *flow) adapt(bound int) {
 	f.limit = min(f.limit, float64(bound))
 }
 
-// room reports whether one more item may be asked for.
+// room reports whether one more item may be requested.
 func (f *flow) room(c *Client) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,29 +102,29 @@ func (f *flow) room(c *Client) bool {
 	return f.running < min(f.most(), c.mostFetchers())
 }
 
-// now is how many items may be asked for at once.
+// now returns how many items may be requested at once.
 func (f *flow) now() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.most()
 }
 
-// expected is how long one more item takes.
+// expected returns how long one more item takes.
 func (f *flow) expected() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.latency
 }
 
-// backlog is how long the items under way and so many more take.
+// backlog returns how long the running items and so many more take.
 func (f *flow) backlog(items int) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	rounds := (f.running + items + f.most() - 1) / f.most()
-	return f.latency*time.Duration(rounds) + 1 // an endpoint of which nothing is known is tried
+	return f.latency*time.Duration(rounds) + 1 // 1 ns, so that an endpoint about which nothing is known is tried
 }
 
-// mostFetchers bounds the items that are asked of one endpoint at once.
+// mostFetchers returns the bound of the items that are requested from one endpoint at once.
 func (c *Client) mostFetchers() int {
 	most := mostFetchers
 	if c.cfg.Fetchers > 0 {
@@ -133,8 +133,8 @@ func (c *Client) mostFetchers() int {
 	return min(most, c.cfg.MaxConns)
 }
 
-// Window is how many blocks one read should ask for now: limit, bounded by Config.Window and by how many answers of the
-// size of the last ones are within Config.MaxHeld. It is at least 1.
+// Window returns how many blocks one read should request now: limit, bounded by Config.Window and by how many answers
+// of the size of the last ones fit into Config.MaxHeld. It is at least 1.
 func (c *Client) Window(limit int) int {
 	most := mostWindow
 	if c.cfg.Window > 0 {
@@ -143,7 +143,7 @@ func (c *Client) Window(limit int) int {
 	return max(1, min(limit, most, c.sizes.within(c.cfg.MaxHeld)))
 }
 
-// sizes is how large the answers to one item are: the largest of the last ones counts, and is forgotten slowly.
+// sizes tracks how large the answers to one item are: the largest of the last ones counts, and fades slowly.
 type sizes struct {
 	mu   sync.Mutex
 	size int64
@@ -155,7 +155,7 @@ func (s *sizes) note(size int64) {
 	s.size = max(size, s.size-s.size/16)
 }
 
-// within is how many items fit into so many bytes, at least one.
+// within returns how many items fit into so many bytes, at least one.
 func (s *sizes) within(bytes int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ func (*explosive) UnmarshalJSONFrom(*jsontext.Decoder) error { panic("an unfores
 
 // Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error
 // of its own read, and the process lives.
-func TestAPanicEndsARead(t *testing.T) {
+func TestAPanicFailsItsReadOnly(t *testing.T) {
 	t.Parallel()
 	wantPanicked := func(t *testing.T, what string, err error) {
 		t.Helper()
@@ -54,7 +54,7 @@ func TestAPanicEndsARead(t *testing.T) {
 }
 
 // A read that one endpoint cannot serve is served by the next, and the words of all are told where none can.
-func TestAnywhere(t *testing.T) {
+func TestAnywhereAsksEndpointsUntilOneHasTheData(t *testing.T) {
 	t.Parallel()
 	errOld := errors.New("it begins later")
 	first, second := startNode(t, gives(`"a"`)), startNode(t, gives(`"b"`))

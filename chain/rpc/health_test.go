@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestComesBackByItselfAfterItsPause(t *testing.T) {
+func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
@@ -61,7 +61,7 @@ func TestComesBackByItselfAfterItsPause(t *testing.T) {
 }
 
 // A node is said to be back once it answered, and not when its pause is over and it is only tried again.
-func TestBackIsSaidOnceItAnswers(t *testing.T) {
+func TestTheReturnIsLoggedOnceTheEndpointAnswers(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	var log strings.Builder
@@ -83,7 +83,7 @@ func TestBackIsSaidOnceItAnswers(t *testing.T) {
 	}
 }
 
-func TestPausesAreJittered(t *testing.T) {
+func TestCoolDownsAreJittered(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		rand func(int64) int64
@@ -156,7 +156,7 @@ func TestRetryableIsConfigurable(t *testing.T) {
 }
 
 // A node that closes idle connections is not ill: the question is asked again at once, and only once.
-func TestClosedIdleConnectionIsNoFault(t *testing.T) {
+func TestAClosedIdleConnectionIsNoFault(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, gives(`"ok"`))
 	c := newClient(t, Config{URLs: urlsOf(n)})
@@ -191,13 +191,13 @@ func silent(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-func TestTimeAndPatience(t *testing.T) {
+func TestTimeoutsAndShortDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second,
 			HTTP: inMemory(silent)})
 		start := time.Now()
-		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no whole answer within 10s")
+		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no complete answer within 10s")
 		if took := time.Since(start); took != 20*time.Second {
 			t.Errorf("two silent endpoints took %v", took)
 		}

@@ -3,22 +3,22 @@ package rpc
 import "time"
 
 const (
-	// offerMemory is how long it is remembered that an endpoint does not offer a method.
+	// offerMemory is how long the client remembers that an endpoint does not offer a method.
 	offerMemory = 10 * time.Minute
-	// mostStrikes is how many faults in a row make a method one that is not offered.
+	// mostStrikes is the number of faults in a row after which a method counts as not offered.
 	mostStrikes = 3
 )
 
-// offer is what is known of one method of an endpoint.
+// offer is what is known about one method of an endpoint.
 type offer struct {
 	offered bool
 	reason  string // why not
 	at      time.Time
-	epoch   uint64 // of the endpoint: after it was away, it may be another node
-	strikes int    // faults in a row; these are remembered across epochs, for the method may be what brings the node down
+	epoch   uint64 // of the endpoint: after a cool-down it may be another node
+	strikes int    // faults in a row; kept across epochs, because the method may be what crashes the node
 }
 
-// current reports whether what is known still counts.
+// current reports whether the knowledge is still valid.
 func (o offer) current(s *standing, now time.Time) bool {
 	switch {
 	case o.at.IsZero():
@@ -29,7 +29,7 @@ func (o offer) current(s *standing, now time.Time) bool {
 	return o.epoch == s.epoch && (o.offered || now.Sub(o.at) < offerMemory)
 }
 
-// offer returns what is known of a method of an endpoint.
+// offer returns what is known about a method of an endpoint.
 func (p *pool) offer(e *endpoint, method string) (offer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,7 +37,7 @@ func (p *pool) offer(e *endpoint, method string) (offer, bool) {
 	return o, known && o.current(&e.standing, p.cfg.Now())
 }
 
-// learn remembers what an answer said of a method. It ends a row of strikes.
+// learn records what an answer said about a method. It resets the strikes.
 func (p *pool) learn(at place, method string, o offer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *pool) learn(at place, method string, o offer) {
 	s.offers[method] = o
 }
 
-// strike counts a fault of a method. The third in a row within the memory's time makes it one that is not offered.
+// strike counts a fault of a method. After the third in a row within offerMemory the method counts as not offered.
 func (p *pool) strike(at place, method, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

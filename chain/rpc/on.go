@@ -9,7 +9,7 @@ import (
 // Endpoint names one configured endpoint. It carries no credential.
 type Endpoint struct {
 	Name string // as in EndpointStats
-	Host string // without the port: two endpoints of one host are no second opinion
+	Host string // without the port: two endpoints of one host are not a second opinion
 }
 
 // Endpoints returns the endpoints in configured order.
@@ -21,8 +21,8 @@ func (c *Client) Endpoints() []Endpoint {
 	return list
 }
 
-// On is Pin at one endpoint, named as in Endpoints. The endpoint is checked if that is due. The error is ErrUnavailable
-// if it fails its check or its cool-down is not over.
+// On is Pin at the endpoint with a name, as in Endpoints. The endpoint is checked if a check is due. The error is
+// ErrUnavailable if it fails its check or its cool-down is not over.
 func (c *Client) On(ctx context.Context, name string) (*Session, error) {
 	op := "use " + plain(name)
 	for _, e := range c.pool.endpoints {

@@ -8,21 +8,21 @@ import (
 	"net/http"
 )
 
-// What CallOptional returns besides *Error, ErrNull and ErrUnavailable. None of these is a fault of the endpoint.
+// The errors of CallOptional besides *Error, ErrNull and ErrUnavailable. None of these is a fault of the endpoint.
 var (
-	// ErrNotOffered: the endpoint does not offer the method, by code, HTTP status or the words of a plan.
+	// ErrNotOffered: the endpoint does not offer the method, by code, HTTP status or a message about the plan.
 	ErrNotOffered = errors.New("the endpoint does not offer this method")
 	// ErrTooLarge: the answer exceeded the bound, ours or the node's.
 	ErrTooLarge = errors.New("the answer is too large")
-	// ErrTooSlow: no whole answer in time, ours or the node's.
+	// ErrTooSlow: no complete answer within the time limit, ours or the node's.
 	ErrTooSlow = errors.New("the answer takes too long")
-	// ErrUnsound: what came is no answer, or the connection broke, while the endpoint answers ordinary calls.
-	ErrUnsound = errors.New("the answer is not sound")
+	// ErrUnsound: the answer is invalid, or the connection broke, while the endpoint answers ordinary calls.
+	ErrUnsound = errors.New("the answer is invalid")
 )
 
-// Declined reports whether an error of CallOptional says that this method did not serve this time, while the endpoint
-// is well: a *Error, ErrNull, ErrNotOffered, ErrTooLarge, ErrTooSlow or ErrUnsound. Others are ErrUnavailable or the
-// context's.
+// Declined reports whether an error of CallOptional says that the method gave no result this time, while the endpoint
+// is healthy: a *Error, ErrNull, ErrNotOffered, ErrTooLarge, ErrTooSlow or ErrUnsound. Others are ErrUnavailable or
+// the context's.
 func Declined(err error) bool {
 	var answer *Error
 	var d *declined
@@ -39,14 +39,14 @@ func (d *declined) Error() string { return d.kind.Error() + ": " + d.reason }
 
 func (d *declined) Unwrap() error { return d.kind }
 
-// CallOptional asks a method that not every endpoint offers, or that may fail for one block alone, such as a trace. out
-// is as in Call. Besides *Error and ErrNull it returns
-//   - ErrNotOffered, which is remembered for this endpoint and method for 10 minutes, or until the endpoint has been away;
+// CallOptional calls a method that not every endpoint offers, or that may fail for a single block, such as a trace.
+// out is as in Call. Besides *Error and ErrNull it returns
+//   - ErrNotOffered, which is remembered for this endpoint and method for 10 minutes, or until a cool-down;
 //   - ErrTooLarge, ErrTooSlow, ErrUnsound.
 //
-// None of these puts the endpoint into a cool-down or breaks the session: what failed is the call, as long as the
+// None of these puts the endpoint into a cool-down or breaks the session: only the call has failed, as long as the
 // endpoint passes its check right afterwards. Too many calls (429) and an endpoint that fails its check are faults as
-// in Call. A method that is answered by faults three times in a row counts as not offered.
+// in Call. A method that ends in a fault three times in a row counts as not offered.
 func (s *Session) CallOptional(ctx context.Context, method string, params []any, out any) error {
 	q, err := s.client.optionalQuestion(method, params, out)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Session) CallOptional(ctx context.Context, method string, params []any,
 }
 
 // CallOptional is Session.CallOptional through one endpoint after another, until one answers with a result, *Error or
-// ErrNull. Endpoints that are known not to offer the method are not asked. The error is the last endpoint's that
-// declined, or ErrUnavailable if none was there to decline.
+// ErrNull. Endpoints that are known not to offer the method are not asked. The error is that of the last endpoint that
+// declined, or ErrUnavailable if none declined.
 func (c *Client) CallOptional(ctx context.Context, method string, params []any, out any) error {
 	q, err := c.optionalQuestion(method, params, out)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Client) CallOptional(ctx context.Context, method string, params []any, 
 		var d *declined
 		if errors.As(err, &d) {
 			last = fmt.Errorf("%s: %s: %w", q.op, at.name, err)
-			return &fault{text: d.Error()} // on to the next; nobody is blamed for it
+			return &fault{text: d.Error()} // go on to the next; this is no blame
 		}
 		return err
 	})
@@ -80,7 +80,8 @@ func (c *Client) CallOptional(ctx context.Context, method string, params []any, 
 	return err
 }
 
-// Offers reports what is known of this endpoint: whether the method was answered or refused since it last came back.
+// Offers reports what is known about this endpoint: whether the method was answered or refused since its last
+// cool-down.
 func (s *Session) Offers(method string) (known, offered bool) {
 	o, known := s.client.pool.offer(s.endpoint, method)
 	return known, known && o.offered
@@ -101,8 +102,8 @@ func (c *Client) puttingOptional(q question) putter {
 	}
 }
 
-// judge decides what the outcome of an optional call says: of the method, or of the endpoint. Only then it stays a
-// fault.
+// judge decides whether the outcome of an optional call is about the method or about the endpoint. Only in the second
+// case it stays a fault.
 func (c *Client) judge(ctx context.Context, at place, q question, err error) error {
 	var d *declined
 	var answer *Error
@@ -120,7 +121,7 @@ func (c *Client) judge(ctx context.Context, at place, q question, err error) err
 	}
 	d = &declined{kindOf(ft), ft.text}
 	if d.kind == nil || d.kind == ErrUnsound {
-		// This counts against the method too, lest a chain should stop at a call that brings its endpoint down each time.
+		// This counts against the method too: otherwise a chain would stop at a call that crashes its endpoint each time.
 		c.pool.strike(at, q.rpcMethod, ft.text)
 	}
 	if d.kind == nil || !c.wellAfter(ctx, at, d.kind) {
@@ -129,7 +130,8 @@ func (c *Client) judge(ctx context.Context, at place, q question, err error) err
 	return c.decline(at, q, d, d)
 }
 
-// decline remembers a refusal. What was too large or too slow is offered all the same: the next block may fit.
+// decline records a refusal. A method whose answer was too large or too slow still counts as offered: the next block's
+// may fit.
 func (c *Client) decline(at place, q question, d *declined, err error) error {
 	switch d.kind {
 	case ErrNotOffered:
@@ -143,8 +145,8 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	return err
 }
 
-// wellAfter reports whether the endpoint passes its check now, as after a reconnect: credentials that were withdrawn
-// are refused for every call. An answer that is large or slow is proof enough that the endpoint is there.
+// wellAfter reports whether the endpoint passes its check now, as after a reconnect: withdrawn credentials are refused
+// for every call. An answer that is too large or too slow is proof enough that the endpoint works.
 func (c *Client) wellAfter(ctx context.Context, at place, kind error) bool {
 	if at.checking || kind == ErrTooLarge || kind == ErrTooSlow {
 		return true
@@ -153,7 +155,7 @@ func (c *Client) wellAfter(ctx context.Context, at place, kind error) bool {
 	return err == nil
 }
 
-// kindOf is what a fault of an optional call is while the endpoint is well, or nil if it is a fault all the same.
+// kindOf returns the error for a fault of an optional call while the endpoint is healthy, or nil if it stays a fault.
 func kindOf(ft *fault) error {
 	switch {
 	case ft.limited, ft.unwell:
@@ -168,8 +170,7 @@ func kindOf(ft *fault) error {
 	return ErrUnsound
 }
 
-// refuses are the statuses by which gateways withhold a method. Whether they withhold everything is for a check to
-// find.
+// refuses are the statuses by which gateways refuse a method. Whether they refuse every call is found by a check.
 func refuses(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden,
@@ -180,8 +181,8 @@ func refuses(status int) bool {
 	return false
 }
 
-// mayRefuse reports whether an error status is for the question's reader: it may carry the error object of an optional
-// call, or be the refusal of a batch.
+// mayRefuse reports whether question.read must see an error status: it may have the error object of an optional call,
+// or be the refusal of a batch.
 func mayRefuse(status int, q question) bool {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusProxyAuthRequired, status >= 300 && status < 400:

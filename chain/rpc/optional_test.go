@@ -100,7 +100,7 @@ var refusals = []struct {
 		"timed out"},
 	{"a gateway's", raw(504, "<html>504</html>"), ErrTooSlow, "504"},
 	{"Cloudflare's", raw(524, ""), ErrTooSlow, "524"},
-	{"silence", hang, ErrTooSlow, "no whole answer within"},
+	{"silence", hang, ErrTooSlow, "no complete answer within"},
 	{"Hardhat drops it (hardhat#2510)", hangUp, ErrUnsound, "EOF"},
 	{"it breaks off", says(200, `{"jsonrpc":"2.0","id":ID,"result":[{"result":`), ErrUnsound, "not JSON"},
 	{"bad gateway", raw(502, ""), ErrUnsound, "502"},
@@ -281,7 +281,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	}
 }
 
-func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
+func TestAnOptionalCallGoesOnToAnEndpointThatOffersIt(t *testing.T) {
 	t.Parallel()
 	without := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`))
 	slow := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`))

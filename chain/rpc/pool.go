@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pool keeps the standing of all endpoints of a client.
+// pool manages the standing of all endpoints of a client.
 type pool struct {
 	cfg       Config
 	endpoints []*endpoint
@@ -18,8 +18,9 @@ type pool struct {
 
 func newPool(cfg Config, endpoints []*endpoint) *pool { return &pool{cfg: cfg, endpoints: endpoints} }
 
-// candidates lists the endpoints to try: in configured order those that are up or whose pause is over, then those that
-// somebody is just checking, then the lagging as a last resort. parked are the others, with what was wrong with them.
+// candidates lists the endpoints to try: in configured order those that are up or whose cool-down is over, then those
+// that are being checked by another caller, then the lagging ones as a last resort. parked are the faults of the
+// others.
 func (p *pool) candidates() (usable []*endpoint, parked []endpointFault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +47,7 @@ func (p *pool) checkedSince(e *endpoint, since time.Time) (uint64, bool) {
 	defer p.mu.Unlock()
 	s := &e.standing
 	if s.state != StateUp && !p.paused(e, p.cfg.Now()) {
-		return s.epoch, false // untried, or due to come back
+		return s.epoch, false // untried, or its cool-down is over
 	}
 	return s.epoch, !s.verified.IsZero() && !s.verified.Before(since)
 }
@@ -67,8 +68,7 @@ func (p *pool) parked(e *endpoint) *fault {
 	return nil
 }
 
-// count notes a question put to the endpoint. The first that is answered after it was put aside is worth a line in the
-// log.
+// count counts a question to the endpoint. The first answer after a cool-down is logged.
 func (p *pool) count(e *endpoint, answered bool) {
 	p.mu.Lock()
 	s := &e.standing
@@ -83,7 +83,7 @@ func (p *pool) count(e *endpoint, answered bool) {
 	}
 }
 
-// passed notes that the endpoint passed its check in the given epoch, and brings it back if its pause is over.
+// passed records that the endpoint passed its check in an epoch, and brings it back if its cool-down is over.
 func (p *pool) passed(e *endpoint, epoch uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +96,8 @@ func (p *pool) passed(e *endpoint, epoch uint64) {
 	}
 }
 
-// blame puts the endpoint aside, unless that has already happened since the epoch: many calls that fail together are
-// one failure.
+// blame puts the endpoint into a cool-down, unless that has already happened since the epoch: many calls that fail
+// together are one failure.
 func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	p.mu.Lock()
 	s, now := &e.standing, p.cfg.Now()
@@ -115,18 +115,18 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 		level := slog.LevelWarn
 		switch {
 		case strikes&(strikes-1) != 0:
-			level = slog.LevelDebug // said at the 1st, 2nd, 4th, 8th time in a row
+			level = slog.LevelDebug // logged as a warning the 1st, 2nd, 4th, 8th time in a row
 		case state == StateWrongChain:
 			level = slog.LevelError
 		}
-		p.cfg.Log.Log(context.Background(), level, "node endpoint put aside", slog.String("endpoint", e.name),
+		p.cfg.Log.Log(context.Background(), level, "node endpoint enters a cool-down", slog.String("endpoint", e.name),
 			slog.String("state", string(state)), slog.Duration("pause", pause), slog.String("error", f.text))
 	}
 }
 
 func (p *pool) putAside(s *standing, f *fault, now time.Time) {
 	if s.state == StateUp && now.Sub(s.upSince) >= s.pause {
-		s.strikes = 0 // it has stayed up for longer than it had been away
+		s.strikes = 0 // it has been up for longer than its last cool-down
 	}
 	s.epoch++
 	s.strikes++
@@ -146,8 +146,8 @@ func (p *pool) putAside(s *standing, f *fault, now time.Time) {
 	}
 }
 
-// pauseFor doubles with every strike, and is somewhere between half of that and all of it, so that many clients do not
-// come back at once. A wish of the node's lengthens it.
+// pauseFor returns the cool-down after a fault. It doubles with every strike; the result is random between half of
+// that and all of it, so that many clients do not come back at once. A Retry-After lengthens it.
 func (p *pool) pauseFor(f *fault, strikes int) time.Duration {
 	full := min(p.cfg.MinPause<<min(strikes-1, 20), p.cfg.MaxPause)
 	if f.wrong != nil {
@@ -161,12 +161,12 @@ func (p *pool) pauseFor(f *fault, strikes int) time.Duration {
 }
 
 const (
-	// patience and patienceUnreached bound the cool-down while no other endpoint is up: trying costs one call, or a dial.
+	// patience and patienceUnreached bound the cool-down while no other endpoint is up: a try costs one call, or a dial.
 	patience          = 2 * time.Second
 	patienceUnreached = 500 * time.Millisecond
 )
 
-// soonFor is the pause while no other endpoint is up. A wish of the node's is obeyed all the same.
+// soonFor returns the cool-down while no other endpoint is up. A Retry-After is obeyed in any case.
 func (p *pool) soonFor(f *fault, pause time.Duration) time.Duration {
 	bound := patience
 	if f.unreached {

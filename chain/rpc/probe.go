@@ -14,8 +14,8 @@ const (
 )
 
 // probe checks endpoints that could not be reached, so that one that returns is used within a second or so, and no
-// caller waits for one that does not. It is the one thing that outlives a call: one probe at a time for each endpoint,
-// for at most probeTime, and only while somebody calls.
+// caller waits for one that does not. It is the only goroutine that outlives a call: one probe at a time for each
+// endpoint, for at most probeTime, and only while there are calls.
 func (c *Client) probe() {
 	if c.cfg.Check == nil {
 		return
@@ -34,7 +34,7 @@ func (c *Client) probe() {
 	}
 }
 
-// unreached returns the endpoints whose probe is due, with their gates held.
+// unreached returns the endpoints whose probe is due, with their gates taken.
 func (p *pool) unreached() []place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,13 +49,14 @@ func (p *pool) unreached() []place {
 		case e.gate <- struct{}{}:
 			s.probeAt = now.Add(probeEvery)
 			due = append(due, place{endpoint: e, epoch: s.epoch})
-		default: // somebody is checking it
+		default: // another caller is checking it
 		}
 	}
 	return due
 }
 
-// reached notes that an endpoint was reached and does not pass its check: its cool-down is an ordinary one from now on.
+// reached records that an endpoint was reached and does not pass its check: its cool-down is an ordinary one from now
+// on.
 func (p *pool) reached(at place, err error) {
 	var ft *fault
 	if errors.As(err, &ft) && !ft.unreached {

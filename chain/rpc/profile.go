@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Profile is what a provider of nodes grants on its smallest plan, by its own documents. A profile is a default:
-// settings win over it.
+// Profile is what a node provider allows on its smallest plan, by its own documentation. A profile is a default:
+// settings override it.
 //
-// Recognised by its host, a provider gets the profile's batch size at once, and its calls a second only once it has
-// said that the calls are too many: most customers have a larger plan than the smallest. Its calls a day are then not
-// enforced, since a chain must not stop at a bound that may not be there. Config.Provider enforces all figures from the
-// start.
+// For a provider that is recognised by its host, the profile's batch size applies at once, and the calls a second only
+// after it has said that the calls are too many: most customers have a larger plan than the smallest. The calls a day
+// are then not enforced, since a chain must not stop at a bound that may not exist. Config.Provider enforces all
+// figures from the start.
 type Profile struct {
 	Name   string
-	Hosts  []string // a host is the provider's if it is one of these or below one
+	Hosts  []string // a host is the provider's if it is one of these or a subdomain of one
 	Quota  Quota    // 0: the provider names no figure in calls
 	Source string   // where the figures are from, and when they were read
 }
@@ -76,7 +76,7 @@ func Profiles() []Profile {
 	}
 }
 
-// profileOf returns the profile of a host, if it is a provider's.
+// profileOf returns the profile of a host, nil if it is no known provider's.
 func profileOf(host string) (Profile, bool) {
 	host = strings.ToLower(host)
 	for _, p := range Profiles() {
@@ -90,10 +90,10 @@ func profileOf(host string) (Profile, bool) {
 // NoProvider as Config.Provider switches the profiles off.
 const NoProvider = "none"
 
-// plan decides by which figures an endpoint is asked: those that always count, and the pace that counts once the
-// endpoint has said that the calls are too many.
+// plan returns the figures for an endpoint: the quota that always applies, and the pace that applies once the endpoint
+// has said that the calls are too many.
 func (cfg Config) plan(host string) (provider string, always Quota, paced int, err error) {
-	profile, known := profileOf(host)
+	profile, _ := profileOf(host)
 	switch cfg.Provider {
 	case "":
 		always.Batch, paced = profile.Quota.Batch, profile.Quota.PerSecond
@@ -101,8 +101,8 @@ func (cfg Config) plan(host string) (provider string, always Quota, paced int, e
 		profile = Profile{}
 	default:
 		at := slices.IndexFunc(Profiles(), func(p Profile) bool { return p.Name == cfg.Provider })
-		if known = at >= 0; !known {
-			return "", always, 0, fmt.Errorf("no provider is named %s: use one of %s, or %q",
+		if at < 0 {
+			return "", always, 0, fmt.Errorf("unknown provider %s: use one of %s, or %q",
 				quote(cfg.Provider), strings.Join(profileNames(), ", "), NoProvider)
 		}
 		profile = Profiles()[at]
@@ -116,7 +116,7 @@ func (cfg Config) plan(host string) (provider string, always Quota, paced int, e
 	return profile.Name, always, paced, nil
 }
 
-// setting is what was set, else the profile's; without a limit it is 0.
+// setting returns the configured figure, or else the profile's; 0 means no limit.
 func setting(set, profile int) int {
 	if set != 0 {
 		return max(0, set)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Quota is what one endpoint may be asked. Every call of a batch counts, as providers count. 0 is no setting: the
-// provider's profile counts, if there is one. A negative number is no limit, whatever a profile says.
+// Quota bounds the calls to one endpoint. Every call of a batch counts, as providers count. 0 is no setting: the
+// provider's profile applies, if there is one. A negative number is no limit, whatever a profile says.
 type Quota struct {
 	PerSecond int // calls in any second
-	PerDay    int // calls in any 24 hours since the start, spread: a tenth may come at once, the rest evenly
-	Batch     int // calls in one batch; 1 is no batches
+	PerDay    int // calls in any 24 hours since the start, spread: a tenth may be made at once, the rest evenly
+	Batch     int // calls in one batch; 1: no batches
 }
 
 const (
@@ -26,20 +26,20 @@ const (
 type limiter struct {
 	mu        sync.Mutex
 	perSecond bucket
-	paced     bucket // the profile's pace, which counts until pacedTill
+	paced     bucket // the profile's pace, which applies until pacedTill
 	pacedTill time.Time
 	perDay    bucket
 	perDayMax int
 }
 
-// bucket refills at a rate up to a size. A level below zero is calls that wait in line.
+// bucket is a token bucket: it refills at a rate up to a size. A level below zero means calls that wait in line.
 type bucket struct {
-	rate, size float64 // per second; 0 is no bucket
+	rate, size float64 // rate per second; 0: no bucket
 	level      float64
 	at         time.Time
 }
 
-// newLimiter makes the limiter of quotas that always count, and of a profile's pace.
+// newLimiter returns a limiter for quotas that always apply, and for a profile's pace.
 func newLimiter(always Quota, paced int, now time.Time) *limiter {
 	l := &limiter{perSecond: secondBucket(always.PerSecond, now), paced: secondBucket(paced, now)}
 	if day := float64(always.PerDay); day > 0 {
@@ -69,10 +69,10 @@ func (b *bucket) take(calls int, now time.Time) time.Duration {
 	return b.until(0)
 }
 
-// giveBack takes back calls that were not made after all.
+// giveBack returns the tokens of calls that were not made after all.
 func (b *bucket) giveBack(calls int) { b.level += float64(calls) }
 
-// until is how long it takes to refill to a level.
+// until returns how long it takes to refill to a level.
 func (b *bucket) until(level float64) time.Duration {
 	if b.rate == 0 || b.level >= level {
 		return 0
@@ -80,14 +80,14 @@ func (b *bucket) until(level float64) time.Duration {
 	return time.Duration((level - b.level) / b.rate * float64(time.Second))
 }
 
-// pace makes the profile's pace count, since the endpoint said that the calls are too many.
+// pace applies the profile's pace, since the endpoint said that the calls are too many.
 func (l *limiter) pace(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pacedTill = now.Add(paceMemory)
 }
 
-// reserve counts calls. It returns how long they wait, or for how long the day's quota is used up.
+// reserve counts calls. It returns how long they must wait, or for how long the day's quota is used up.
 func (l *limiter) reserve(calls int, now time.Time, alone bool) (wait, usedUp time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +106,7 @@ func (l *limiter) reserve(calls int, now time.Time, alone bool) (wait, usedUp ti
 	return wait, 0
 }
 
-// release takes back a reservation whose caller went away.
+// release returns the tokens of a reservation whose caller is gone.
 func (l *limiter) release(calls int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *limiter) release(calls int) {
 	l.paced.giveBack(calls)
 }
 
-// used is how much of the day's quota is used up, in percent.
+// used returns how much of the day's quota is used up, in percent.
 func (l *limiter) used(now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,8 +126,8 @@ func (l *limiter) used(now time.Time) int {
 	return min(100, max(0, int(100-100*l.perDay.level/l.perDay.size)))
 }
 
-// withinQuota waits until the endpoint may be asked so many calls. Its error is a *fault when the day's quota is used
-// up, or the context's.
+// withinQuota waits until the quota allows so many calls to the endpoint. Its error is a *fault when the day's quota
+// is used up, or the context's.
 func (c *Client) withinQuota(ctx context.Context, at place, calls int) error {
 	wait, usedUp := at.limiter.reserve(calls, c.cfg.Now(), c.pool.alone(at.endpoint))
 	if usedUp > 0 {
@@ -135,7 +135,7 @@ func (c *Client) withinQuota(ctx context.Context, at place, calls int) error {
 		text := fmt.Sprintf("the quota of %d calls a day is used up: %s", at.limiter.perDayMax, advice)
 		return &fault{limited: true, retryAfter: usedUp, text: text}
 	}
-	if wait <= 0 || at.checking { // a check is a call or two, for which others wait already
+	if wait <= 0 || at.checking { // a check is one or two calls, for which others already wait
 		return nil
 	}
 	timer := time.NewTimer(wait)

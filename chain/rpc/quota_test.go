@@ -221,14 +221,14 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 		}
 	}
 	_, err := New(Config{URLs: []string{"http://a.example"}, Provider: "nobody"})
-	if err == nil || !strings.Contains(err.Error(), `no provider is named "nobody": use one of alchemy,`) {
+	if err == nil || !strings.Contains(err.Error(), `unknown provider "nobody": use one of alchemy,`) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most
 // customers have more than the smallest plan.
-func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
+func TestAProfilesPaceAppliesAfterTooManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := false
 		k := &counter{}
@@ -274,7 +274,7 @@ func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 }
 
 // A node that is behind or starts says nothing of how often it may be asked.
-func TestAnUnwellNodeIsNotPaced(t *testing.T) {
+func TestANodeThatStartsOrIsBehindIsNotPaced(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true,
 		"Loading block index…": false, "Too many requests": true} {

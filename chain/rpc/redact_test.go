@@ -129,7 +129,7 @@ func TestShortPasswordsDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-func TestBadURLs(t *testing.T) {
+func TestInvalidURLsAreRefusedWithoutTheirCredentials(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ url, text string }{
 		"unencoded slash in the password":  {"http://alice:hunter2/x@127.0.0.1:8332", "URL 2 of 2: is not a URL"},
@@ -144,7 +144,7 @@ func TestBadURLs(t *testing.T) {
 		"port alone":                       {"http://:8332/hunter2", "has no host"},
 		"empty":                            {"", "must begin with http"},
 		"control character":                {"http://alice:hunter2\n@127.0.0.1", "is not a URL"},
-		"twice":                            {"http://ok.example", "http://ok.example is there twice"},
+		"twice":                            {"http://ok.example", "http://ok.example is configured twice"},
 	} {
 		_, err := New(Config{URLs: []string{"http://ok.example", tc.url}})
 		if err == nil || !strings.Contains(err.Error(), tc.text) {
@@ -155,7 +155,7 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-func TestBadConfig(t *testing.T) {
+func TestInvalidConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	one := []string{"http://a.example"}
 	for name, cfg := range map[string]Config{

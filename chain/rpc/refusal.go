@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// words are parts of messages in lower case.
+// words are parts of error messages in lower case.
 type words []string
 
-// in reports whether a message has one of them.
+// in reports whether a message contains one of them.
 func (w words) in(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(w, func(part string) bool { return strings.Contains(message, part) })
 }
 
-// The words by which nodes and providers decline an optional call. The tests name where each was met.
+// The messages by which nodes and providers decline an optional call. The tests name the source of each.
 var (
 	// reth (jsonrpsee, -32008), go-ethereum's limits of batches (-32003), gateways.
 	largeWords = words{
@@ -32,22 +32,21 @@ var (
 		"method not supported", "unsupported method", "not supported on this plan", "not included in your",
 		"method not enabled", "is not enabled", "method is disabled", "is blocked", "tracer is not allowed",
 	}
-	// The account's allowance is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode,
-	// TronGrid.
+	// The account's quota is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode, TronGrid.
 	quotaWords = words{
 		"capacity limit exceeded", "exceeded its compute units", "daily credit limit", "daily request count exceeded",
 		"request limit reached", "monthly quota", "frequency limit",
 	}
 )
 
-// refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request),
+// refusalCodes say that a method is not available: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request),
 // EIP-1474 (-32004), Besu (-32604, method not enabled), EIP-1193 (4100 unauthorized, 4200 unsupported), gateways
 // (-32008).
 var refusalCodes = []int{-32601, -32600, -32008, -32004, -32604, 4100, 4200}
 
-// declinedBy is what an error object says of an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow; or nil if it
-// speaks of the call or of the node. A code under HTTP 401, 402 or 403 says nothing: wrong credentials are refused like
-// that too.
+// declinedBy returns what an error object says about an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow; or
+// nil if it is about the call or the node. A code under HTTP 401, 402 or 403 says nothing: wrong credentials are
+// refused in that way too.
 func declinedBy(e *Error) error {
 	switch {
 	case quotaWords.in(e.Message):

@@ -10,8 +10,9 @@ import (
 )
 
 // Session is one logical read through one endpoint: a head, its block, the receipts, the traces. When the endpoint
-// fails in the midst, or is put aside for somebody else's call, the read fails as a whole: every later call returns the
-// same ErrUnavailable, and the next Pin chooses again. A Session is safe for concurrent use and needs no closing.
+// fails during the read, or goes into a cool-down because of another caller's call, the read fails as a whole: every
+// later call returns the same ErrUnavailable, and the next Pin chooses again. A Session is safe for concurrent use and
+// needs no closing.
 type Session struct {
 	client   *Client
 	endpoint *endpoint
@@ -22,7 +23,7 @@ type Session struct {
 	broken error
 }
 
-// Pin chooses the healthiest endpoint, checking it if that is due, for calls that must agree with each other.
+// Pin chooses the healthiest endpoint, and checks it if a check is due, for calls whose answers must agree.
 func (c *Client) Pin(ctx context.Context) (*Session, error) {
 	var s *Session
 	err := c.each(ctx, "choose an endpoint", func(e *endpoint, _ bool) error {
@@ -36,9 +37,9 @@ func (c *Client) Pin(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// Survey asks head, through every endpoint that may be used and at the same time, for the height it is at, and puts
-// aside those that lag. A poller that uses only the first endpoint would not learn otherwise that it stands still. The
-// error is ErrUnavailable when no endpoint told its height.
+// Survey calls head for every usable endpoint at the same time to get its height, and puts those that lag into a
+// cool-down. Otherwise a poller that uses only the first endpoint would not notice that its node has stopped. The
+// error is ErrUnavailable when no endpoint returned its height.
 func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *Session) (uint64, error)) error {
 	usable, parked := c.pool.candidates()
 	c.probe()
@@ -90,7 +91,7 @@ func (c *Client) survey(
 	return s, err
 }
 
-// faultOf renders any error for the list of what endpoints did.
+// faultOf turns any error into a fault for an unavailableError.
 func (c *Client) faultOf(err error) *fault {
 	var f *fault
 	if errors.As(err, &f) {
@@ -131,8 +132,9 @@ func (s *Session) Post(ctx context.Context, path string, body, out any) error {
 	return s.client.rest(ctx, s, http.MethodPost, path, body, out)
 }
 
-// Observe tells the height that this endpoint reported. If that is more than Config.MaxLag blocks behind an endpoint
-// that is up, this one is put aside and the read fails with ErrUnavailable. A height below an earlier one is no error.
+// Observe records the height that this endpoint reported. If that is more than Config.MaxLag blocks behind an endpoint
+// that is up, this one goes into a cool-down and the read fails with ErrUnavailable. A height below an earlier one is
+// not an error.
 func (s *Session) Observe(height uint64) error {
 	s.client.pool.note(s.endpoint, height)
 	if f := s.client.pool.lag(s.endpoint); f != nil {
@@ -141,8 +143,9 @@ func (s *Session) Observe(height uint64) error {
 	return nil
 }
 
-// Fail puts the endpoint aside because the adapter found its answers unsound: they contradict each other, an empty list
-// for a block with transactions, a fork. The read fails as a whole; the error wraps ErrUnavailable and tells why.
+// Fail puts the endpoint into a cool-down because the adapter found its answers invalid: they contradict each other,
+// an empty list for a block with transactions, a fork. The read fails as a whole; the error wraps ErrUnavailable and
+// says why.
 func (s *Session) Fail(why error) error {
 	return s.fail("read", &fault{text: plain(s.client.secret.text(why.Error()))})
 }
@@ -167,8 +170,8 @@ func (s *Session) do(ctx context.Context, op string, put putter) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// usable tells whether the read can still be whole. An endpoint that was put aside meanwhile may have been restarted on
-// another branch of the chain.
+// usable returns an error if the read can no longer be consistent. An endpoint that was in a cool-down since the read
+// began may have been restarted on another branch of the chain.
 func (s *Session) usable(op string) error {
 	s.mu.Lock()
 	broken := s.broken
@@ -177,12 +180,12 @@ func (s *Session) usable(op string) error {
 		return broken
 	}
 	if s.client.pool.epoch(s.endpoint) != s.epoch {
-		return s.breakOff(op, &fault{text: "put aside during this read"})
+		return s.breakOff(op, &fault{text: "it went into a cool-down during this read"})
 	}
 	return nil
 }
 
-// breakOff remembers the first failure for all later calls.
+// breakOff stores the first failure for all later calls.
 func (s *Session) breakOff(op string, f *fault) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,7 +65,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 }
 
 // Another caller saw the endpoint fail: it may be another node since, so the read cannot be whole.
-func TestASessionEndsWhenItsEndpointIsPutAside(t *testing.T) {
+func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first := startNode(t, gives(`"first"`))
@@ -79,7 +79,7 @@ func TestASessionEndsWhenItsEndpointIsPutAside(t *testing.T) {
 	first.becomes(gives(`"first"`))
 	clk.advance(time.Minute)
 	mustCall(t, c, "first")
-	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "put aside during this read")
+	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "it went into a cool-down during this read")
 }
 
 func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
 }
 
 // An adapter that finds a contradiction puts the endpoint aside itself.
-func TestFail(t *testing.T) {
+func TestFailPutsTheEndpointIntoACoolDown(t *testing.T) {
 	t.Parallel()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second)})
@@ -120,7 +120,7 @@ func TestFail(t *testing.T) {
 	wantState(t, c, 0, StateAside)
 }
 
-func TestLag(t *testing.T) {
+func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
@@ -181,7 +181,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-func TestObserve(t *testing.T) {
+func TestObserveComparesHeights(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
@@ -216,17 +216,17 @@ func TestObserve(t *testing.T) {
 	mustCall(t, c, "second")
 }
 
-func TestSurveyOfTheDead(t *testing.T) {
+func TestASurveyOfFailingEndpointsIsUnavailable(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, raw(502, "")), startNode(t, hangUp)), MaxLag: 1})
 	head := func(ctx context.Context, s *Session) (uint64, error) { return 0, s.Call(ctx, "head", nil, nil) }
 	err := c.Survey(t.Context(), head)
 	mustBeUnavailable(t, err, "502")
 	mustBeUnavailable(t, err, "EOF")
-	mustBeUnavailable(t, c.Survey(t.Context(), head), "put aside for")
+	mustBeUnavailable(t, c.Survey(t.Context(), head), "in a cool-down for")
 }
 
-func TestRest(t *testing.T) {
+func TestGetAndPost(t *testing.T) {
 	t.Parallel()
 	var got, body atomic.Value
 	n := startNode(t, func(w http.ResponseWriter, r *http.Request) {

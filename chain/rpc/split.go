@@ -11,34 +11,35 @@ import (
 )
 
 const (
-	// batchMemory is how long it is remembered how large a batch an endpoint takes.
+	// batchMemory is how long the client remembers how large a batch an endpoint accepts.
 	batchMemory = time.Hour
-	// singles is how many calls are under way at once in the place of a batch.
+	// singles is how many single calls run at once in place of a batch.
 	singles = 8
 )
 
-// batchLimit is how many calls an endpoint takes in one batch, as its refusals have shown.
+// batchLimit is how many calls an endpoint accepts in one batch, as its refusals have shown.
 type batchLimit struct {
-	most   int // 0: nothing is known
+	most   int // 0: not known
 	reason string
 	at     time.Time
 	epoch  uint64
 }
 
-// batchRefusal is the refusal of a batch as a whole. It is no fault: smaller batches or single calls may be taken.
+// batchRefusal is the refusal of a batch as a whole. It is not a fault: smaller batches or single calls may be
+// accepted.
 type batchRefusal struct {
 	reason string
-	never  bool // no batch is taken, however small
-	unsure bool // the calls may have been acted on
+	never  bool // no batch is accepted, however small
+	unsure bool // the node may have acted on the calls
 }
 
 func (r *batchRefusal) Error() string { return "the batch was refused: " + r.reason }
 
-// splitting puts requests to one endpoint in batches as large as it takes, and one by one if it takes none.
+// splitting sends requests to one endpoint in batches as large as it accepts, and one by one if it accepts none.
 func (c *Client) splitting(ctx context.Context, at place, part []*Request) error {
 	for len(part) > 0 {
 		if c.pool.epoch(at.endpoint) != at.epoch {
-			return &fault{text: "put aside during this batch"}
+			return &fault{text: "it went into a cool-down during this batch"}
 		}
 		most := c.pool.mostBatch(at.endpoint)
 		if most == 1 {
@@ -60,7 +61,7 @@ func (c *Client) splitting(ctx context.Context, at place, part []*Request) error
 	return nil
 }
 
-// askEach puts the requests of a batch to an endpoint as single calls.
+// askEach sends the requests of a batch to an endpoint as single calls.
 func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(min(singles, c.cfg.MaxConns))
@@ -84,10 +85,10 @@ func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
 	return group.Wait()
 }
 
-// noBatches is said by who takes no batch at all.
+// noBatches is in the messages of endpoints that accept no batch at all.
 var noBatches = words{"not supported", "not allowed", "disabled"}
 
-// refusedBatch tells the refusal of a list from the fault of an endpoint.
+// refusedBatch distinguishes the refusal of a list from a fault of the endpoint.
 func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 	reason := fmt.Sprintf("HTTP %d", r.status)
 	switch r.status {
@@ -114,11 +115,11 @@ func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 	return &batchRefusal{
 		reason: fmt.Sprintf("error %d: %s", code, quote(message)),
 		never:  aboutBatches && noBatches.in(message),
-		unsure: words{"response"}.in(message), // the calls were made before their answers were found too large
+		unsure: words{"response"}.in(message), // the calls were executed before their answers were found too large
 	}
 }
 
-// mostBatch is how many calls one batch to this endpoint may carry.
+// mostBatch returns how many calls one batch to this endpoint may have.
 func (p *pool) mostBatch(e *endpoint) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +138,7 @@ func (p *pool) batchOf(e *endpoint) (most int, why string) {
 	return most, ""
 }
 
-// learnBatch notes that a batch of a size was refused: half of it may be taken.
+// learnBatch records that a batch of a size was refused: one of half the size may be accepted.
 func (p *pool) learnBatch(at place, size int, refused *batchRefusal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -100,7 +100,7 @@ func TestARefusedBatchIsSplit(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfBatchesIsForgotten(t *testing.T) {
+func TestTheKnownBatchSizeExpires(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	var sizes []int
@@ -132,7 +132,7 @@ func TestTheSizeOfABatchIsASetting(t *testing.T) {
 }
 
 // Every request has its own outcome when a batch is asked call by call, and sends stay unsure where they were.
-func TestSingleCallsForABatch(t *testing.T) {
+func TestSingleCallsInPlaceOfABatchKeepTheirOutcomes(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -186,7 +186,7 @@ func splittingLists(lists, others http.HandlerFunc) http.HandlerFunc {
 }
 
 // A refusal of the answer's size may come after the calls were acted on.
-func TestABatchWhoseAnswerIsTooLargeMayHaveBeenActedOn(t *testing.T) {
+func TestABatchWithTooLargeAnAnswerMayHaveBeenExecuted(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, splittingLists(says(200,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32011,"message":"The batch response was too large"}}`),

@@ -14,22 +14,22 @@ type State string
 const (
 	StateUntried    State = "untried"
 	StateUp         State = "up"
-	StateAside      State = "aside"       // failed; comes back when its pause is over
-	StateLagging    State = "lagging"     // as aside, but used when nothing better is left
-	StateWrongChain State = "wrong chain" // as aside, with the longest pause
+	StateAside      State = "aside"       // failed; comes back when its cool-down is over
+	StateLagging    State = "lagging"     // as StateAside, but used as a last resort
+	StateWrongChain State = "wrong chain" // as StateAside, with the longest cool-down
 )
 
-// standing is what the pool knows of an endpoint.
+// standing is what the pool knows about an endpoint.
 type standing struct {
 	state    State
-	epoch    uint64 // raised each time it is put aside: what began before must not change what came after
+	epoch    uint64 // raised by each cool-down: a call that started before one must not change the standing after it
 	verified time.Time
-	until    time.Time // end of the pause
+	until    time.Time // end of the cool-down
 	soon     time.Time // its end while no other endpoint is up
 	probeAt  time.Time // not before
 	pause    time.Duration
-	strikes  int  // pauses in a row
-	missed   bool // put aside, and has answered nothing since
+	strikes  int  // cool-downs in a row
+	missed   bool // went into a cool-down, and has not answered since
 	upSince  time.Time
 	height   uint64
 	reported bool // height was reported
@@ -76,7 +76,7 @@ func (p *pool) end(e *endpoint, now time.Time) time.Time {
 	return s.until
 }
 
-// probed reports whether an endpoint that is not up is for probes to bring back.
+// probed reports whether an endpoint that is not up must be brought back by probes.
 func (p *pool) probed(s *standing) bool {
 	return s.state == StateAside && s.last.unreached && p.cfg.Check != nil
 }
@@ -88,38 +88,38 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// parkedFault is the last fault told as a thing of the past: nothing was sent this time.
+// parkedFault returns the last fault as the reason of the cool-down: nothing was sent this time.
 func (p *pool) parkedFault(e *endpoint, now time.Time) *fault {
 	wait := max(p.end(e, now).Sub(now).Round(time.Millisecond), time.Millisecond)
 	last := e.standing.last
-	return &fault{text: fmt.Sprintf("put aside for %v more: %s", wait, last.text), wrong: last.wrong}
+	return &fault{text: fmt.Sprintf("in a cool-down for %v more: %s", wait, last.text), wrong: last.wrong}
 }
 
-// EndpointStats tells how one endpoint does, for metrics and for the operator. It holds no credential.
+// EndpointStats is the state of one endpoint, for metrics and for the operator. It contains no credential.
 type EndpointStats struct {
 	Name        string // scheme and host
 	State       State
-	Calls       uint64 // questions put to it, a batch being one
-	Faults      uint64 // answers missing or unsound, failed checks, lags
-	LastFault   string // why it was last put aside; empty: never
+	Calls       uint64 // questions sent to it; a batch is one
+	Faults      uint64 // missing or invalid answers, failed checks, lags
+	LastFault   string // the reason of its last cool-down; empty: never
 	LastFaultAt time.Time
 	Height      uint64    // as last reported; 0: never
-	PausedTill  time.Time // zero unless put aside
+	PausedTill  time.Time // end of the cool-down; zero: none
 
 	Provider  string        // the name of its Profile, if it has one
-	Quota     Quota         // what always counts, by settings and profile; 0 is no limit
+	Quota     Quota         // what always applies, by settings and profile; 0: no limit
 	QuotaUsed int           // percent of the day's quota that is used up and has not refilled
-	MaxBatch  int           // calls that it takes in one batch, as far as is known; 1: none
-	BatchWhy  string        // why no more, if it refused a batch
-	Methods   []MethodStats // what is known of the methods that not every endpoint offers, by name
-	Fetching  int           // items that Fetch asks for at once
+	MaxBatch  int           // calls that it accepts in one batch, as far as is known; 1: no batches
+	BatchWhy  string        // why not more, if it refused a batch
+	Methods   []MethodStats // what is known about the methods that not every endpoint offers, by name
+	Fetching  int           // items that Fetch requests at once
 }
 
-// MethodStats is what is known of one method of CallOptional.
+// MethodStats is what is known about one method of CallOptional.
 type MethodStats struct {
 	Method  string
 	Offered bool
-	Reason  string // why not, in the endpoint's words
+	Reason  string // why not, as the endpoint says
 	Learnt  time.Time
 }
 
@@ -162,15 +162,17 @@ func (p *pool) statsOf(e *endpoint) EndpointStats {
 	return stats
 }
 
-// note records the height that an endpoint reported. Going backwards is fine: only hashes tell a reorganisation.
+// note records the height that an endpoint reported. A lower height than before is accepted: only hashes prove a
+// reorg.
 func (p *pool) note(e *endpoint, height uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.standing.height, e.standing.reported = height, true
 }
 
-// lag is the fault of an endpoint that is further than Config.MaxLag behind the best endpoint that is up, or nil. Only
-// what is up counts: anyone who reports a height that it cannot serve fails, and then measures nobody any more.
+// lag returns the fault of an endpoint that is further than Config.MaxLag behind the best endpoint that is up, or nil.
+// Only endpoints that are up count: one that reports a height that it cannot serve fails, and is then no measure for
+// others.
 func (p *pool) lag(e *endpoint) *fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,28 +10,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Streamed is an out of Call and CallOptional that reads its result from the wire while it arrives; the body is never
-// held. JSON strings over 4 KiB reach it cut to their first 4 KiB (a few bytes more where a character would be split),
-// so memory is bounded whatever the node sends. The answer may be Config.MaxStream bytes long and take Config.Timeout.
+// Streamed is an out of Call and CallOptional that reads its result from the connection while it arrives; the body is
+// never kept. JSON strings over 4 KiB reach it cut to their first 4 KiB (a few bytes more where a character would be
+// split), so memory is bounded whatever the node sends. The answer may be Config.MaxStream bytes long and take
+// Config.Timeout.
 //
 // ReadResult reads exactly one value, which is not null. It may run several times – another endpoint, a retry – and
-// resets itself first. What it has read counts only once the call has returned nil.
+// resets itself first. Its contents are valid only once the call has returned nil.
 type Streamed interface {
 	ReadResult(dec *jsontext.Decoder) error
 }
 
-// arriving is a JSON-RPC answer that is decoded while it arrives. Its members come in any order.
+// arriving is a JSON-RPC answer that is decoded while it arrives. Its members may come in any order.
 type arriving struct {
 	id      []byte
 	failure []byte
-	came    bool // a result, which may be null
+	came    bool // there was a result, which may be null
 	null    bool
 }
 
-// shapeError says that a result is JSON and yet not what was asked for.
+// shapeError says that a result is JSON but not of the requested form.
 type shapeError struct{ error }
 
-// longestMember is how much of an id or an error object is read; what is longer is neither.
+// longestMember is how many bytes of an id or an error object are read; a longer one is invalid.
 const longestMember = 1 << 20
 
 // readStream decodes the answer to the question with that id into out while it arrives.
@@ -80,10 +81,10 @@ func isStreamed(out any) bool {
 	return is
 }
 
-// partKept is the part of what a Streamed reads that it is taken to hold: it skips most, or it would not be one.
+// partKept is the assumed part of its input that a Streamed keeps in memory: it skips most of it.
 const partKept = 4
 
-// decodeStream reads one answer, and nothing behind it. The meter learns about how much memory it became.
+// decodeStream reads one answer, and nothing after it. The meter counts roughly how much memory it takes.
 func decodeStream(r reply, out any) (a arriving, err error) {
 	b := r.stream
 	head, err := b.begins()
@@ -143,12 +144,12 @@ func (a *arriving) member(dec *jsontext.Decoder, b *body, out any) error {
 		return plainError(err)
 	}
 	if malformed := skipRest(dec); malformed != nil {
-		return malformed // what is no JSON at all is worth more to know
+		return malformed // that it is not JSON at all is the more useful error
 	}
 	return shape
 }
 
-// skipRest reads to the end of the answer, from wherever decoding stopped.
+// skipRest reads to the end of the answer, from the position where decoding stopped.
 func skipRest(dec *jsontext.Decoder) error {
 	for dec.StackDepth() > 0 {
 		if _, err := dec.ReadToken(); err != nil {
@@ -158,7 +159,7 @@ func skipRest(dec *jsontext.Decoder) error {
 	return ends(dec)
 }
 
-// short reads a value that is held. A longer one exceeds the bound of the body.
+// short reads a value into memory. A longer one exceeds the bound of the body.
 func (b *body) short(dec *jsontext.Decoder) ([]byte, error) {
 	limit := b.limit
 	b.limit = min(limit, b.length+longestMember)
@@ -185,7 +186,7 @@ func (a *arriving) result(dec *jsontext.Decoder, out any) error {
 	return err
 }
 
-// readResult has out read its value, and makes sure that it is one.
+// readResult lets out read its value, and checks that it read exactly one.
 func readResult(dec *jsontext.Decoder, out Streamed) error {
 	depth := dec.StackDepth()
 	_, before := dec.StackIndex(depth)
@@ -196,7 +197,7 @@ func readResult(dec *jsontext.Decoder, out Streamed) error {
 		return shapeError{fmt.Errorf("result: %w", err)}
 	}
 	if _, after := dec.StackIndex(depth); dec.StackDepth() != depth || after != before+1 {
-		return shapeError{errors.New("result: it was not read to its end")}
+		return shapeError{errors.New("result: it was not read to the end")}
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func isSyntactic(err error) bool {
 	return errors.As(err, &syntactic)
 }
 
-// ends makes sure that nothing but space is left.
+// ends checks that nothing but space is left.
 func ends(dec *jsontext.Decoder) error {
 	token, err := dec.ReadToken()
 	switch {
@@ -218,7 +219,7 @@ func ends(dec *jsontext.Decoder) error {
 	return fmt.Errorf("not JSON: invalid character %q after top-level value", byte(token.Kind()))
 }
 
-// rejoined gives back what was read in advance before it reads on.
+// rejoined returns the bytes that were read in advance before it reads on.
 type rejoined struct {
 	head []byte
 	rest *body

@@ -65,20 +65,20 @@ func TestStreamedResultsComeInAnyEnvelope(t *testing.T) {
 	}
 }
 
-func TestStreamedAnswersThatAreNone(t *testing.T) {
+func TestInvalidStreamedAnswersAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ body, text string }{
-		"another id":        {`{"result":[],"id":4711}`, "not asked"},
-		"no id":             {`{"result":[]}`, "not asked"},
+		"another id":        {`{"result":[],"id":4711}`, "unknown id"},
+		"no id":             {`{"result":[]}`, "unknown id"},
 		"truncated":         {`{"id":ID,"result":[{"a":"x"`, "not JSON"},
 		"both":              {`{"id":ID,"result":["a"],"error":{"code":1,"message":"x"}}`, "both a result and an error"},
 		"neither":           {`{"id":ID}`, "neither"},
 		"behind":            {`{"id":ID,"result":[]} {}`, "after top-level value"},
 		"twice":             {`{"id":ID,"result":[],"result":[]}`, "duplicate"},
-		"a list":            {`[{"id":ID,"result":[]}]`, "not of the form"},
+		"a list":            {`[{"id":ID,"result":[]}]`, "requested form"},
 		"nothing":           {``, "empty answer"},
 		"a page":            {`<html>`, "HTML"},
-		"a number for ever": {`{"id":ID,"result":[1` + strings.Repeat("0", 6000) + `]}`, "without end"},
+		"a number for ever": {`{"id":ID,"result":[1` + strings.Repeat("0", 6000) + `]}`, "too long"},
 		"names for ever":    {`{"id":ID,"result":{` + manyNames(70000) + `}}`, "too many members"},
 		"an error for ever": {`{"id":ID,"error":[` + strings.Repeat(`"0123456789",`, 200_000) + `1]}`,
 			"larger than the bound"},
@@ -312,7 +312,7 @@ func TestAStreamIsBounded(t *testing.T) {
 }
 
 // What was decoded before an answer turned out to be unsound is not left behind.
-func TestNothingIsLeftOfAnUnsoundAnswer(t *testing.T) {
+func TestNothingIsLeftOfAnInvalidAnswer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"result":{"A":7},"id":4711}`, `{"id":ID,"result":{"A":7}`,
 		`{"id":ID,"result":{"A":7,"B":8}}`,

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// enter makes sure that the endpoint has passed its check since it was last put aside, and returns the epoch in which
-// it has. Its error is a *fault or the context's.
+// enter makes sure that the endpoint has passed its check since its last cool-down, and returns the epoch of that
+// check. Its error is a *fault or the context's.
 func (c *Client) enter(ctx context.Context, e *endpoint) (uint64, error) {
 	if epoch, ok := c.pool.checkedSince(e, time.Time{}); ok {
 		return epoch, nil
@@ -16,8 +16,8 @@ func (c *Client) enter(ctx context.Context, e *endpoint) (uint64, error) {
 	return c.verify(ctx, e, time.Time{})
 }
 
-// reverify checks again before an answer through a new connection is accepted: behind the address there may be another
-// node now. The answer is thrown away when the check fails.
+// reverify checks again before an answer through a new connection is accepted: another node may be behind the address
+// now. The answer is discarded when the check fails.
 func (c *Client) reverify(ctx context.Context, e *endpoint) error {
 	since := c.cfg.Now().Add(-recheckAfter)
 	if _, ok := c.pool.checkedSince(e, since); ok || c.cfg.Check == nil {

@@ -38,7 +38,7 @@ func chainNode(t *testing.T, id *atomic.Value, checks *atomic.Int64, value strin
 	}))
 }
 
-func TestWrongChain(t *testing.T) {
+func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	var id atomic.Value
@@ -139,7 +139,7 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 }
 
 // What was sent to a node that then turns out to be the wrong one may yet have had an effect.
-func TestAnswerThrownAwayIsUnsure(t *testing.T) {
+func TestADiscardedAnswerLeavesTheOutcomeUnsure(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	var id atomic.Value
@@ -165,7 +165,7 @@ func TestAnswerThrownAwayIsUnsure(t *testing.T) {
 	wantState(t, c, 0, StateWrongChain)
 }
 
-func TestAFailedCheckIsSharedByThoseWhoWait(t *testing.T) {
+func TestWaitingCallersShareAFailedCheck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64
@@ -186,7 +186,7 @@ func TestAFailedCheckIsSharedByThoseWhoWait(t *testing.T) {
 }
 
 // A caller that goes away while it checks leaves no mark, and the next in line checks instead.
-func TestACheckerThatGoesAway(t *testing.T) {
+func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64

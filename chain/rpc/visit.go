@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Visit has visit called once for every endpoint of a client, in whatever state it is, all at the same time, and
-// returns what the calls have, in configured order. err is why the endpoint may not be asked, such as that it serves
-// another chain; the session is good for its name then and for nothing else. An endpoint that is put aside is not asked
-// before its pause is over. A visit that panics is made once more, with the panic as err.
+// Visit calls visit once for every endpoint of a client, in any state, all at the same time, and returns the results
+// in configured order. err says why the endpoint may not be asked, such as that it serves another chain; the session
+// then has only its name. An endpoint in a cool-down is not asked before the cool-down is over. A visit that panics is
+// made once more, with the panic as err.
 func Visit[T any](ctx context.Context, c *Client, visit func(ctx context.Context, s *Session, err error) T) []T {
 	found := make([]T, len(c.pool.endpoints))
 	var wg sync.WaitGroup
@@ -16,7 +16,7 @@ func Visit[T any](ctx context.Context, c *Client, visit func(ctx context.Context
 		wg.Go(func() {
 			epoch, err := c.enter(ctx, e)
 			if err != nil {
-				err = c.faultOf(err) // names no other endpoint, and no credential
+				err = c.faultOf(err) // without other endpoints' names and without credentials
 			}
 			s := &Session{client: c, endpoint: e, epoch: epoch}
 			once := func(err error) error {
@@ -26,7 +26,7 @@ func Visit[T any](ctx context.Context, c *Client, visit func(ctx context.Context
 				})
 			}
 			if panicked := once(err); panicked != nil {
-				_ = once(panicked) // twice is enough: it found nothing
+				_ = once(panicked) // a second panic leaves the zero result
 			}
 		})
 	}

@@ -18,7 +18,7 @@ const (
 	checksumBytes = 4
 )
 
-// Address returns the address of a key; the memo counts on a chain with a shared address only.
+// Address returns the address of a key; the memo is used only on a chain with a shared address.
 func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if _, err := btcec.ParsePubKey(pub); err != nil || len(pub) != btcec.PubKeyBytesLenCompressed {
 		return bursar.Address{}, fmt.Errorf("address of a key of %d bytes: not a short public key", len(pub))
@@ -30,7 +30,7 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: base}, nil
 }
 
-// ParseAddress takes an address in lower or upper case, with a memo on a chain with a shared address.
+// ParseAddress accepts an address in lower or upper case, with a memo on a chain with a shared address.
 func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
 	address := bursar.Address{Base: s}
 	if c.config.SharedAddress {
@@ -47,10 +47,10 @@ func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
 	return address, nil
 }
 
-// ParseContract takes what ParseAddress takes, without a memo.
+// ParseContract accepts what ParseAddress accepts, without a memo.
 func (c *Chain) ParseContract(s string) (string, error) { return c.parseBase(s) }
 
-// Named returns an address that no key opens, the same for the same name: an outsider or a token's contract.
+// Named returns an address without a key, the same for the same name: of an outsider or a token's contract.
 func (c *Chain) Named(name string) string { return c.base([]byte("named " + name)) }
 
 func (c *Chain) base(of []byte) string {

@@ -13,13 +13,13 @@ import (
 
 const (
 	defaultRate = 10
-	dustAmount  = 294 // by UTXOs, no output may be smaller
+	dustAmount  = 294 // the smallest output on the UTXO model
 )
 
-// errFeeLimit says that a transaction would cost more than the order allows.
-var errFeeLimit = errors.New("the fee is above the order's limit")
+// errFeeLimit says that a transaction would cost more than the request allows.
+var errFeeLimit = errors.New("the fee is above the request's limit")
 
-// Quote returns what a transaction with one coin and change, or a payment at twice the present rate, costs.
+// Quote returns the fee of a transaction with one input and change, or of a payment at twice the present rate.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	if err := c.enter(ctx, Quote); err != nil {
 		return bursar.Amount{}, err
@@ -34,7 +34,8 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return cost(c.weight(0, []chain.Payment{payment}), c.headroom()), nil
 }
 
-// headroom is the rate that a numbered transaction may pay at most: twice the present one, so that it survives a rise.
+// headroom returns the highest rate that a transaction with a nonce may pay: twice the present one, so that it
+// survives a rise.
 func (c *Chain) headroom() uint64 { return 2 * c.going }
 
 // refuse returns a *chain.RefusedError for a payment that can never be made.
@@ -48,7 +49,7 @@ func (c *Chain) refuse(payment chain.Payment) error {
 	}
 	switch {
 	case payment.Amount.Less(least):
-		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network carries no less than %s units", least)}
+		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network accepts no less than %s units", least)}
 	case payment.Contract != "" && payment.Address.Base == payment.Contract:
 		return &chain.RefusedError{Reason: "the address is the token's own contract"}
 	case c.wantsMemo[payment.Address.Base] && !payment.Address.HasMemo:
@@ -57,7 +58,7 @@ func (c *Chain) refuse(payment chain.Payment) error {
 	return nil
 }
 
-// refuseAny is refuse for several payments, and names those that are refused.
+// refuseAny is refuse for several payments; its error names those that are refused.
 func (c *Chain) refuseAny(payments []chain.Payment) error {
 	var first *chain.RefusedError
 	var which []int
@@ -73,12 +74,12 @@ func (c *Chain) refuseAny(payments []chain.Payment) error {
 	return &chain.RefusedPaymentsError{Refused: first, Payments: which}
 }
 
-// collects reports whether an order takes all that it may use to the hot address, less the fee.
+// collects reports whether a request moves all its inputs, less the fee, to the hot wallet.
 func collects(order chain.TxRequest) bool {
 	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
 }
 
-// Cheap reports whether blocks cost no more than in the beginning.
+// Cheap reports whether the fee rate is at most the initial one.
 func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	if err := c.enter(ctx, Quote); err != nil {
 		return false, err
@@ -87,7 +88,7 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return c.going <= defaultRate, nil
 }
 
-// Build builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
+// Build builds the request's transaction. A sweep of the native asset pays its fee out of its amount.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Build); err != nil {
 		return chain.UnsignedTx{}, err
@@ -95,14 +96,14 @@ func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	defer c.mu.Unlock()
 	unsigned, err := c.build(order)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.Kind, err)
+		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", order.Kind, err)
 	}
 	return unsigned, nil
 }
 
 func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
-		return chain.UnsignedTx{}, fmt.Errorf("an order of %d payments", n)
+		return chain.UnsignedTx{}, fmt.Errorf("a request of %d payments", n)
 	}
 	var sum bursar.Amount
 	if err := c.refuseAny(order.Payments); err != nil {
@@ -139,7 +140,7 @@ func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{Reservations: c.transaction(u, raw).resources, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
 }
 
-// mayBePruned reports whether a block that is no longer kept could hold an unsigned transaction's transaction.
+// mayBePruned reports whether a block that is no longer kept could include the transaction.
 func (c *Chain) mayBePruned(unsigned chain.UnsignedTx) bool {
 	if unsigned.Expires == 0 {
 		for _, resource := range unsigned.Reservations {
@@ -152,7 +153,7 @@ func (c *Chain) mayBePruned(unsigned chain.UnsignedTx) bool {
 	return unsigned.Expires < c.pruned+c.config.Expiry
 }
 
-// fee returns what a weight costs at a rate, and what replaces an earlier draft if that is more.
+// fee returns the fee of a weight at a rate, or the fee that replaces an earlier transaction if that is higher.
 func fee(weight, rate uint64, replaced *chain.UnsignedTx) bursar.Amount {
 	amount := cost(weight, rate)
 	if replaced == nil {
@@ -164,8 +165,9 @@ func fee(weight, rate uint64, replaced *chain.UnsignedTx) bursar.Amount {
 	return amount
 }
 
-// Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims
-// otherwise. Where the blocks that could hold the transaction were pruned, it is chain.ErrPruned.
+// Expired reports whether the final chain is past the transaction's last possible block, or another transaction on it
+// used one of the reservations. The error is chain.ErrPruned where the blocks that could include the transaction were
+// pruned.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {
 		return false, err
@@ -175,7 +177,7 @@ func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if included && uint64(at) >= c.pruned {
 		return false, nil
 	}
-	over := c.dead(unsigned.Reservations) || unsigned.Expires != 0 && c.finalHeight() > int(unsigned.Expires)
+	over := c.replaced(unsigned.Reservations) || unsigned.Expires != 0 && c.finalHeight() > int(unsigned.Expires)
 	if over && c.mayBePruned(unsigned) {
 		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
 	}

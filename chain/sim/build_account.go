@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// buildAccount numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it
-// knows nothing of what waits.
+// buildAccount sets the nonce and checks that the payer has enough besides what is reserved. Like every node's
+// balance, its view does not include waiting transactions.
 func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
 	nonce, err := c.nonce(order)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
 	return u, c.affordable(order, u, own)
 }
 
-// beyond is what the payer holds of an asset in the newest block, less what the order says is spoken for.
+// beyond returns the payer's balance of an asset in the newest block, less what the request reserves.
 func (c *Chain) beyond(order chain.TxRequest, contract string) bursar.Amount {
 	return c.ledger.balance(holding{contract, order.From.Base}).SubOrZero(order.ReservedOf(contract))
 }
@@ -60,8 +60,8 @@ func (c *Chain) affordable(order chain.TxRequest, u unsigned, own bursar.Amount)
 	return &chain.NeedsFundsError{Missing: missing}
 }
 
-// nonce returns the transaction's number: that of the unsigned transaction to replace, that of the books, or the next
-// by the newest block.
+// nonce returns the transaction's nonce: that of the transaction to replace, that of the books, or the next one by the
+// newest block.
 func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	next := c.ledger.nonces[order.From.Base]
 	if c.config.Unnumbered {
@@ -70,7 +70,7 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	if order.Replaces != nil {
 		nonce, err := reservedNonce(*order.Replaces, order.From.Base)
 		if err == nil && nonce < next {
-			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
+			err = fmt.Errorf("nonce %d of the transaction to replace is used", nonce)
 		}
 		return nonce, err
 	}
@@ -80,17 +80,17 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 		}
 		return *order.Nonce, nil
 	}
-	return next, nil // by blocks alone: what waits may be a payment that the books have forgotten
+	return next, nil // by blocks alone: a waiting transaction may be a payment that the books have lost
 }
 
 func reservedNonce(unsigned chain.UnsignedTx, base string) (uint64, error) {
 	if len(unsigned.Reservations) != 1 {
-		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", unsigned.Reservations)
+		return 0, fmt.Errorf("a transaction with the reservations %q cannot be replaced", unsigned.Reservations)
 	}
 	number, found := strings.CutPrefix(unsigned.Reservations[0], base+"/")
 	nonce, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || !found {
-		return 0, fmt.Errorf("claim %q is not of %s", unsigned.Reservations[0], base)
+		return 0, fmt.Errorf("the reservation %q is not of %s", unsigned.Reservations[0], base)
 	}
 	return nonce, nil
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it
-// takes all that this one names and, where they do not bring the higher fee, further ones that are in a block.
+// buildUTXOs takes UTXOs in the given order until they are enough, or all of them for a sweep. To replace an earlier
+// transaction it takes all inputs of that one and, where they do not cover the higher fee, further ones that are in a
+// block.
 func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	utxos, least := order.UTXOs, 1
 	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
@@ -22,7 +23,7 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.UTXOs, order.Replaces.Reservations)
 		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
-			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
+			return unsigned{}, errors.New("the request lacks UTXOs of the transaction to replace")
 		}
 		utxos, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
 	}
@@ -35,7 +36,7 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 		u.Inputs = append(u.Inputs, input{utxo.Outpoint, utxo.Source, utxo.Amount})
 		var err error
 		if in, err = in.Add(utxo.Amount); err != nil {
-			return u, fmt.Errorf("sum of coins: %w", err)
+			return u, fmt.Errorf("sum of UTXOs: %w", err)
 		}
 		if i < least-1 {
 			continue
@@ -49,7 +50,8 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 }
 
-// tooMany tells an order whose coins are too small from one whose coins are too little.
+// tooMany distinguishes a request whose UTXOs are too small, and so too many, from one whose UTXOs do not add up to
+// enough.
 func (c *Chain) tooMany(order chain.TxRequest, utxos []chain.UTXO, in bursar.Amount) error {
 	all := bursar.Amount{}
 	for _, utxo := range utxos {
@@ -62,7 +64,7 @@ func (c *Chain) tooMany(order chain.TxRequest, utxos []chain.UTXO, in bursar.Amo
 	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
 }
 
-// balanceUTXOs sets fee and change so that what goes in comes out, and reports whether the UTXOs are enough.
+// balanceUTXOs sets fee and change so that inputs equal outputs and fee, and reports whether the UTXOs are enough.
 func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
 	u.Payments = slices.Clone(order.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)
@@ -83,7 +85,7 @@ func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount
 	dearer := fee(weight, c.going, order.Replaces)
 	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
 	if change.Amount.Less(bursar.Units(dustAmount)) {
-		u.Fee = must(u.Fee.Add(rest)) // the rest is not worth an output
+		u.Fee = must(u.Fee.Add(rest)) // the rest is too small for an output
 		return u, true
 	}
 	with[len(with)-1] = change
@@ -91,7 +93,7 @@ func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount
 	return u, true
 }
 
-// named returns the UTXOs with the claims, in the order of the claims.
+// named returns the UTXOs with the given outpoints, in that order.
 func named(utxos []chain.UTXO, resources []string) []chain.UTXO {
 	var found []chain.UTXO
 	for _, resource := range resources {
@@ -102,7 +104,7 @@ func named(utxos []chain.UTXO, resources []string) []chain.UTXO {
 	return found
 }
 
-// beside returns the UTXOs in blocks that are none of the claims.
+// beside returns the UTXOs in blocks whose outpoints are not among the given ones.
 func beside(utxos []chain.UTXO, resources []string) []chain.UTXO {
 	var further []chain.UTXO
 	for _, utxo := range utxos {

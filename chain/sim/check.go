@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Check proves the books: the balances of each asset add up to its supply, nothing is in flight, and each base's UTXOs
-// add up to its balance. It returns the first difference.
+// Check checks that the balances of each asset add up to its supply, that nothing is in flight, and that each base's
+// UTXOs add up to its balance. It returns the first difference as an error.
 func (c *Chain) Check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *Chain) Check() error {
 	for h, amount := range c.ledger.balances {
 		outside := h.base == faucet || h.base == miner
 		if !outside && amounts[h.base] != amount {
-			return fmt.Errorf("coins of %s add up to %s, its balance is %s", h.base, amounts[h.base], amount)
+			return fmt.Errorf("UTXOs of %s add up to %s, its balance is %s", h.base, amounts[h.base], amount)
 		}
 	}
 	return nil

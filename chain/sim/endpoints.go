@@ -12,19 +12,19 @@ import (
 
 var _ chain.EndpointReader = (*Chain)(nil)
 
-// backend is what answers behind one endpoint: by itself the whole chain, with faults a worse one.
+// backend is the node behind one endpoint: it shows the whole chain unless a fault is set.
 type backend struct {
 	endpoint chain.Endpoint
 	down     bool
 	hangs    chan struct{} // closed when it answers again; nil: it does not hang
 	behind   int
-	frozen   []*block // the chain as it stood when it was frozen
-	fork     uint64   // the height from which its blocks are others; 0: none are
+	frozen   []*block // the chain as it was when it was frozen
+	fork     uint64   // the height from which it shows other blocks; 0: no fork
 	forged   map[uint64][]*entry
 	censored map[string]bool
 }
 
-// Endpoints returns what Config named.
+// Endpoints returns Config.Endpoints.
 func (c *Chain) Endpoints() []chain.Endpoint {
 	list := make([]chain.Endpoint, len(c.backends))
 	for i, b := range c.backends {
@@ -63,13 +63,13 @@ func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, wat
 	return blocks[height].seenBy(watch), nil
 }
 
-// Down makes an endpoint answer every question with ErrNode, or answer again.
+// Down makes an endpoint answer every query with ErrNode, or answer again.
 func (c *Chain) Down(endpoint string, down bool) {
 	c.control(endpoint, func(b *backend) { b.down = down })
 }
 
-// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was
-// left open fails with ErrNode.
+// Hang makes an endpoint leave every query unanswered until its context ends or the endpoint answers again; then
+// unanswered queries fail with ErrNode.
 func (c *Chain) Hang(endpoint string, hangs bool) {
 	c.control(endpoint, func(b *backend) {
 		b.release()
@@ -91,7 +91,8 @@ func (c *Chain) Behind(endpoint string, n int) {
 	c.control(endpoint, func(b *backend) { b.behind = n })
 }
 
-// Freeze makes an endpoint show the chain as it is now, whatever is mined and replaced, or as it really is again.
+// Freeze makes an endpoint keep showing the chain as it is now, whatever is mined and replaced, or show it as it
+// really is again.
 func (c *Chain) Freeze(endpoint string, freeze bool) {
 	c.control(endpoint, func(b *backend) {
 		if b.frozen = nil; freeze {
@@ -140,7 +141,7 @@ func (c *Chain) Censor(endpoint string, txIDs ...string) {
 	})
 }
 
-// Heal ends all that is wrong with an endpoint.
+// Heal ends all faults of an endpoint.
 func (c *Chain) Heal(endpoint string) {
 	c.control(endpoint, func(b *backend) {
 		b.release()
@@ -148,15 +149,15 @@ func (c *Chain) Heal(endpoint string) {
 	})
 }
 
-// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first
-// that is not down again.
+// Rotate makes every query that names no endpoint go to the next one, as a load balancer does, or again to the first
+// that is not down.
 func (c *Chain) Rotate(rotate bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rotates = rotate
 }
 
-// Prune makes all endpoints lack the blocks below a height, as a node that keeps little.
+// Prune makes all endpoints lack the blocks below a height, as pruned nodes do.
 func (c *Chain) Prune(height uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,14 +171,14 @@ func newBackend(e chain.Endpoint) backend {
 func (c *Chain) control(endpoint string, change func(*backend)) {
 	b := c.named(endpoint)()
 	if b == nil {
-		panic("sim: no endpoint is called " + endpoint)
+		panic("sim: there is no endpoint " + endpoint)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(b)
 }
 
-// named finds an endpoint by its name. The list of them never changes.
+// named returns an endpoint by its name. The list of endpoints never changes.
 func (c *Chain) named(endpoint string) func() *backend {
 	return func() *backend {
 		for i := range c.backends {
@@ -189,7 +190,7 @@ func (c *Chain) named(endpoint string) func() *backend {
 	}
 }
 
-// chosen is the endpoint that answers the next question, with the chain locked.
+// chosen returns the endpoint that answers the next query. The chain must be locked.
 func (c *Chain) chosen() *backend {
 	if c.rotates {
 		c.turn++
@@ -203,7 +204,7 @@ func (c *Chain) chosen() *backend {
 	return &c.backends[0]
 }
 
-// enterOn is enter for a question to one endpoint: with no error the chain is locked.
+// enterOn is enter for a query to one endpoint: without an error the chain is locked.
 func (c *Chain) enterOn(ctx context.Context, method Method, which func() *backend) (*backend, error) {
 	if err := c.admit(ctx, method); err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (c *Chain) seenThrough(b *backend) []*block {
 	return blocks
 }
 
-// twisted returns the block at a height as the endpoint shows it, over blocks that are twisted already.
+// twisted returns the block at a height as the endpoint shows it, on top of the blocks that it was already applied to.
 func (b *backend) twisted(blocks []*block, height uint64) *block {
 	shown := *blocks[height]
 	if b.fork > 0 && height >= b.fork {

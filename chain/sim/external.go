@@ -9,8 +9,8 @@ import (
 )
 
 // ExternalSpend makes an external spend: payments by somebody else with the key of one of our addresses. It replaces
-// whatever waits with the same claims and enters the next block at any rate. Payments of more than there is fail where
-// tokens move, and panic by UTXOs.
+// waiting transactions that use the same outpoints or nonce and is included in the next block at any rate. Payments
+// beyond the balance fail for tokens, and panic on the UTXO model.
 func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, false, payments)
 }
@@ -36,7 +36,8 @@ func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment)
 	return tx.id
 }
 
-// takeUTXOs lets an external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
+// takeUTXOs lets an external transaction spend UTXOs of a base, in the order of their outpoints, and pay the rest back
+// to it.
 func (c *Chain) takeUTXOs(tx *transaction, base string) {
 	var resources []string
 	for resource, unspent := range c.ledger.utxos {
@@ -60,10 +61,10 @@ func (c *Chain) takeUTXOs(tx *transaction, base string) {
 			return
 		}
 	}
-	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
+	panic(fmt.Sprintf("sim: %s has too little for an external spend", base))
 }
 
-// external shows an entry as an external spend of each watched address that it spends from.
+// external returns an entry as an external spend of each watched address that it spends from.
 func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 	for _, base := range e.tx.payers() {
 		if !watch.Pays(base) {
@@ -78,9 +79,8 @@ func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 	return found
 }
 
-// DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation
-// dropped: that payment can never come back. Expired does not tell, as no real node does: the blocks' Funding and Spent
-// do.
+// DoubleSpend makes an outsider spend again, in the next block, the inputs of a payment that a reorg dropped: that
+// payment can never come back. Expired does not show it, as no real node does: the blocks' Funding and Spent do.
 func (c *Chain) DoubleSpend(txID string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,17 +89,17 @@ func (c *Chain) DoubleSpend(txID string) string {
 		panic("sim: no reorganisation dropped a payment " + txID)
 	}
 	if !old.makesUTXOs {
-		panic("sim: a payment spends nothing that could be spent again on a chain that spends by nonce")
+		panic("sim: DoubleSpend needs a chain of the UTXO model")
 	}
 	again := &transaction{id: c.nextID("double spend"), outside: true, makesUTXOs: true, resources: old.resources}
 	c.waiting = append(c.waiting, again)
 	return again.id
 }
 
-// dead reports whether the final chain proves that a transaction with these claims can never be included, because
-// another has used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from
-// the blocks.
-func (c *Chain) dead(resources []string) bool {
+// replaced reports whether the final chain proves that a transaction with these reservations can never be included,
+// because another has used one of them. This is for the account model; on the UTXO model the core reads it from the
+// blocks.
+func (c *Chain) replaced(resources []string) bool {
 	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(resources, func(resource string) bool {
 		at, used := c.used[resource]
 		return used && c.final(at)

@@ -23,12 +23,12 @@ const (
 	BlockOn   Method = "block through one endpoint"
 )
 
-// Outcome is what becomes of a broadcast that goes wrong.
+// Outcome is the result of a broadcast that goes wrong.
 type Outcome string
 
 // The ways in which a broadcast goes wrong.
 const (
-	TakenUnknown Outcome = "taken, but the answer is an error" // the transaction waits like any other
+	TakenUnknown Outcome = "taken, but the answer is an error" // the transaction is in the mempool like any other
 	LostUnknown  Outcome = "lost, and the answer is an error"
 	LostSilently Outcome = "lost, but the answer is good"
 )
@@ -48,7 +48,8 @@ func (c *Chain) Fail(method Method, times int, err error) {
 	}
 }
 
-// FailBroadcasts gives the next broadcasts that would have succeeded an outcome. "Already known" is no such broadcast.
+// FailBroadcasts sets the outcome of the next broadcasts that would have succeeded. "Already known" does not count as
+// one.
 func (c *Chain) FailBroadcasts(outcome Outcome, times int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +58,7 @@ func (c *Chain) FailBroadcasts(outcome Outcome, times int) {
 	}
 }
 
-// ClearFaults forgets the faults that have not happened.
+// ClearFaults removes the faults that have not happened yet.
 func (c *Chain) ClearFaults() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +66,7 @@ func (c *Chain) ClearFaults() {
 	c.outcomes = nil
 }
 
-// HoldFinality makes finality stand still, or go on.
+// HoldFinality stops finality, or lets it go on.
 func (c *Chain) HoldFinality(hold bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,14 +74,14 @@ func (c *Chain) HoldFinality(hold bool) {
 	c.held = hold
 }
 
-// enter begins a call of the seam that every endpoint answers alike: with no error the chain is locked, and the caller
-// unlocks it.
+// enter starts a call of the chain interface that every endpoint answers alike: without an error the chain is locked,
+// and the caller must unlock it.
 func (c *Chain) enter(ctx context.Context, method Method) error {
 	_, err := c.enterOn(ctx, method, c.chosen)
 	return err
 }
 
-// admit lets a call in that no fault was set for: with no error the chain is locked.
+// admit lets a call in that no fault was set for: without an error the chain is locked.
 func (c *Chain) admit(ctx context.Context, method Method) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", method, err)

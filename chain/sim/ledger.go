@@ -8,17 +8,17 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Holders that have no address.
+// The holders without an address.
 const (
-	faucet = "faucet"   // where outsiders' money comes from; it begins with the whole supply
-	miner  = "miner"    // where fees go
-	flight = "(flight)" // what a transaction's UTXOs bring, until its outputs take it; empty between transactions
+	faucet = "faucet"   // the source of outsiders' money; it starts with the whole supply
+	miner  = "miner"    // collects the fees
+	flight = "(flight)" // the sum of a transaction's inputs until its outputs take it; empty between transactions
 )
 
-// ledger is the state of the chain at its newest block. Whatever it does can be undone.
+// ledger is the state of the chain at its newest block. Every change can be undone.
 type ledger struct {
 	balances map[holding]bursar.Amount
-	utxos    map[string]utxo   // unspent, by claim
+	utxos    map[string]utxo   // unspent, by outpoint
 	nonces   map[string]uint64 // the next one, by base
 	closed   map[string]bool   // bases to which every payment fails
 	tokens   map[string]*token // by contract
@@ -33,24 +33,24 @@ type utxo struct {
 	from   uint64 // the height from which it may be spent
 }
 
-// move is value that goes from one holder to another.
+// move is value that moves from one holder to another.
 type move struct {
 	contract, from, to string
 	amount             bursar.Amount
 }
 
-// entry is a transaction in a block and all that it did.
+// entry is a transaction in a block with its effects.
 type entry struct {
 	tx     *transaction
 	failed bool
 	fee    bursar.Amount
 	moves  []move
 	spent  []utxo
-	// delivered is what reached each payment's receiver; nil for an entry that is forged or failed.
+	// delivered is how much each payment's receiver got; nil for an entry that is forged or failed.
 	delivered []bursar.Amount
 }
 
-// errWaits says that a transaction cannot enter the next block; perhaps it can later.
+// errWaits says that a transaction cannot be included in the next block; it may be possible later.
 var errWaits = errors.New("the transaction cannot be included now")
 
 func newLedger() ledger {
@@ -73,7 +73,7 @@ func (l *ledger) move(m move) {
 	l.balances[to] = must(l.balance(to).Add(m.amount))
 }
 
-// include applies a transaction to the block at a height, where each unit of weight costs rate.
+// include applies a transaction to the block at a height, whose fee rate is rate.
 func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	if tx.expires != 0 && height > tx.expires {
 		return nil, fmt.Errorf("%w: it expired at %d", errWaits, tx.expires)
@@ -102,7 +102,7 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	return e, nil
 }
 
-// fromOutside is a payment of outsiders, or a token issuer's seizure.
+// fromOutside applies a payment of outsiders, or a token issuer's seizure.
 func (l *ledger) fromOutside(tx *transaction) *entry {
 	e := &entry{tx: tx, failed: tx.fails}
 	if tx.seizes.base != "" {
@@ -124,7 +124,7 @@ func (l *ledger) useUTXOs(tx *transaction, height, rate uint64) (*entry, error) 
 	for _, in := range tx.inputs {
 		unspent, known := l.utxos[in.Resource]
 		if !known || unspent.from > height {
-			return nil, fmt.Errorf("%w: coin %s cannot be spent", errWaits, in.Resource)
+			return nil, fmt.Errorf("%w: the UTXO %s cannot be spent", errWaits, in.Resource)
 		}
 		e.spent = append(e.spent, unspent)
 		e.moves = append(e.moves, move{"", unspent.base, flight, unspent.amount})
@@ -156,7 +156,7 @@ func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
 	return e, nil
 }
 
-// undo takes back what include did; entries are undone from the newest to the oldest.
+// undo reverts include; entries must be undone from the newest to the oldest.
 func (l *ledger) undo(e *entry) {
 	if e.tx.makesUTXOs && !e.failed {
 		for i := range e.tx.payments {
@@ -177,7 +177,7 @@ func (l *ledger) undo(e *entry) {
 
 func cost(weight, rate uint64) bursar.Amount { return must(bursar.Units(weight).Mul(rate)) }
 
-// must is for sums that the supply bounds.
+// must returns a sum that the supply bounds, and panics on an error.
 func must(amount bursar.Amount, err error) bursar.Amount {
 	if err != nil {
 		panic("sim: " + err.Error())
@@ -185,20 +185,20 @@ func must(amount bursar.Amount, err error) bursar.Amount {
 	return amount
 }
 
-// transaction is what waits and what enters blocks; it never changes.
+// transaction is a transaction in the mempool and in blocks; it never changes.
 type transaction struct {
 	id         string
 	resources  []string
-	inputs     []input // by UTXOs
-	payer      string  // by nonce
+	inputs     []input // on the UTXO model
+	payer      string  // on the account model
 	nonce      uint64
 	payments   []chain.Payment
 	weight     uint64
-	fee        bursar.Amount // by UTXOs what it pays, by nonce the most that it pays
+	fee        bursar.Amount // the fee on the UTXO model, the highest fee on the account model
 	expires    uint64
 	makesUTXOs bool
-	outside    bool // an outsider's: no fee, and no claim unless it was double-spent
-	unnumbered bool // by nonce, and without one
+	outside    bool // an outsider's: without a fee, and without inputs unless it was double-spent
+	unnumbered bool // on the account model, without a nonce
 	seizes     holding
 	fails      bool
 	unproven   bool
@@ -207,7 +207,7 @@ type transaction struct {
 
 func (tx *transaction) numbered() bool { return tx.payer != "" }
 
-// withReservations fills in what the transaction uses up.
+// withReservations sets the outpoints or the nonce that the transaction uses up.
 func (tx *transaction) withReservations() *transaction {
 	switch {
 	case tx.unnumbered:
@@ -223,7 +223,7 @@ func (tx *transaction) withReservations() *transaction {
 
 func (tx *transaction) output(i int) string { return fmt.Sprintf("%s:%d", tx.id, i) }
 
-// outputs returns the names of the UTXOs that a transaction makes.
+// outputs returns the outpoints that a transaction creates.
 func (tx *transaction) outputs() []string {
 	if !tx.makesUTXOs {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 var _ chain.Listener = (*Chain)(nil)
 
-// Listen is the method of that name, which can be made to fail.
+// Listen is the method Chain.Listen, which can be made to fail.
 const Listen Method = "listen"
 
 // subscription is one listener. It ends when it is cut.
@@ -18,7 +18,7 @@ type subscription struct {
 	cut       chan struct{}
 }
 
-// Listen announces every block that is made, whatever the URL is, until ctx ends or Cut ends it.
+// Listen announces every new block, whatever the URL is, until ctx ends or Cut ends it.
 func (c *Chain) Listen(ctx context.Context, _ string, announced func()) error {
 	if err := c.enter(ctx, Listen); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *Chain) Cut() int {
 	return n
 }
 
-// announce tells every listener of a new block. The chain is locked.
+// announce notifies every listener of a new block. The chain must be locked.
 func (c *Chain) announce() {
 	for s := range c.listeners {
 		s.announced()

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Mine adds n blocks; the first takes all that waits and pays enough. It returns the newest.
+// Mine adds n blocks and returns the newest. The first includes all waiting transactions that pay enough.
 func (c *Chain) Mine(n int) chain.BlockRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,8 +21,8 @@ func (c *Chain) Mine(n int) chain.BlockRef {
 	return c.tip().ref
 }
 
-// appendBlock makes the next block of all candidates that can be included at a rate, in as many rounds as it takes when
-// one needs another.
+// appendBlock makes the next block of all candidates that can be included at a rate, in as many rounds as the
+// dependencies between them need.
 func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 	height := len(c.blocks)
 	b := &block{ref: chain.BlockRef{Height: uint64(height)}, time: c.timeOf(height), rate: rate}
@@ -52,7 +52,7 @@ func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 	c.settlePool(b)
 }
 
-// beaten reports whether another transaction of outsiders has used what this one would use.
+// beaten reports whether another transaction of outsiders has spent what this one would spend.
 func (c *Chain) beaten(tx *transaction) bool {
 	if !tx.outside {
 		return false
@@ -81,7 +81,7 @@ func (c *Chain) seal(b *block) {
 	c.announce()
 }
 
-// settlePool drops what is in the new block, what conflicts with it and what has expired.
+// settlePool removes transactions from the mempool that are in the new block, conflict with it or have expired.
 func (c *Chain) settlePool(b *block) {
 	c.waiting = slices.DeleteFunc(c.waiting, func(tx *transaction) bool {
 		_, included := c.where[tx.id]
@@ -94,7 +94,7 @@ func (c *Chain) settlePool(b *block) {
 	c.evict(resources)
 }
 
-// timeOf returns a block's time: so many paces after a fixed day, or the present time where that is later.
+// timeOf returns a block's time: its height times Pace after a fixed day, or the present time if that is later.
 func (c *Chain) timeOf(height int) time.Time {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	at := start.Add(time.Duration(height) * c.config.Pace)
@@ -111,21 +111,21 @@ func (c *Chain) timeOf(height int) time.Time {
 }
 
 // Reorg replaces the last depth blocks by depth+1 others with the same transactions, each one block later on a chain
-// without expiry. Dropped ones are gone as if they had never been sent, and so is what cannot be without them; Restore
-// brings them back.
+// without expiry. Dropped ones are gone as if they had never been sent, and so are transactions that depend on them;
+// Restore brings them back.
 func (c *Chain) Reorg(depth int, drop ...string) chain.BlockRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.reorg(depth, nil, drop)
 }
 
-// ReorgBack is Reorg, and a transaction that an earlier reorganisation dropped enters the first of the new blocks.
+// ReorgBack is Reorg, and a transaction that an earlier reorg dropped is included in the first of the new blocks.
 func (c *Chain) ReorgBack(depth int, back string, drop ...string) chain.BlockRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tx, known := c.dropped[back]
 	if !known {
-		panic("sim: no reorganisation dropped " + back)
+		panic("sim: no reorg dropped " + back)
 	}
 	delete(c.dropped, back)
 	return c.reorg(depth, []*transaction{tx}, drop)
@@ -133,9 +133,9 @@ func (c *Chain) ReorgBack(depth int, back string, drop ...string) chain.BlockRef
 
 func (c *Chain) reorg(depth int, first []*transaction, drop []string) chain.BlockRef {
 	if depth < 1 || depth >= len(c.blocks) {
-		panic(fmt.Sprintf("sim: a reorganisation of %d blocks in a chain of %d", depth, len(c.blocks)))
+		panic(fmt.Sprintf("sim: a reorg of %d blocks in a chain of %d", depth, len(c.blocks)))
 	}
-	replaced := c.pop(depth)
+	replaced := c.rollBack(depth)
 	if c.config.Expiry == 0 {
 		replaced = append([]*block{{}}, replaced...)
 	} else {
@@ -151,7 +151,7 @@ func (c *Chain) reorg(depth int, first []*transaction, drop []string) chain.Bloc
 				again = append(again, e.tx)
 			}
 		}
-		c.appendBlock(again, old.rate) // what paid enough once pays enough again
+		c.appendBlock(again, old.rate) // a transaction that paid enough once pays enough again
 	}
 	for _, old := range replaced {
 		for _, e := range old.entries {
@@ -164,14 +164,14 @@ func (c *Chain) reorg(depth int, first []*transaction, drop []string) chain.Bloc
 	return c.tip().ref
 }
 
-// Restore makes transactions that a reorganisation dropped wait for the next block again.
+// Restore puts transactions that a reorg dropped back into the mempool.
 func (c *Chain) Restore(txIDs ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, txID := range txIDs {
 		tx, known := c.dropped[txID]
 		if !known {
-			panic("sim: no reorganisation dropped " + txID)
+			panic("sim: no reorg dropped " + txID)
 		}
 		delete(c.dropped, txID)
 		if !c.knows(txID) {
@@ -180,7 +180,7 @@ func (c *Chain) Restore(txIDs ...string) {
 	}
 }
 
-// Dropped reports whether a reorganisation dropped a transaction that Restore can bring back.
+// Dropped reports whether a reorg dropped a transaction that Restore can bring back.
 func (c *Chain) Dropped(txID string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,8 +188,8 @@ func (c *Chain) Dropped(txID string) bool {
 	return is
 }
 
-// pop takes the newest blocks off the chain and undoes them.
-func (c *Chain) pop(depth int) []*block {
+// rollBack removes the newest blocks from the chain and undoes them.
+func (c *Chain) rollBack(depth int) []*block {
 	from := len(c.blocks) - depth
 	gone := slices.Clone(c.blocks[from:])
 	for i := len(gone) - 1; i >= 0; i-- {
@@ -202,6 +202,6 @@ func (c *Chain) pop(depth int) []*block {
 			}
 		}
 	}
-	c.blocks = slices.Clone(c.blocks[:from]) // readers may still hold the old ones
+	c.blocks = slices.Clone(c.blocks[:from]) // readers may still use the old ones
 	return gone
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Outside is a transaction of outsiders, who hold enough of every asset and pay no fee.
+// Outside is a transaction of outsiders, who have enough of every asset and pay no fee.
 type Outside struct {
 	Payments []chain.Payment
-	Failed   bool   // it will stand in a block and deliver nothing
-	Unproven bool   // its transfers are seen as differences of balances only
-	Maturity uint64 // so many blocks later the value counts and can be spent, as with a coinbase
+	Failed   bool   // it is included in a block and delivers nothing
+	Unproven bool   // its transfers are seen only as differences of balances
+	Maturity uint64 // after so many blocks the value counts and can be spent, as with a coinbase
 }
 
-// Pay makes a transaction of outsiders wait for the next block and returns its id.
+// Pay puts a transaction of outsiders into the mempool and returns its id.
 func (c *Chain) Pay(payments ...chain.Payment) string { return c.Send(Outside{Payments: payments}) }
 
 // PayFailed is Pay with a transaction that fails in its block.
@@ -25,7 +25,7 @@ func (c *Chain) PayFailed(payments ...chain.Payment) string {
 	return c.Send(Outside{Payments: payments, Failed: true})
 }
 
-// Send makes a transaction of outsiders wait for the next block and returns its id.
+// Send puts a transaction of outsiders into the mempool and returns its id.
 func (c *Chain) Send(out Outside) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,14 +52,14 @@ func (c *Chain) Close(base string) {
 	c.ledger.closed[base] = true
 }
 
-// Open ends what Close began.
+// Open reverts Close.
 func (c *Chain) Open(base string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.ledger.closed, base)
 }
 
-// RequireMemo makes Quote and Draft refuse payments to a base without a memo.
+// RequireMemo makes Quote and Build refuse payments to a base without a memo.
 func (c *Chain) RequireMemo(base string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Broadcast takes a transaction into the pool, where it replaces those that use the same claims for a lower fee.
+// Broadcast takes a transaction into the mempool, where it replaces those that use the same outpoints or nonce for a
+// lower fee.
 func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	if err := c.enter(ctx, Broadcast); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	return nil
 }
 
-// open reads what is sent and checks it as every node does, anyone who assembled it.
+// open decodes a sent transaction and checks it as every node does, whoever assembled it.
 func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
 	var parts signed
 	decoder := json.NewDecoder(bytes.NewReader(sent.Raw))
@@ -76,7 +77,7 @@ func (c *Chain) waits(txID string) *transaction {
 	return nil
 }
 
-// admissible decides whether a transaction may wait, replacing what it conflicts with.
+// admissible decides whether a transaction may enter the mempool, where it replaces those that conflict with it.
 func (c *Chain) admissible(tx *transaction) error {
 	height := c.finalHeight()
 	if tx.expires != 0 && height >= int(tx.expires) {
@@ -106,21 +107,21 @@ func (c *Chain) admissible(tx *transaction) error {
 	return nil
 }
 
-// bumping returns the least fee that replaces another: an eighth and one unit more.
+// bumping returns the lowest fee that replaces another: an eighth and one unit more.
 func bumping(fee bursar.Amount) bursar.Amount {
 	eighth, _ := fee.Div(8)
 	return must(must(fee.Add(eighth)).Add(bursar.Units(1)))
 }
 
-// covered checks that UTXOs exist as the inputs say, or that the payer can pay.
+// covered checks that the inputs' UTXOs exist with their amounts and owners, or that the payer can pay.
 func (c *Chain) covered(tx *transaction) error {
 	for _, in := range tx.inputs {
 		known, exists := c.utxo(in.Resource)
 		if !exists {
-			return fmt.Errorf("coin %s is missing", in.Resource)
+			return fmt.Errorf("the UTXO %s is missing", in.Resource)
 		}
 		if known.base != in.Source.Base || known.amount != in.Amount {
-			return fmt.Errorf("%w: coin %s is another one", chain.ErrRejected, in.Resource)
+			return fmt.Errorf("%w: the UTXO %s has another amount or owner", chain.ErrRejected, in.Resource)
 		}
 	}
 	if !tx.numbered() {
@@ -148,10 +149,10 @@ func (c *Chain) utxo(resource string) (utxo, bool) {
 	return utxo{}, false
 }
 
-// cutOutput reads the transaction and the output from a UTXO's name.
+// cutOutput returns the transaction and the output of an outpoint.
 func cutOutput(resource string) (txID, output string, is bool) { return strings.Cut(resource, ":") }
 
-// conflicts returns the waiting transactions that use one of the claims.
+// conflicts returns the waiting transactions that use one of the outpoints or nonces.
 func (c *Chain) conflicts(resources []string) []*transaction {
 	if len(c.waiting) == 0 {
 		return nil
@@ -169,7 +170,8 @@ func (c *Chain) conflicts(resources []string) []*transaction {
 	return found
 }
 
-// evict removes what uses the claims from the pool, and what spends the outputs of what it removes.
+// evict removes the transactions that use the outpoints or nonces from the mempool, and those that spend their
+// outputs.
 func (c *Chain) evict(resources []string) {
 	for len(resources) > 0 {
 		gone := c.conflicts(resources)
@@ -181,7 +183,7 @@ func (c *Chain) evict(resources []string) {
 	}
 }
 
-// Waiting returns the ids of the transactions that wait, in the order of their arrival.
+// Waiting returns the ids of the transactions in the mempool, in the order in which they came.
 func (c *Chain) Waiting() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +194,7 @@ func (c *Chain) Waiting() []string {
 	return ids
 }
 
-// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back
+// Forget empties the mempool, as a node does that restarts, and returns the transactions' ids. Restore brings back
 // those of outsiders and external spends; ours are broadcast again.
 func (c *Chain) Forget() (dropped []string) {
 	c.mu.Lock()

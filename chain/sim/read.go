@@ -19,7 +19,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return c.headOf(b), nil
 }
 
-// headOf is the end of the chain as an endpoint shows it.
+// headOf returns the head of the chain as an endpoint shows it.
 func (c *Chain) headOf(b *backend) chain.Head {
 	blocks := c.seenThrough(b)
 	head := chain.Head{Latest: blocks[len(blocks)-1].ref}
@@ -63,7 +63,7 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	return c.blocks[height].ref, nil
 }
 
-// After returns the blocks that follow last. The watch is asked without any lock, so it may call the chain.
+// After returns the blocks that follow last. The watch is asked without a lock held, so it may call the chain.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.blocksAfter(ctx, last, limit)
 	if err != nil || len(blocks) == 0 {
@@ -88,7 +88,7 @@ func (c *Chain) blocksAfter(ctx context.Context, last chain.BlockRef, limit int)
 	blocks := c.seenThrough(b)
 	switch {
 	case last.Height >= uint64(len(blocks)) && (b.behind > 0 || b.frozen != nil):
-		return nil, nil // an endpoint that is behind knows nothing of it
+		return nil, nil // an endpoint that is behind does not know the block
 	case last.Height >= uint64(len(blocks)) || blocks[last.Height].ref != last:
 		return nil, fmt.Errorf("blocks after %d: %w", last.Height, chain.ErrOffChain)
 	}
@@ -127,7 +127,7 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 	return seen
 }
 
-// spentFor names the claims that a watch asks about.
+// spentFor returns the outputs that a block spent and that a watch asks about.
 func (e *entry) spentFor(watch chain.Watch) (spent []chain.Spent) {
 	asks, is := watch.(chain.OutputWatch)
 	if !is || !asks.AsksSpends() {
@@ -162,7 +162,7 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 	return transfers
 }
 
-// Holdings returns what bases held after a block, by undoing what came after it.
+// Holdings returns the balances of bases after a block, by undoing the blocks after it.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -197,14 +197,14 @@ func (c *Chain) holdings(bases []string, contract string, at chain.BlockRef) ([]
 	return held, nil
 }
 
-// Balance returns what a base holds in the newest block.
+// Balance returns the balance of a base in the newest block.
 func (c *Chain) Balance(base, contract string) bursar.Amount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ledger.balance(holding{contract, base})
 }
 
-// Heights returns the heights of the newest block that is final, less than 0 while none is, and of the newest one.
+// Heights returns the height of the newest final block, negative while there is none, and of the newest block.
 func (c *Chain) Heights() (final int, latest uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +213,7 @@ func (c *Chain) Heights() (final int, latest uint64) {
 
 func (c *Chain) tip() *block { return c.blocks[len(c.blocks)-1] }
 
-// finalHeight returns the height of the newest final block, and less than 0 while there is none.
+// finalHeight returns the height of the newest final block, negative while there is none.
 func (c *Chain) finalHeight() int {
 	if c.held {
 		return c.heldAt

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Real answers as the chain really is, whatever its endpoints show and however often its nodes fail, and disturbs
-// neither: for who judges a service, and never for the service itself.
+// Real reads the chain as it really is, whatever its endpoints show and however often its nodes fail, and uses up none
+// of their faults. It is for tests that check a service, and never for the service itself.
 type Real struct{ *Chain }
 
 // At is Chain.At.
@@ -22,7 +22,7 @@ func (r Real) At(_ context.Context, height uint64) (chain.BlockRef, error) {
 	return r.blocks[height].ref, nil
 }
 
-// After is Chain.After, for a watch that has nothing to read.
+// After is Chain.After without a call of Sync, for a watch that has nothing to load.
 func (r Real) After(_ context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,13 +1,12 @@
-// Package sim is a chain in memory, for tests and simulations: it keeps every promise of the chain seam, and it does at
-// a word what real chains do once in years. It holds blocks, reorganisations, a pool of waiting transactions with
-// replacement, expiry, failing transactions, foreign use of our keys and faults of the node.
+// Package sim is a chain in memory, for tests and simulations: it keeps every guarantee of package chain's interface,
+// and does on request what real chains do once in years. It simulates blocks, reorgs, a mempool with replacement,
+// expiry, failing transactions, external spends with our keys and faults of the node.
 //
-// It never touches a network, a clock or a source of randomness: the same calls give the same blocks. Its invariants:
-// the balances of an asset always add up to the supply that it began with (Check proves it); no coin and no nonce is
-// used twice on one chain; a transaction enters only with signatures by the keys of the addresses that it spends from.
+// It uses no network, clock or source of randomness: the same calls give the same blocks. Its invariants: the balances
+// of an asset always add up to the initial supply (Check proves it); no UTXO and no nonce is used twice on one chain;
+// a transaction is included only with signatures by the keys of the addresses that it spends from.
 //
-// Methods that control the chain panic when a test asks for something that makes no sense, such as a reorganisation
-// deeper than the chain.
+// Methods that control the chain panic on a request that makes no sense, such as a reorg deeper than the chain.
 package sim
 
 import (
@@ -20,31 +19,33 @@ import (
 
 var _ chain.Chain = (*Chain)(nil)
 
-// Config says what kind of chain to make. The zero value of a field means the default that is named.
+// Config configures a Chain. The zero value of a field means the default that is named.
 type Config struct {
 	ID            bursar.ChainID // default "sim"
-	Family        bursar.Family  // default "sim"; addresses begin with it
+	Family        bursar.Family  // default "sim"; addresses start with it
 	Spending      chain.Model    // default chain.UTXOModel
-	Confirmations int            // a block is final with this many, itself included; default 1: final at once
-	Expiry        uint64         // blocks from an unsigned transaction to its last possible block; default 0: never expires
-	// Unnumbered makes a chain that uses the account model number nothing, as Tron and Solana do: only its expiry ends a
-	// transaction, and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is replaced.
+	Confirmations int            // a block is final with so many, itself included; default 1: final at once
+	// Expiry is how many blocks after the newest one a transaction can still be included; default 0: it never expires.
+	Expiry uint64
+	// Unnumbered makes a chain of the account model without nonces, as Tron and Solana are: a transaction ends only by
+	// its expiry, and the chain does not refuse a second payment. It needs an Expiry, and no transaction is replaced.
 	Unnumbered    bool
-	Seed          uint64        // other seeds give other hashes
+	Seed          uint64        // another seed gives other hashes
 	SharedAddress bool          // all wallets share the hot address and differ by memo
-	Pace          time.Duration // default 1 s; blocks are so far apart in time
-	// Now is the time at which blocks are made; nil: they are paces apart. A block is never older than the one before it.
+	Pace          time.Duration // default 1 s; the time between blocks
+	// Now returns the time of new blocks; nil: each is Pace after the one before it. A block is never older than the one
+	// before it.
 	Now         func() time.Time
 	ReorgDepth  int    // default 100
-	MaxPayments int    // default 100 by UTXOs, 1 by nonce
+	MaxPayments int    // default 100 on the UTXO model, 1 on the account model
 	MaxPending  int    // default 10
-	MaxInputs   int    // default 500: UTXOs in one transaction
+	MaxInputs   int    // UTXOs in one transaction; default 500
 	BumpAfter   uint64 // default 3
 
 	Endpoints []chain.Endpoint // default one, called "node"
 }
 
-// Chain is one chain with the endpoints that show it. It is safe for concurrent use.
+// Chain is one chain with its endpoints. It is safe for concurrent use.
 type Chain struct {
 	config       Config
 	capabilities chain.Capabilities
@@ -53,21 +54,21 @@ type Chain struct {
 	ledger    ledger
 	blocks    []*block       // canonical, the index is the height
 	where     map[string]int // the height of each transaction on the canonical chain
-	used      map[string]int // the height at which each claim was used
+	used      map[string]int // the height at which each outpoint or nonce was used
 	waiting   []*transaction // in the order of arrival
 	dropped   map[string]*transaction
-	seen      map[string]*transaction // every transaction that ever waited or was in a block
-	made      uint64                  // blocks and payments made, so that no two are alike
-	going     uint64                  // the rate a block's transactions pay
-	floor     uint64                  // the least rate the node takes
-	held      bool                    // finality stands still
-	heldAt    int                     // the final height while it does
+	seen      map[string]*transaction // every transaction that was ever in the mempool or in a block
+	made      uint64                  // counts blocks and payments, so that no two are equal
+	going     uint64                  // the fee rate that a transaction must pay to be included
+	floor     uint64                  // the lowest fee rate that the node accepts
+	held      bool                    // finality does not advance
+	heldAt    int                     // the final height while held
 	wantsMemo map[string]bool
 	faults    map[Method][]error
 	outcomes  []Outcome
 	listeners map[*subscription]bool
 	backends  []backend // one for each endpoint
-	rotates   bool      // each question goes to the next of them
+	rotates   bool      // each query goes to the next of them
 	turn      int
 	pruned    uint64 // no endpoint has blocks below this height
 }
@@ -77,11 +78,11 @@ type block struct {
 	ref     chain.BlockRef
 	parent  string
 	time    time.Time
-	rate    uint64 // what each unit of weight cost
+	rate    uint64 // the fee of each unit of weight
 	entries []*entry
 }
 
-// New makes a chain that has its first block only.
+// New returns a chain with only its first block.
 func New(config Config) *Chain {
 	config = config.withDefaults()
 	c := &Chain{
@@ -141,17 +142,17 @@ func (c Config) capabilities() chain.Capabilities {
 	}
 }
 
-// Capabilities returns what Config said.
+// Capabilities returns the capabilities that Config describes.
 func (c *Chain) Capabilities() chain.Capabilities { return c.capabilities }
 
-// Genesis returns the first block, from which After reads everything.
+// Genesis returns the first block; After reads everything from there.
 func (c *Chain) Genesis() chain.BlockRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.blocks[0].ref
 }
 
-// SetRate sets what transactions must pay for each unit of weight to enter a block. Those that pay less wait.
+// SetRate sets the fee that transactions must pay for each unit of weight to be included. Those that pay less wait.
 func (c *Chain) SetRate(rate uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

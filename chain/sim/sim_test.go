@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -10,35 +12,50 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
+// configs are the kinds of chain that the simulator can be, by the name of the run.
+var configs = map[string]sim.Config{
+	"UTXOs":                  {Spending: chain.UTXOModel, Confirmations: 3},
+	"UTXOs expiring":         {Spending: chain.UTXOModel, Confirmations: 3, Expiry: 60},
+	"account":                {Spending: chain.AccountModel, Confirmations: 12},
+	"account expiring":       {Spending: chain.AccountModel, Expiry: 60},
+	"account without nonces": {Spending: chain.AccountModel, Expiry: 60, Unnumbered: true},
+	"account with memos":     {Spending: chain.AccountModel, Confirmations: 2, SharedAddress: true},
+	"account with batches": {
+		Spending: chain.AccountModel, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum",
+	},
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	configs := map[string]sim.Config{
-		"coins":          {Spending: chain.UTXOModel, Confirmations: 3},
-		"coins expiring": {Spending: chain.UTXOModel, Confirmations: 3, Expiry: 60},
-		"nonce":          {Spending: chain.AccountModel, Confirmations: 12},
-		"nonce expiring": {Spending: chain.AccountModel, Expiry: 60},
-		"unnumbered":     {Spending: chain.AccountModel, Expiry: 60, Unnumbered: true},
-		"nonce memo":     {Spending: chain.AccountModel, Confirmations: 2, SharedAddress: true},
-		"nonce many":     {Spending: chain.AccountModel, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
-	}
 	for name, config := range configs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-				config.Endpoints = []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "b"}}
-				c := sim.New(config)
-				t.Cleanup(func() {
-					if err := c.Check(); err != nil {
-						t.Error(err)
-					}
-				})
-				plain := node{c, new(int)}
-				if config.Spending == chain.UTXOModel {
-					return chaintest.Harness{Chain: c, Node: plain, Unit: bursar.Units(1_000_000)}
-				}
-				return chaintest.Harness{Chain: c, Node: accounts{plain}, Unit: bursar.Units(10_000_000_000)}
-			})
+			chaintest.Run(t, suiteHarness(t, config), func(t *testing.T) chaintest.Harness { return suiteHarness(t, config) })
 		})
+	}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(configs)) {
+		chaintest.Document(t, "a chain in memory", "chain/sim.TestConformance/"+name, suiteHarness(t, configs[name]))
+	}
+}
+
+// suiteHarness makes a chain, which is checked at the end of the test.
+func suiteHarness(t *testing.T, config sim.Config) chaintest.Harness {
+	config.Endpoints = []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "b"}}
+	c := sim.New(config)
+	t.Cleanup(func() {
+		if err := c.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	plain := node{c, new(int)}
+	if config.Spending == chain.UTXOModel {
+		return chaintest.Harness{Chain: c, Node: plain, Unit: bursar.Units(1_000_000)}
+	}
+	return chaintest.Harness{
+		Chain: c, Node: accounts{plain}, Unit: bursar.Units(10_000_000_000), Unnumbered: config.Unnumbered,
 	}
 }
 

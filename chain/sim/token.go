@@ -7,18 +7,18 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// issuer holds what tokens take as a fee and what their issuers seize.
+// issuer gets the fees of tokens and what their issuers seize.
 const issuer = "issuer"
 
-// Manners are how a token misbehaves. Each of them is live on some chain: USDT can take a fee and freezes addresses,
-// some tokens return false where others revert.
+// Manners says how a token misbehaves. Each way exists on some chain: USDT can take a fee and freezes addresses, some
+// tokens return false where others revert.
 type Manners struct {
-	Fee    uint64 // millionths of each transfer that the receiver does not get
-	False  bool   // transfers of ours succeed and move nothing
+	Fee    uint64 // ppm of each transfer that the receiver does not get
+	False  bool   // our transfers succeed and move nothing
 	Paused bool   // every transfer fails
 }
 
-// token is what a token's contract remembers besides balances.
+// token is the state of a token's contract besides balances.
 type token struct {
 	Manners
 	frozen map[string]bool
@@ -40,7 +40,7 @@ func (l *ledger) stops(contract, from, to string) bool {
 	return t.Paused || t.frozen[from] || t.frozen[to]
 }
 
-// arrives returns what of a payment reaches its receiver.
+// arrives returns how much of a payment its receiver gets.
 func (l *ledger) arrives(payment chain.Payment, ours bool) bursar.Amount {
 	if payment.Contract == "" {
 		return payment.Amount
@@ -57,14 +57,14 @@ func (l *ledger) arrives(payment chain.Payment, ours bool) bursar.Amount {
 	return payment.Amount.SubOrZero(fee)
 }
 
-// SetManners makes a token behave otherwise from the next block on, and in blocks that a reorganisation makes again.
+// SetManners changes how a token behaves from the next block on, and in blocks that a reorg makes again.
 func (c *Chain) SetManners(contract string, m Manners) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ledger.token(contract).Manners = m
 }
 
-// FreezeToken has a token's issuer freeze what a base holds of it, or release it: transfers from and to it fail.
+// FreezeToken makes a token's issuer freeze a base, or release it: transfers from and to a frozen base fail.
 func (c *Chain) FreezeToken(contract, base string, frozen bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,8 @@ func (c *Chain) FreezeToken(contract, base string, frozen bool) {
 	}
 }
 
-// Seize has a token's issuer empty a base in the next block. No transfer shows it, as with Tether's destroyBlackFunds.
+// Seize makes a token's issuer take a base's whole balance in the next block. No transfer shows it, as with Tether's
+// destroyBlackFunds.
 func (c *Chain) Seize(contract, base string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +83,7 @@ func (c *Chain) Seize(contract, base string) string {
 	return tx.id
 }
 
-// pay adds the moves of a transaction's payments, and none when it failed.
+// pay adds the moves of a transaction's payments, none if it failed.
 func (l *ledger) pay(e *entry, from string) {
 	if e.failed {
 		return
@@ -98,7 +99,7 @@ func (l *ledger) pay(e *entry, from string) {
 	}
 }
 
-// evidence is what a transaction delivered, payment by payment; empty where it failed.
+// evidence returns what a transaction delivered, payment by payment; empty if it failed.
 func (e *entry) evidence() []chain.Payment {
 	if e.failed {
 		return nil
@@ -112,7 +113,7 @@ func (e *entry) evidence() []chain.Payment {
 	return shown
 }
 
-// moved is chain.Inclusion.Delivered: nil unless the transaction moves a token.
+// moved returns chain.Inclusion.Delivered: nil unless the transaction moves a token.
 func (e *entry) moved() []chain.Payment {
 	tokens := false
 	for _, payment := range e.tx.payments {
@@ -135,7 +136,7 @@ next:
 	return sums
 }
 
-// arrived is what the i-th payment delivered. A forged entry knows nothing but its payments.
+// arrived returns what the i-th payment delivered. A forged entry has only its payments.
 func (e *entry) arrived(i int) bursar.Amount {
 	if e.delivered == nil {
 		return e.tx.payments[i].Amount

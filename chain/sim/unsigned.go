@@ -17,27 +17,27 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// unsigned is a transaction before it is signed, as JSON. Digests and the transaction's id are hashes of its bytes.
+// unsigned is an unsigned transaction, encoded as JSON. Digests and the transaction's id are hashes of its bytes.
 type unsigned struct {
 	Chain    bursar.ChainID  `json:"chain"`
-	Inputs   []input         `json:"inputs,omitempty"` // by UTXOs
-	Change   chain.Source    `json:"change,omitzero"`  // by UTXOs
-	From     chain.Source    `json:"from,omitzero"`    // by nonce
-	Nonce    uint64          `json:"nonce,omitempty"`  // by nonce
+	Inputs   []input         `json:"inputs,omitempty"` // UTXO model
+	Change   chain.Source    `json:"change,omitzero"`  // UTXO model
+	From     chain.Source    `json:"from,omitzero"`    // account model
+	Nonce    uint64          `json:"nonce,omitempty"`  // account model
 	Payments []chain.Payment `json:"payments"`
 	Fee      bursar.Amount   `json:"fee"`
 	Weight   uint64          `json:"weight"`
 	Expires  uint64          `json:"expires,omitempty"`
 }
 
-// input is a UTXO to be spent.
+// input is a UTXO to spend.
 type input struct {
 	Resource string        `json:"claim"`
 	Source   chain.Source  `json:"source"`
 	Amount   bursar.Amount `json:"amount"`
 }
 
-// signed is what is sent.
+// signed is a transaction as it is broadcast.
 type signed struct {
 	Unsigned   []byte   `json:"unsigned"`
 	Signatures [][]byte `json:"signatures"`
@@ -61,7 +61,7 @@ func (c *Chain) decode(raw []byte) (unsigned, error) {
 	return u, c.validate(u)
 }
 
-// validate checks what can be known without the chain.
+// validate checks what needs no state of the chain.
 func (c *Chain) validate(u unsigned) error {
 	if u.Chain != c.config.ID {
 		return fmt.Errorf("transaction of chain %.40q", u.Chain)
@@ -85,12 +85,12 @@ func (c *Chain) validate(u unsigned) error {
 	}
 	in, err := u.brings()
 	if err == nil && isUTXO && in != out {
-		return fmt.Errorf("%s goes in, %s comes out", in, out)
+		return fmt.Errorf("the inputs are %s, outputs and fee %s", in, out)
 	}
 	return err
 }
 
-// payable checks that a payment's address and contract are canonical ones of this chain.
+// payable checks that a payment's address and contract are canonical for this chain.
 func (c *Chain) payable(payment chain.Payment) error {
 	if address, err := c.ParseAddress(payment.Address.String()); err != nil || address != payment.Address {
 		return fmt.Errorf("payment to %.80q: %w", payment.Address, bursar.ErrBadAddress)
@@ -99,7 +99,7 @@ func (c *Chain) payable(payment chain.Payment) error {
 		return nil
 	}
 	if c.config.Spending == chain.UTXOModel {
-		return errors.New("a chain that spends by coins has no tokens")
+		return errors.New("a chain of the UTXO model has no tokens")
 	}
 	if contract, err := c.ParseContract(payment.Contract); err != nil || contract != payment.Contract {
 		return fmt.Errorf("contract %.80q: %w", payment.Contract, bursar.ErrBadAddress)
@@ -107,13 +107,13 @@ func (c *Chain) payable(payment chain.Payment) error {
 	return nil
 }
 
-// brings returns the sum of the UTXOs, each of which may be there once.
+// brings returns the sum of the inputs, each of which may occur once.
 func (u unsigned) brings() (bursar.Amount, error) {
 	var in bursar.Amount
 	seen := map[string]bool{}
 	for _, input := range u.Inputs {
 		if seen[input.Resource] {
-			return in, fmt.Errorf("coin %s is used twice", input.Resource)
+			return in, fmt.Errorf("the UTXO %s is used twice", input.Resource)
 		}
 		seen[input.Resource] = true
 		var err error
@@ -124,7 +124,7 @@ func (u unsigned) brings() (bursar.Amount, error) {
 	return in, nil
 }
 
-// weight counts inputs and outputs by UTXOs, and by nonce what each payment costs, as gas does.
+// weight counts inputs and outputs on the UTXO model, and the gas of each payment on the account model.
 func (c *Chain) weight(inputs int, payments []chain.Payment) uint64 {
 	if c.config.Spending == chain.UTXOModel {
 		return 10 + 68*uint64(inputs) + 31*uint64(len(payments))
@@ -187,14 +187,15 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	return contents, nil
 }
 
-// Assemble joins the signatures to the transaction when each is by the key of the address that it spends from.
+// Assemble adds the signatures to the transaction and checks that each is by the key of the address that it spends
+// from.
 func (c *Chain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	u, err := c.decode(unsigned.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
 	if resources := c.transaction(u, unsigned.Bytes).resources; !slices.Equal(resources, unsigned.Reservations) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", unsigned.Reservations, resources)
+		return chain.SignedTx{}, fmt.Errorf("assemble: the transaction reserves %q, its bytes %q", unsigned.Reservations, resources)
 	}
 	if err := c.verify(u, unsigned.Bytes, signatures); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
@@ -235,11 +236,11 @@ func (c *Chain) verify(u unsigned, raw []byte, signatures [][]byte) error {
 	return nil
 }
 
-// recoverKey returns the key that made a signature of R, S (low, as BIP 62 has it) and recovery id.
+// recoverKey returns the public key of a signature of R, S (low, as in BIP 62) and recovery id.
 func recoverKey(signature, digest []byte) (chain.PublicKey, error) {
 	const compactOffset = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key
 	if len(signature) != 65 || signature[64] > 1 {
-		return nil, fmt.Errorf("%d bytes are no R, S and recovery id", len(signature))
+		return nil, fmt.Errorf("a signature of %d bytes, want R, S and recovery id", len(signature))
 	}
 	var s btcec.ModNScalar
 	if overflow := s.SetByteSlice(signature[32:64]); overflow || s.IsOverHalfOrder() {

@@ -10,13 +10,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// How much a node is to tell of a block (Agave: TransactionDetails).
+// How much of a block a node returns (Agave: TransactionDetails).
 const (
-	whole = "whole" // all that After needs, in the smallest form that the node offers
+	whole = "whole" // everything that After needs, in the smallest form that the node offers
 	bare  = "none"  // the block without its transactions
 )
 
-// detail is what to tell of a block or a transaction.
+// detail sets how much of a block or a transaction a node returns.
 type detail struct {
 	Commitment string `json:"commitment"`
 	Encoding   string `json:"encoding"`
@@ -25,31 +25,31 @@ type detail struct {
 	Rewards    bool   `json:"rewards"`
 }
 
-// way is one way to ask for blocks.
+// way is one form of a request for blocks.
 type way struct {
-	details string // of a whole block
-	version int    // the highest version of a transaction that is understood here
+	details string // for a whole block
+	version int    // the highest accepted version of a transaction
 }
 
-// ways are tried in this order; a node is asked in the first that it does not refuse.
+// ways are tried in this order; a node is asked in the first one that it does not refuse.
 //
-// The version is a number of 8 bits, and a block in which a transaction has a higher one is refused as a whole (Agave
-// 4.2: transaction-status, validate_version; RpcBlockConfig). Nothing here depends on a version, so the highest number
-// there is goes first. A gateway that checks the number against what it knows gets one that it knows.
+// The version is a number of 8 bits, and a block with a transaction of a higher one is refused as a whole (Agave 4.2:
+// transaction-status, validate_version; RpcBlockConfig). The adapter does not depend on versions, so the highest
+// possible number comes first. A gateway that checks the number against the versions that it knows gets one of those.
 //
-// `accounts` carries all that is needed (Agave: build_json_accounts: signatures, all keys in the order of the balances,
-// who signed, balances, fee, err) in two thirds of the size of `full`, and spares the node most of its work.
+// `accounts` carries everything that is needed (Agave: build_json_accounts: signatures, all keys in the order of the
+// balances, who signed, balances, fee, err) in two thirds of the size of `full`, and saves the node most of the work.
 var ways = []way{{"accounts", 255}, {"accounts", 1}, {"full", 255}, {"full", 1}, {"full", 0}}
 
-// manner remembers of each endpoint which of the ways it takes, and where it was. The zero value is ready.
+// manner remembers for each endpoint which of the ways it accepts, and its last slot. The zero value is ready to use.
 type manner struct {
 	mu    sync.Mutex
 	taken map[string]int
 	slots map[string]sighting
 }
 
-// stalled reports whether an endpoint names the same slot as the last two times, or one before: a follower that looks
-// once more after a block sees it twice.
+// stalled reports whether an endpoint returns the same slot as the last two times, or an earlier one: a follower that
+// looks once more after a block sees it twice.
 func (m *manner) stalled(endpoint string, slot uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *manner) stalled(endpoint string, slot uint64) bool {
 	return last.again > 1
 }
 
-// sighting is the highest slot that an endpoint has named, and how often it has named none above it since.
+// sighting is the highest slot that an endpoint has returned, and how often it has returned none above it since.
 type sighting struct {
 	slot  uint64
 	again int
@@ -87,7 +87,7 @@ func (m *manner) learn(endpoint string, taken int) {
 	m.taken[endpoint] = taken
 }
 
-// node is an endpoint during one read, with what is known of it.
+// node is an endpoint during one read, with what is known about it.
 type node struct {
 	*rpc.Session
 	manner *manner
@@ -121,8 +121,8 @@ const (
 	codeBadRequest = -32600
 )
 
-// absent are the codes with which a node says that it cannot show a slot's block. A version that is too high is not
-// among them: that says something about the question, and nothing about the slot.
+// absent are the codes by which a node says that it cannot return a slot's block. A version that is too high is not
+// among them: that concerns the request, and says nothing about the slot.
 var absent = []int{
 	codeCleaned,
 	codeNotYet,
@@ -132,27 +132,29 @@ var absent = []int{
 	-32019, // long-term storage cannot be reached
 }
 
-// absentError says that a node cannot show a slot's block. That alone does not mean that the slot has none.
+// absentError means that a node cannot return a slot's block. That alone does not mean that the slot has none.
 type absentError struct {
 	slot uint64
 	why  error
 }
 
-func (e *absentError) Error() string { return fmt.Sprintf("slot %d cannot be had: %v", e.slot, e.why) }
+func (e *absentError) Error() string {
+	return fmt.Sprintf("block at slot %d is unavailable: %v", e.slot, e.why)
+}
 
-// cleaned reports whether the node had the block, and has it no more.
+// cleaned reports whether the node had the block and has deleted it.
 func (e *absentError) cleaned() bool {
 	var answered *rpc.Error
 	return errors.As(e.why, &answered) && answered.Code == codeCleaned
 }
 
-// early reports whether the node may just not be there yet.
+// early reports whether the node may simply not have reached the slot yet.
 func (e *absentError) early() bool {
 	var answered *rpc.Error
 	return errors.As(e.why, &answered) && (answered.Code == codeNotYet || answered.Code == codeNoStatus)
 }
 
-// blockAt asks for the final block of a slot. The error is an *absentError when the node cannot show it.
+// blockAt requests the final block of a slot. The error is an *absentError if the node cannot return it.
 func (n *node) blockAt(ctx context.Context, slot uint64, which string) (*block, error) {
 	return n.blockOf(ctx, slot, which, finalized)
 }
@@ -179,10 +181,10 @@ func (n *node) blockOf(ctx context.Context, slot uint64, which, commitment strin
 	return &b, nil
 }
 
-var errVersions = errors.New("it has a transaction of a version that it is not asked for, and refuses to be asked " +
-	"for it")
+var errVersions = errors.New("the block has a transaction of a newer version than requested, and the node " +
+	"refuses a request for that version")
 
-// ask puts a question about transactions in the way that the node takes, and finds that way where it is not known yet.
+// ask sends a request for transactions in the way that the node accepts, and finds that way if it is not known yet.
 func (n *node) ask(ctx context.Context, method string, subject any, which, commitment string, out any) error {
 	start := n.manner.of(n.Name())
 	var first error
@@ -208,12 +210,12 @@ func (n *node) ask(ctx context.Context, method string, subject any, which, commi
 	return first
 }
 
-var errNoDetails = errors.New("it leaves out the transactions")
+var errNoDetails = errors.New("the answer omits the transactions")
 
 func (n *node) askIn(ctx context.Context, w way, method string, subject any, which, commitment string, out any) error {
 	d := detail{Commitment: commitment, Encoding: "json", Version: w.version}
 	switch {
-	case method != "getBlock": // takes no details
+	case method != "getBlock": // has no parameter for details
 	case which == whole:
 		d.Details = w.details
 	default:
@@ -222,7 +224,7 @@ func (n *node) askIn(ctx context.Context, w way, method string, subject any, whi
 	return n.Call(ctx, method, []any{subject, d}, out)
 }
 
-// refuses reports whether a node does not take the way in which it was asked, so that another one is worth a try.
+// refuses reports whether a node refuses the way in which it was asked, so that another one is worth trying.
 func refuses(err error, out any, which string) bool {
 	var answered *rpc.Error
 	if errors.As(err, &answered) {

@@ -11,19 +11,19 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// payment is a transaction of a version that pays us.
+// payment returns a transaction of a version that pays us.
 func payment(name string, version int) object {
-	return fakeTx{name: name, version: version, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0},
+	return fakeTx{name: name, version: version, keys: []string{outsider, ours}, before: []uint64{9 * sol, 0},
 		after: []uint64{8*sol - 5000, sol}}.object()
 }
 
-// A block with a transaction of a version that nobody knows yet is read as any other.
+// A block with a transaction of an unknown future version is read like any other.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
 	f.add(101, payment("a", 0), payment("b", 1), payment("c", 2), payment("d", 127),
-		fakeTx{name: "e", legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0},
+		fakeTx{name: "e", legacy: true, keys: []string{outsider, ours}, before: []uint64{9 * sol, 0},
 			after: []uint64{8*sol - 5000, sol}}.object())
 	blocks, err := c.After(t.Context(), at100(), 10, watching())
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 5 {
@@ -31,7 +31,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 	}
 }
 
-// gateway refuses questions as some software in front of a node does, before the node sees them.
+// gateway refuses requests like software in front of a node, before they reach the node.
 func gateway(f *fake, highest float64, details ...string) {
 	f.respond("getBlock", func(params []any) (any, error) {
 		config := params[1].(object)
@@ -46,7 +46,7 @@ func gateway(f *fake, highest float64, details ...string) {
 	})
 }
 
-// What an endpoint refuses to be asked is found out once, and it is asked in a way that it takes from then on.
+// The requests that an endpoint refuses are detected once, and it is then asked in a way that it accepts.
 func TestTheWayToAskIsLearned(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -85,8 +85,8 @@ func TestTheWayToAskIsLearned(t *testing.T) {
 	}
 }
 
-// A version that an endpoint does not give away is its fault, says so, and never makes a slot an empty one.
-func TestAVersionThatIsRefusedIsNoEmptySlot(t *testing.T) {
+// An endpoint's refusal of a version is the endpoint's fault, is reported, and never makes a slot an empty one.
+func TestARefusedVersionIsNotAnEmptySlot(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
@@ -98,16 +98,15 @@ func TestAVersionThatIsRefusedIsNoEmptySlot(t *testing.T) {
 		!strings.Contains(err.Error(), "Transaction version (1)") {
 		t.Fatalf("%+v, %v", blocks, err)
 	}
-	// Even a later block that passes the slot over does not make it empty.
+	// Even a later block that skips the slot does not make it empty.
 	f.blocks[102]["parentSlot"], f.blocks[102]["previousBlockhash"] = 100, hashOf("block 100")
 	if blocks, err := f.open(t, nil).After(t.Context(), at100(), 10, watching()); err == nil {
 		t.Fatalf("%+v", blocks)
 	}
 }
 
-// An endpoint that answers with a block without transactions, where it was asked for them, has not shown an empty
-// block.
-func TestDetailsThatAreLeftOutAreNoEmptyBlock(t *testing.T) {
+// An endpoint that returns a block without transactions although they were requested has not returned an empty block.
+func TestOmittedDetailsAreNotAnEmptyBlock(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{false, true} {
 		f := newFake(t)

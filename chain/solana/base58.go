@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// alphabet is Bitcoin's base 58, which Solana shares.
+// alphabet is Bitcoin's base 58, which Solana uses too.
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 // key is an account's address, a blockhash or any other 32 bytes that nodes write in base 58.
@@ -14,25 +14,25 @@ type key [32]byte
 // signature is an ed25519 signature; a transaction's first one is its id.
 type signature [64]byte
 
-var errBase58 = errors.New("not base 58 of the right length")
+var errBase58 = errors.New("not base 58 of the expected length")
 
 func (k key) String() string       { return encode58(k[:]) }
 func (s signature) String() string { return encode58(s[:]) }
 
-// parseKey accepts the one spelling of 32 bytes.
+// parseKey accepts only the canonical spelling of 32 bytes.
 func parseKey(s string) (k key, err error) {
 	err = decode58(s, k[:])
 	return k, err
 }
 
-// parseSignature accepts the one spelling of 64 bytes.
+// parseSignature accepts only the canonical spelling of 64 bytes.
 func parseSignature(s string) (sig signature, err error) {
 	err = decode58(s, sig[:])
 	return sig, err
 }
 
-// encode58 writes each leading zero byte as a 1 and the rest as a number. It takes time quadratic in the length, which
-// is 64 at most here.
+// encode58 writes each leading zero byte as a 1 and the rest as a number. Its time is quadratic in the length, which is
+// 64 at most here.
 func encode58(data []byte) string {
 	zeros := 0
 	for zeros < len(data) && data[zeros] == 0 {
@@ -60,7 +60,7 @@ func encode58(data []byte) string {
 	return string(digits)
 }
 
-// decode58 fills out, and accepts only what encode58 writes for just that many bytes.
+// decode58 fills out, and accepts only the output of encode58 for exactly that many bytes.
 func decode58(s string, out []byte) error {
 	if len(s) < len(out) || len(s) > len(out)*138/100+1 {
 		return errBase58
@@ -93,7 +93,7 @@ func decode58(s string, out []byte) error {
 	return nil
 }
 
-// digit58 is a character's value, or -1.
+// digit58 returns a character's value, or -1.
 func digit58(c byte) int {
 	switch {
 	case c >= '1' && c <= '9':

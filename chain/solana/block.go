@@ -8,9 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// block is an answer of getBlock, reduced while it is read to what can concern anybody: of each transaction its id, its
-// fee, its outcome, and the accounts that signed it or whose balance it changed. Everything else passes by and is never
-// held.
+// block is an answer of getBlock, reduced while it is read: for each transaction its id, its fee, its outcome, and the
+// accounts that signed it or whose balance it changed. Everything else is skipped and never kept in memory.
 type block struct {
 	Hash     string
 	Previous string
@@ -19,38 +18,38 @@ type block struct {
 	Time     *int64
 	Txs      []movement
 
-	listed  bool      // it lists its transactions, be it none
-	spoilt  error     // what is wrong with the first transaction that cannot be
-	touched []touched // of all transactions
+	listed  bool      // it has a list of transactions, possibly empty
+	spoilt  error     // the defect of the first invalid transaction
+	touched []touched // the touched accounts of all transactions
 }
 
-// movement is what one transaction did.
+// movement is the effect of one transaction.
 type movement struct {
 	id     string // its first signature
 	fee    uint64
-	failed bool // it is in its block and did nothing but pay its fee
+	failed bool // it is in its block but only paid its fee
 	grows  bool // more lamports come out of it than went in
 	from   int  // its accounts are block.touched[from:to]
 	to     int
 }
 
-// touched is an account that signed a transaction or whose balance changed in it.
+// touched is an account that signed a transaction or whose balance the transaction changed.
 type touched struct {
 	base          string
 	signer        bool
-	twice         bool // the transaction names it in another place as well
+	twice         bool // the transaction lists it in another place as well
 	before, after uint64
 }
 
 var (
-	errBlock    = errors.New("the block is not whole")
-	errBalances = errors.New("the balances do not fit the accounts")
+	errBlock    = errors.New("the block is incomplete")
+	errBalances = errors.New("the balances do not match the accounts")
 )
 
-// accountsOf lists what a transaction touched.
+// accountsOf returns the accounts that a transaction touched.
 func (b *block) accountsOf(t *movement) []touched { return b.touched[t.from:t.to] }
 
-// check finds what a block cannot be without.
+// check returns an error if a required part of a block is missing.
 func (b *block) check(slot uint64) error {
 	_, err1 := parseKey(b.Hash)
 	_, err2 := parseKey(b.Previous)
@@ -58,24 +57,24 @@ func (b *block) check(slot uint64) error {
 	case err1 != nil || err2 != nil:
 		return fmt.Errorf("%w: its hash is %.60q, its parent's %.60q", errBlock, b.Hash, b.Previous)
 	case b.Parent == nil || *b.Parent >= slot && slot > 0:
-		return fmt.Errorf("%w: it names no parent below it", errBlock)
+		return fmt.Errorf("%w: it has no parent below it", errBlock)
 	}
 	return nil
 }
 
-// checkWhole also wants the block's time and transactions.
+// checkWhole also requires the block's time and transactions.
 func (b *block) checkWhole(slot uint64) error {
 	if err := b.check(slot); err != nil {
 		return err
 	}
 	if b.Time == nil || !b.listed {
-		return fmt.Errorf("%w: no time or no transactions", errBlock)
+		return fmt.Errorf("%w: it has no time or no transactions", errBlock)
 	}
 	return b.spoilt
 }
 
-// ReadResult reads the answer from the wire while it arrives, one transaction at a time. An error says that it is no
-// JSON; what is wrong with the block itself is found by check and checkWhole.
+// ReadResult reads the answer as it arrives, one transaction at a time. An error means that it is not JSON; defects of
+// the block itself are found by check and checkWhole.
 func (b *block) ReadResult(dec *jsontext.Decoder) error {
 	*b = block{}
 	if err := expect(dec, jsontext.KindBeginObject); err != nil {
@@ -99,7 +98,7 @@ func (b *block) ReadResult(dec *jsontext.Decoder) error {
 // UnmarshalJSONFrom is ReadResult, for a block within another answer.
 func (b *block) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return b.ReadResult(dec) }
 
-var errShape = errors.New("it is not of the form of a block")
+var errShape = errors.New("the JSON does not have the structure of a block")
 
 func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	token, err := dec.ReadToken()
@@ -109,11 +108,11 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	return err
 }
 
-// blockReader collects the texts of all transactions in one piece of memory: a block names some ten thousand keys.
+// blockReader collects the texts of all transactions in one piece of memory: a block has about ten thousand keys.
 type blockReader struct {
 	*block
 	texts []byte
-	spans []int // where each text ends, in the order in which finish hands them out
+	spans []int // where each text ends, in the order in which finish returns them
 	tx    txReader
 }
 
@@ -149,7 +148,7 @@ func (r *blockReader) transactions(dec *jsontext.Decoder) error {
 			return err
 		}
 		if r.spoilt != nil {
-			continue // nothing of the block is used
+			continue // the block will not be used
 		}
 		if err := r.transaction(value); err != nil {
 			r.spoilt = fmt.Errorf("transaction %d: %w", len(r.Txs), err)
@@ -159,7 +158,7 @@ func (r *blockReader) transactions(dec *jsontext.Decoder) error {
 	return err
 }
 
-// transaction reads one transaction and keeps what it did.
+// transaction reads one transaction and keeps its effect.
 func (r *blockReader) transaction(value []byte) error {
 	t := &r.tx
 	if err := t.read(value); err != nil {
@@ -194,7 +193,7 @@ func (r *blockReader) keep(text []byte) {
 	r.spans = append(r.spans, len(r.texts))
 }
 
-// finish hands the texts out in the order in which they were kept.
+// finish returns the texts in the order in which they were kept.
 func (r *blockReader) finish() {
 	all, from, next := string(r.texts), 0, 0
 	take := func() string {
@@ -211,7 +210,7 @@ func (r *blockReader) finish() {
 	}
 }
 
-// repeats reports whether the key in a place is in another place too.
+// repeats reports whether the key in a place also occurs in another place.
 func repeats(keys [][]byte, place int) bool {
 	for i, k := range keys {
 		if i != place && string(k) == string(keys[place]) {
@@ -230,7 +229,7 @@ func readText(dec *jsontext.Decoder, out *string) error {
 	return orShape(err)
 }
 
-// readNumber leaves out nil for null.
+// readNumber leaves nil for null.
 func readNumber(dec *jsontext.Decoder, out **uint64) error {
 	value, err := dec.ReadValue()
 	if err != nil || value.Kind() == jsontext.KindNull {

@@ -14,21 +14,21 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Codes with which a node refuses a transaction (Agave: rpc_custom_error; JSON-RPC).
+// The codes by which a node refuses a transaction (Agave: rpc_custom_error; JSON-RPC).
 const (
-	codePreflight = -32002 // its trial run failed; data.err says how
+	codePreflight = -32002 // its simulation failed; data.err says why
 	codeSignature = -32003
 )
 
-// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one
-// that could only fail is not sent and costs nothing.
+// sending is the parameters of a broadcast. The node first simulates the transaction against its newest confirmed
+// state, so that one that could only fail is not sent and costs nothing.
 type sending struct {
 	Encoding  string `json:"encoding"`
 	Preflight string `json:"preflightCommitment"`
 }
 
-// Broadcast sends the bytes. A trial run that fails leaves the outcome unknown, since the state it was run against may
-// change, or another node may have sent the same bytes; Expired tells when they are dead.
+// Broadcast sends the bytes. A failed simulation leaves the outcome unknown, since the state that it used may change,
+// or another node may have sent the same bytes; Expired reports when they can no longer be included.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
@@ -42,7 +42,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
 	if sig.String() != tx.TxID {
-		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, sig)
+		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, sig)
 	}
 	s, err := c.pin(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	}
 	if refusesFormat(err) || sendingNamesFormat(err) {
 		c.refusedFormat(m.format)
-		return err // other nodes may take it, so it is dead only once its blockhash is
+		return err // other nodes may accept it, so it expires only with its blockhash
 	}
 	return c.judge(ctx, s, sig, err)
 }
@@ -67,13 +67,13 @@ func (c *Chain) judge(ctx context.Context, s *node, sig signature, err error) er
 	if !errors.As(err, &answered) {
 		return err
 	}
-	switch why := trialError(answered); {
+	switch why := simulationError(answered); {
 	case why == "AlreadyProcessed":
 		return nil
 	case why == "BlockhashNotFound":
 		return ifKnown(ctx, s, sig, err)
 	case answered.Unsure:
-		return err // another node may have taken it
+		return err // another node may have accepted it
 	case answered.Code == codeSignature, why == "SignatureFailure",
 		answered.Code == codeParams && strings.Contains(answered.Message, "deserialize"):
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
@@ -81,18 +81,18 @@ func (c *Chain) judge(ctx context.Context, s *node, sig signature, err error) er
 	return err
 }
 
-// sendingNamesFormat is namesFormat for the trial run before a transaction is sent.
+// sendingNamesFormat is namesFormat for the simulation before a transaction is sent.
 func sendingNamesFormat(err error) bool {
 	var answered *rpc.Error
 	if !errors.As(err, &answered) {
 		return false
 	}
-	name := trialError(answered)
+	name := simulationError(answered)
 	return name == "UnsupportedVersion" || name == "SanitizeFailure"
 }
 
-// trialError is the name of the error of a node's trial run, "" when there is none or it is not a plain name.
-func trialError(e *rpc.Error) string {
+// simulationError returns the name of the error of a node's simulation, "" if there is none or it is not a plain name.
+func simulationError(e *rpc.Error) string {
 	var data struct {
 		Err jsontext.Value `json:"err"`
 	}
@@ -111,7 +111,7 @@ type statuses struct {
 	} `json:"value"`
 }
 
-// everywhere makes a node look beyond its newest blocks.
+// everywhere makes a node search beyond its newest blocks.
 type everywhere struct {
 	Search bool `json:"searchTransactionHistory"`
 }
@@ -128,7 +128,7 @@ func (n *node) status(ctx context.Context, sig signature) (*statuses, error) {
 	return &found, nil
 }
 
-// ifKnown returns nil when the transaction is in a block, and refusal otherwise.
+// ifKnown returns nil if the transaction is in a block, and refusal otherwise.
 func ifKnown(ctx context.Context, s *node, sig signature, refusal error) error {
 	found, err := s.status(ctx, sig)
 	if err != nil {

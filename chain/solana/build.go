@@ -12,18 +12,18 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Build builds one transaction. It uses up no coin and no nonce: its claim names the message itself, so that two spends
-// never share one transaction. Two equal orders drafted under one blockhash give the same claim, which the database
-// refuses; a block later they differ.
+// Build builds one transaction. It uses up no UTXO and no nonce: its reservation is the message itself, so that two
+// outgoing transactions never share one transaction. Two equal requests built under one blockhash give the same
+// reservation, which the database refuses; a block later they differ.
 //
-// A sweep takes its fee out of the payment's amount, or out of what the address holds if that is less, and leaves
-// nothing behind, or the rent-exempt minimum where something has to stay. The payer of any other order keeps that
-// minimum, or nothing at all.
+// A sweep deducts its fee from the payment's amount, or from the address's balance if that is less, and leaves nothing
+// behind, or the rent-exempt minimum if something has to stay. The payer of any other request keeps that minimum, or
+// nothing at all.
 //
-// A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
-// error that may pass.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, order)
+// A fee above TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the chain interface: a fee that
+// differs from the node's is an error that may be temporary.
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	unsigned, err := c.build(ctx, request)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
@@ -31,24 +31,24 @@ func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 }
 
 var (
-	errOrder = errors.New("the order does not fit this chain")
-	errFee   = errors.New("the node reckons another fee")
-	errPayer = errors.New("the payer is not a plain account")
+	errRequest = errors.New("the transaction request is not valid for this chain")
+	errFee     = errors.New("the node computes another fee")
+	errPayer   = errors.New("the payer is not a plain account")
 )
 
-func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family ||
-		order.Replaces != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n,
-			order.From.Key.Family, order.Replaces != nil)
+func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	if n := len(request.Payments); n < 1 || n > c.cfg.MaxPayments || request.From.Key.Family != c.cfg.Family ||
+		request.Replaces != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, fee bump: %v, want false", errRequest, n,
+			request.From.Key.Family, request.Replaces != nil)
 	}
-	payer, err := parseKey(order.From.Base)
+	payer, err := parseKey(request.From.Base)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.60q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.60q", errRequest, request.From.Base)
 	}
-	m := &message{payer: payer, limit: unitsFor(len(order.Payments))}
-	bases := []string{order.From.Base}
-	for _, p := range order.Payments {
+	m := &message{payer: payer, limit: unitsFor(len(request.Payments))}
+	bases := []string{request.From.Base}
+	for _, p := range request.Payments {
 		t, err := c.transferOf(p)
 		if err != nil {
 			return chain.UnsignedTx{}, err
@@ -70,28 +70,28 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 		if err := m.offer(c.price(view.recent)); err != nil {
 			return chain.UnsignedTx{}, err
 		}
-		fee, err := m.fit(order.MaxFee)
+		fee, err := m.fit(request.MaxFee)
 		if err != nil {
 			return chain.UnsignedTx{}, err
 		}
-		if err := m.fund(order, view, fee); err != nil {
+		if err := m.fund(request, view, fee); err != nil {
 			return chain.UnsignedTx{}, err
 		}
-		return seal(ctx, s, order.From.Key, m, fee)
+		return seal(ctx, s, request.From.Key, m, fee)
 	})
 }
 
-// fund finds the transfers and the fee in what the payer holds beyond what is spoken for, and looks at who is paid.
-func (m *message) fund(order chain.TxRequest, v *view, fee uint64) error {
-	held, least := uint64(0), v.least[0]
+// fund takes the transfers and the fee from the payer's free balance, and checks the receivers.
+func (m *message) fund(request chain.TxRequest, v *view, fee uint64) error {
+	balance, least := uint64(0), v.least[0]
 	if payer := v.accounts[0]; payer != nil {
 		if payer.Owner != systemProgram.String() || payer.Space != 0 || payer.Executable {
-			return fmt.Errorf("%w: it belongs to %.60q", errPayer, payer.Owner)
+			return fmt.Errorf("%w: its owner is program %.60q", errPayer, payer.Owner)
 		}
-		held = payer.Lamports
+		balance = payer.Lamports
 	}
-	if order.Kind == chain.KindSweep {
-		return m.fundSweep(v, order, held, fee, least)
+	if request.Kind == chain.KindSweep {
+		return m.fundSweep(v, request, balance, fee, least)
 	}
 	for i, t := range m.transfers {
 		if err := v.refuses(i+1, t.lamports); err != nil {
@@ -102,30 +102,31 @@ func (m *message) fund(order chain.TxRequest, v *view, fee uint64) error {
 	for _, t := range m.transfers {
 		amounts = append(amounts, bursar.Units(t.lamports))
 	}
-	if needed, err := bursar.Sum(amounts...); err != nil || needed == bursar.Units(held) && order.ReservedOf("").IsZero() {
+	if needed, err := bursar.Sum(amounts...); err != nil ||
+		needed == bursar.Units(balance) && request.ReservedOf("").IsZero() {
 		return err // an account may be emptied to the last lamport
 	}
-	missing, err := order.Lacks("", bursar.Units(held), append(amounts, bursar.Units(least))...)
+	missing, err := request.Lacks("", bursar.Units(balance), append(amounts, bursar.Units(least))...)
 	if err == nil && !missing.IsZero() {
 		err = &chain.NeedsFundsError{Missing: missing}
 	}
 	return err
 }
 
-// fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks
-// funds.
-func (m *message) fundSweep(v *view, order chain.TxRequest, held, fee, least uint64) error {
+// fundSweep lowers a sweep to what can leave the account. A sweep that is not worth its fee, or that the receiver
+// cannot accept, lacks funds.
+func (m *message) fundSweep(v *view, request chain.TxRequest, balance, fee, least uint64) error {
 	if len(m.transfers) != 1 {
-		return fmt.Errorf("%w: a sweep of %d payments", errOrder, len(m.transfers))
+		return fmt.Errorf("%w: a sweep has one payment, the request has %d", errRequest, len(m.transfers))
 	}
 	t := &m.transfers[0]
-	free, _ := order.Free("", bursar.Units(held)).Uint64() // no more than held
+	free, _ := request.Free("", bursar.Units(balance)).Uint64() // no more than held
 	available := min(t.lamports, free)
 	if available <= fee {
 		return &chain.NeedsFundsError{Missing: bursar.Units(fee - available + 1)}
 	}
 	t.lamports = available - fee
-	if rest := held - available; rest > 0 && rest < least {
+	if rest := balance - available; rest > 0 && rest < least {
 		if t.lamports <= least-rest {
 			return &chain.NeedsFundsError{Missing: bursar.Units(least - rest - t.lamports + 1)}
 		}
@@ -139,9 +140,9 @@ func (m *message) fundSweep(v *view, order chain.TxRequest, held, fee, least uin
 	return err
 }
 
-// seal puts a new blockhash into a message and has the node reckon its fee. The hash is taken from a confirmed block
-// itself: an answer of getLatestBlockhash may come out of a provider's cache, and the slot beside it be another one's.
-// A final hash would be a third of its 32 seconds old (150 blocks of 214 ms).
+// seal sets a new blockhash in a message and requests its fee from the node. The hash is read from a confirmed block
+// itself: an answer of getLatestBlockhash may come out of a provider's cache, with a slot that does not match. A final
+// hash would have used up a third of its 32 seconds (150 blocks of 214 ms).
 func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64) (chain.UnsignedTx, error) {
 	var slot uint64
 	if err := s.Call(ctx, "getSlot", []any{at{confirmed}}, &slot); err != nil {
@@ -154,7 +155,7 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 	if newest.Height == nil {
 		return chain.UnsignedTx{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
 	}
-	m.blockhash, _ = parseKey(newest.Hash) // check has read it
+	m.blockhash, _ = parseKey(newest.Hash) // check has already parsed it
 	e := &envelope{
 		branch:     by.Branch,
 		index:      by.Index,
@@ -189,10 +190,10 @@ func reckoned(ctx context.Context, s *node, raw []byte, fee uint64) error {
 		return err
 	}
 	if answer.Value == nil {
-		return fmt.Errorf("%w: it does not know the blockhash yet", errFee)
+		return fmt.Errorf("%w: the node does not know the blockhash yet", errFee)
 	}
 	if *answer.Value != fee {
-		return fmt.Errorf("%w: %d and not %d lamports", errFee, *answer.Value, fee)
+		return fmt.Errorf("%w: %d lamports, want %d", errFee, *answer.Value, fee)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 const rent = 890_880
 
-// payer is the hot key of the tests' keys, and a deposit key.
+// source returns the source of one of the tests' keys, the hot wallet's or a deposit key.
 func source(ref chain.KeyRef) chain.Source {
 	return chain.Source{Key: ref, Base: key(chaintest.Keys{Curve: chain.Ed25519}.Public(ref)).String()}
 }
@@ -21,12 +21,12 @@ func hotSource() chain.Source { return source(chain.Hot("solana")) }
 
 func depositSource() chain.Source { return source(chain.KeyRef{Family: "solana"}) }
 
-func orderOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.TxRequest {
+func requestOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.TxRequest {
 	return chain.TxRequest{Kind: kind, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: to}, Amount: bursar.Units(lamports)}}}
 }
 
-// fee of a payment at the lowest price: 5,000 for the signature and 150 for 1,500 units.
+// fee is the fee of a payment at the lowest price: 5,000 for the signature and 150 for 1,500 units.
 const fee = 5150
 
 func TestBuildWithdrawals(t *testing.T) {
@@ -59,9 +59,9 @@ func TestBuildWithdrawals(t *testing.T) {
 				f.accounts[from.Base] = plainAccount(test.held)
 			}
 			if test.there > 0 {
-				f.accounts[stranger] = plainAccount(test.there)
+				f.accounts[outsider] = plainAccount(test.there)
 			}
-			unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
+			unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, outsider, test.amount))
 			var needs *chain.NeedsFundsError
 			var refused *chain.RefusedError
 			switch {
@@ -76,7 +76,7 @@ func TestBuildWithdrawals(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			default:
-				wantUnsigned(t, c, unsigned, stranger, test.amount)
+				wantUnsigned(t, c, unsigned, outsider, test.amount)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func wantUnsigned(t *testing.T, c *Chain, unsigned chain.UnsignedTx, to string, 
 	}
 	if unsigned.Expires != 10+lifetime || len(unsigned.Reservations) != 1 ||
 		!strings.HasPrefix(unsigned.Reservations[0], "tx/") {
-		t.Fatalf("it claims %q and expires at %d", unsigned.Reservations, unsigned.Expires)
+		t.Fatalf("the reservations are %q, expiry at %d", unsigned.Reservations, unsigned.Expires)
 	}
 }
 
@@ -105,16 +105,16 @@ func TestBuildSweeps(t *testing.T) {
 		pays              uint64
 		missing           uint64
 	}{
-		"all":                               {held: sol, amount: sol, hot: sol, pays: sol - fee},
-		"the books say more than is there":  {held: sol, amount: 2 * sol, hot: sol, pays: sol - fee},
-		"more came meanwhile":               {held: 2 * sol, amount: sol, hot: sol, pays: sol - fee},
-		"a little came meanwhile":           {held: sol + 10, amount: sol, hot: sol, pays: sol - fee - (rent - 10)},
-		"the minimum came meanwhile":        {held: sol + rent, amount: sol, hot: sol, pays: sol - fee},
-		"just the fee":                      {held: fee, amount: fee, hot: sol, missing: 1},
-		"one more":                          {held: fee + 1, amount: fee + 1, hot: sol, pays: 1},
-		"nothing":                           {amount: sol, hot: sol, missing: fee + 1},
-		"a new hot address gets too little": {held: rent, amount: rent, missing: fee},
-		"a new hot address gets enough":     {held: rent + fee, amount: rent + fee, pays: rent},
+		"all":                              {held: sol, amount: sol, hot: sol, pays: sol - fee},
+		"the request exceeds the balance":  {held: sol, amount: 2 * sol, hot: sol, pays: sol - fee},
+		"more has arrived":                 {held: 2 * sol, amount: sol, hot: sol, pays: sol - fee},
+		"a little has arrived":             {held: sol + 10, amount: sol, hot: sol, pays: sol - fee - (rent - 10)},
+		"the minimum has arrived":          {held: sol + rent, amount: sol, hot: sol, pays: sol - fee},
+		"just the fee":                     {held: fee, amount: fee, hot: sol, missing: 1},
+		"one more":                         {held: fee + 1, amount: fee + 1, hot: sol, pays: 1},
+		"nothing":                          {amount: sol, hot: sol, missing: fee + 1},
+		"a new hot wallet gets too little": {held: rent, amount: rent, missing: fee},
+		"a new hot wallet gets enough":     {held: rent + fee, amount: rent + fee, pays: rent},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestBuildSweeps(t *testing.T) {
 			if test.hot > 0 {
 				f.accounts[to.Base] = plainAccount(test.hot)
 			}
-			unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
+			unsigned, err := c.Build(t.Context(), requestOf(chain.KindSweep, from, to.Base, test.amount))
 			var needs *chain.NeedsFundsError
 			if test.missing > 0 {
 				if !errors.As(err, &needs) || needs.Missing != bursar.Units(test.missing) {
@@ -144,7 +144,7 @@ func TestBuildSweeps(t *testing.T) {
 	}
 }
 
-// What a payment would meet at its destination decides, also when nothing of the address itself tells it.
+// The result of a payment at its destination decides, even if the address itself does not show it.
 func TestDestinations(t *testing.T) {
 	t.Parallel()
 	account := func(change object) object {
@@ -169,7 +169,7 @@ func TestDestinations(t *testing.T) {
 		"a mint": {to: hashOf("mint"), refused: true}, "a program's account": {to: hashOf("vault")},
 		"an account that is poor for its size": {to: hashOf("poor vault"), refused: true, below: true},
 		"an address off the curve":             {to: "4q2wPZMys1zCoAVpNmhgmofb6YM9MqLXmV25LdtEMAf9"},
-		"an unused address":                    {to: stranger, refused: true, below: true},
+		"an unused address":                    {to: outsider, refused: true, below: true},
 	}
 	for name, test := range cases {
 		amount := uint64(100)
@@ -192,7 +192,7 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoTransactionOfOurs(t *testing.T) {
+func TestRequestsThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(f *fake, o *chain.TxRequest){
 		"two payments":      func(_ *fake, o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) },
@@ -207,7 +207,7 @@ func TestBytesThatAreNoTransactionOfOurs(t *testing.T) {
 		"another fee at the node": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": fee + 1}, nil })
 		},
-		"a blockhash that is not known": func(f *fake, _ *chain.TxRequest) {
+		"an unknown blockhash": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": nil}, nil })
 		},
 		"no blockhash":    func(f *fake, _ *chain.TxRequest) { f.blocks[100]["blockhash"] = "" },
@@ -229,17 +229,17 @@ func TestBytesThatAreNoTransactionOfOurs(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
-			f.accounts[order.From.Base] = plainAccount(9 * sol)
-			spoil(f, &order)
-			if unsigned, err := c.Build(t.Context(), order); err == nil {
-				t.Fatalf("drafted %+v", unsigned)
+			request := requestOf(chain.KindWithdrawal, hotSource(), outsider, sol)
+			f.accounts[request.From.Base] = plainAccount(9 * sol)
+			spoil(f, &request)
+			if unsigned, err := c.Build(t.Context(), request); err == nil {
+				t.Fatalf("built %+v", unsigned)
 			}
 		})
 	}
 }
 
-// The price follows what recent slots took, between its bounds and within the order's limit.
+// The price follows the recent slots, within its limits and the request's limit.
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -247,9 +247,10 @@ func TestPrices(t *testing.T) {
 		limit  uint64
 		fee    uint64
 	}{
-		"quiet":                 {nil, 100_000, 5150},
-		"all zero":              {[]recentFee{{0}, {0}, {0}}, 100_000, 5150},
-		"three of four":         {[]recentFee{{1_000_000}, {2_000_000}, {3_000_000}, {4_000_000}}, 100_000, 5000 + 6000},
+		"quiet":    {nil, 100_000, 5150},
+		"all zero": {[]recentFee{{0}, {0}, {0}}, 100_000, 5150},
+		"three quarters": {[]recentFee{{1_000_000}, {2_000_000}, {3_000_000}, {4_000_000}}, 100_000,
+			5000 + 6000},
 		"rounded up":            {[]recentFee{{1_000_001}}, 100_000, 5000 + 1501},
 		"beyond the cap":        {[]recentFee{{1 << 60}}, 100_000, 5000 + 30_000},
 		"beyond the limit":      {[]recentFee{{1 << 60}}, 6000, 6000},
@@ -260,9 +261,9 @@ func TestPrices(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
-			order.MaxFee = bursar.Units(test.limit)
-			f.accounts[order.From.Base] = plainAccount(9 * sol)
+			request := requestOf(chain.KindWithdrawal, hotSource(), outsider, sol)
+			request.MaxFee = bursar.Units(test.limit)
+			f.accounts[request.From.Base] = plainAccount(9 * sol)
 			f.respond("getRecentPrioritizationFees", func([]any) (any, error) {
 				list := []object{}
 				for _, r := range test.recent {
@@ -271,7 +272,7 @@ func TestPrices(t *testing.T) {
 				return list, nil
 			})
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": test.fee}, nil })
-			unsigned, err := c.Build(t.Context(), order)
+			unsigned, err := c.Build(t.Context(), request)
 			if err != nil || unsigned.Fee != bursar.Units(test.fee) {
 				t.Fatalf("fee %s, %v, want %d", unsigned.Fee, err, test.fee)
 			}
@@ -279,7 +280,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// One claim is one transaction: two orders alike share it under one blockhash, and no longer under the next.
+// One reservation is one transaction: two equal requests share it under one blockhash, and no longer under the next.
 func TestReservationsNameTheTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -288,7 +289,7 @@ func TestReservationsNameTheTransaction(t *testing.T) {
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	resource := func(amount uint64) string {
 		t.Helper()
-		unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
+		unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, outsider, amount))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,6 +298,6 @@ func TestReservationsNameTheTransaction(t *testing.T) {
 	first, again, other := resource(sol), resource(sol), resource(sol+1)
 	f.add(101)
 	if next := resource(sol); first != again || first == other || first == next {
-		t.Fatalf("claims %s, %s, %s, then %s", first, again, other, next)
+		t.Fatalf("reservations %s, %s, %s, then %s", first, again, other, next)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// format is a form in which a transaction is written. They differ in their bytes and in nothing that they can do here.
+// format is an encoding of a transaction. The formats differ in their bytes, but not in what they can do here.
 type format string
 
-// The formats there are. Legacy and v0: docs, Solana transactions; Agave's sdk, short_vec. V1: SIMD-0385, live since
-// epoch 1035; solana-message 4.6, versions/v1. SIMD-0646 proposes to take the first two away.
+// The formats. Legacy and v0: docs, Solana transactions; Agave's sdk, short_vec. V1: SIMD-0385, live since epoch 1035;
+// solana-message 4.6, versions/v1. SIMD-0646 proposes to remove the first two.
 const (
 	legacy format = "legacy"
 	v0     format = "v0"
@@ -22,13 +22,13 @@ const (
 	prefixV0 = 0x80
 	prefixV1 = 0x81
 
-	// packetSize is PACKET_DATA_SIZE: the most that a transaction that is legacy or v0 may have, signatures included.
+	// packetSize is PACKET_DATA_SIZE: the maximum size of a legacy or v0 transaction, signatures included.
 	packetSize = 1232
-	// packetSizeV1 is the most that one of v1 may have (SIMD-0296).
+	// packetSizeV1 is the maximum size of a v1 transaction (SIMD-0296).
 	packetSizeV1 = 4096
 )
 
-// Bits of the mask of a v1 message, each for 4 bytes of values, in this order.
+// The bits of the mask of a v1 message, each for 4 bytes of values, in this order.
 const (
 	maskFee    = 0b11
 	maskUnits  = 0b100
@@ -36,7 +36,7 @@ const (
 	maskHeap   = 0b10000
 )
 
-// compiled is a message as its bytes say it: places of keys instead of keys. All numbers are little endian.
+// compiled is a message in the structure of its bytes: indexes of keys instead of keys. All numbers are little endian.
 type compiled struct {
 	format       format
 	signers      byte
@@ -48,12 +48,12 @@ type compiled struct {
 	steps        []step
 }
 
-// reserve is what a v1 message asks for; the mask says which of the values are given.
+// reserve holds the resources that a v1 message requests; the mask says which values are present.
 type reserve struct {
 	mask   uint32
 	fee    uint64 // lamports above the base fee
 	units  uint32
-	loaded uint32 // bytes of all accounts that are loaded
+	loaded uint32 // bytes of all loaded accounts
 	heap   uint32
 }
 
@@ -74,7 +74,7 @@ func (c *compiled) encode() []byte {
 	return c.encodeOld(nil)
 }
 
-// encodeOld writes what legacy and v0 have in common. A compact-u16 of a number below 128 is that byte.
+// encodeOld writes the common part of legacy and v0. A compact-u16 of a number below 128 is that byte.
 func (c *compiled) encodeOld(out []byte) []byte {
 	out = append(out, c.signers, c.readSigned, c.readUnsigned, byte(len(c.keys)))
 	for _, k := range c.keys {
@@ -125,14 +125,15 @@ type small struct {
 	value *uint32
 }
 
-// small lists the values of 4 bytes in their order.
+// small returns the values of 4 bytes in their order.
 func (r *reserve) small() []small {
 	return []small{{maskUnits, &r.units}, {maskLoaded, &r.loaded}, {maskHeap, &r.heap}}
 }
 
-var errMessage = errors.New("not a message of a form in use")
+var errMessage = errors.New("not a message in a known format")
 
-// compiledFrom reads what encode writes, in any format, and nothing else: what it finds is encoded again and compared.
+// compiledFrom reads the output of encode, in any format, and refuses anything else: it encodes the result again and
+// compares.
 func compiledFrom(raw []byte) (*compiled, error) {
 	c := &compiled{format: legacy}
 	r := reader{rest: raw}
@@ -198,7 +199,7 @@ func (c *compiled) readV1(r *reader) {
 	}
 }
 
-// reader takes bytes off the front. Once it lacks some, everything it returns is empty.
+// reader takes bytes from the front. Once it lacks some, everything it returns is empty.
 type reader struct {
 	rest  []byte
 	short bool
@@ -224,7 +225,7 @@ func (r *reader) number(size int) (n uint32) {
 	return n
 }
 
-// count reads a compact-u16 below 128; nothing in a message of ours is longer.
+// count reads a compact-u16 below 128; nothing in our messages is longer.
 func (r *reader) count() int {
 	n := int(r.byte())
 	if n > 127 || n > len(r.rest) {

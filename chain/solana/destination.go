@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// reserved are addresses that belong to the network or to programs that everybody uses: what is paid there is lost.
-// From Agave's sdk_ids and reserved_account_keys, and the SPL.
+// reserved are addresses that belong to the network or to programs that everybody uses: payments to them are lost. From
+// Agave's sdk_ids and reserved_account_keys, and the SPL.
 var reserved = []string{
 	"11111111111111111111111111111111",
 	"1nc1nerator11111111111111111111111111111111",
@@ -53,13 +53,13 @@ var reserved = []string{
 	"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
 }
 
-// tokenPrograms own token accounts and mints. Lamports sent to one of those are out of its holder's sight.
+// tokenPrograms own token accounts and mints. The holder of one of those cannot see lamports sent to it.
 var tokenPrograms = []string{
 	"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
 	"TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 }
 
-// account is an account as a node shows it; nil where there is none.
+// account is an account as a node returns it; nil if there is none.
 type account struct {
 	Lamports   uint64 `json:"lamports"`
 	Owner      string `json:"owner"`
@@ -73,12 +73,12 @@ type accounts struct {
 	Value   []*account  `json:"value"`
 }
 
-// slotContext tells of which slot an answer is.
+// slotContext is the slot of an answer.
 type slotContext struct {
 	Slot uint64 `json:"slot"`
 }
 
-// without asks for accounts without their data.
+// without requests accounts without their data.
 type without struct {
 	Commitment string   `json:"commitment"`
 	Encoding   string   `json:"encoding"`
@@ -95,13 +95,13 @@ func askAccounts(bases []string, commitment string, out *accounts) *rpc.Request 
 	}
 }
 
-var errAccounts = errors.New("the list of accounts does not fit the question")
+var errAccounts = errors.New("the list of accounts does not match the request")
 
-// transferOf reads a payment. A *chain.RefusedError says that it can never be made.
+// transferOf reads a payment. A *chain.RefusedError means that it can never be made.
 func (r *Rules) transferOf(p chain.Payment) (transfer, error) {
 	to, err := parseKey(p.Address.Base)
 	if err != nil || p.Address.HasMemo {
-		return transfer{}, &chain.RefusedError{Reason: "the address is not one of this chain"}
+		return transfer{}, &chain.RefusedError{Reason: "the address is not valid on this chain"}
 	}
 	for _, base := range reserved {
 		if p.Address.Base == base {
@@ -109,19 +109,19 @@ func (r *Rules) transferOf(p chain.Payment) (transfer, error) {
 		}
 	}
 	if p.Contract != "" {
-		return transfer{}, &chain.RefusedError{Reason: "tokens of this chain are not carried"}
+		return transfer{}, &chain.RefusedError{Reason: "tokens of this chain are not supported"}
 	}
 	lamports, fits := p.Amount.Uint64()
 	if !fits {
-		return transfer{}, &chain.RefusedError{Reason: "the amount is more than there is"}
+		return transfer{}, &chain.RefusedError{Reason: "the amount exceeds the maximum supply of the native asset"}
 	}
 	if lamports == 0 {
-		return transfer{}, &chain.RefusedError{Below: true, Reason: "the amount is nothing"}
+		return transfer{}, &chain.RefusedError{Below: true, Reason: "the amount is zero"}
 	}
 	return transfer{to, lamports}, nil
 }
 
-// refusal says why a receiver cannot be paid, given what its account is and must hold at least.
+// refusal returns why a receiver cannot be paid, given its account and the minimum balance of that account.
 func refusal(to *account, lamports, least uint64) error {
 	before := uint64(0)
 	if to != nil {
@@ -142,7 +142,7 @@ func refusal(to *account, lamports, least uint64) error {
 	return nil
 }
 
-// Quote returns the fee of a payment now. A payment to the network's own addresses, a program or a token account is
+// Quote returns the current fee of a payment. A payment to the network's own addresses, a program or a token account is
 // refused, and one that leaves the receiving account under the rent-exempt minimum is refused with Below.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
@@ -173,19 +173,19 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return bursar.Units(fee), err
 }
 
-// view is what a node tells of some accounts, of what accounts must hold, and of prices.
+// view holds a node's answers about some accounts, minimum balances, and prices.
 type view struct {
 	accounts []*account
-	least    []uint64 // what each account must hold unless it holds nothing: by its size
+	least    []uint64 // the minimum balance of each account unless it is empty, by its size
 	recent   []recentFee
 }
 
-// refuses tells why the account in a place cannot be paid an amount.
+// refuses returns why the account in a place cannot be paid an amount.
 func (v *view) refuses(place int, lamports uint64) error {
 	return refusal(v.accounts[place], lamports, v.least[place])
 }
 
-// look asks a node about accounts as of its newest confirmed slot.
+// look requests accounts from a node as of its newest confirmed slot.
 func look(ctx context.Context, s *node, bases []string) (*view, error) {
 	var found accounts
 	v := &view{least: make([]uint64, len(bases))}

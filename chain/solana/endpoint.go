@@ -33,8 +33,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 }
 
 // BlockOn reads the final block of a slot as After does, through one endpoint. The error is chain.ErrNoBlock for a slot
-// above the endpoint's newest final one, and for one that the next block's parent proves to be empty; a block that the
-// endpoint lacks for another reason is another error.
+// above the endpoint's newest final one, and for a slot that the next block's parent proves to be empty; a block that
+// the endpoint lacks for another reason is another error.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.on(ctx, endpoint)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, wat
 		return chain.Block{}, fmt.Errorf("block at slot %d: %w", height, s.whyNot(ctx, height, err))
 	}
 	if err := watch.Sync(ctx); err != nil {
-		return chain.Block{}, fmt.Errorf("sync the watch: %w", err)
+		return chain.Block{}, fmt.Errorf("sync the watched addresses: %w", err)
 	}
 	out, err := held{height, b}.scan(watch)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, wat
 	return out, nil
 }
 
-// whyNot tells a slot without a block from a block that the node lacks.
+// whyNot distinguishes a slot without a block from a block that the node lacks.
 func (n *node) whyNot(ctx context.Context, slot uint64, err error) error {
 	var none *absentError
 	if !errors.As(err, &none) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// One endpoint is read by the path of the follower, whatever the others say.
+// One endpoint is read in the same way as by the follower, whatever the others return.
 func TestOneEndpointAlone(t *testing.T) {
 	t.Parallel()
 	short, long := newFake(t), newFake(t)
@@ -44,7 +44,7 @@ func TestOneEndpointAlone(t *testing.T) {
 	short.oldest = 104
 	if b, err := c.BlockOn(t.Context(), endpoints[0].Name, 101, watching()); err == nil ||
 		errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("a block that is gone: %+v, %v", b, err)
+		t.Fatalf("a deleted block: %+v, %v", b, err)
 	}
 	if _, err := c.BlockOn(t.Context(), "nobody", 101, watching()); err == nil {
 		t.Fatal("an endpoint that is not configured was read")

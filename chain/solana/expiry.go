@@ -14,13 +14,13 @@ const lifetime = 150
 
 var _ chain.Historian = (*Chain)(nil)
 
-var errUnproven = errors.New("the node cannot prove it")
+var errUnproven = errors.New("the node cannot prove that the transaction has expired")
 
-// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the
-// node has every block from the one that gave the blockhash to the first that is too high, and it finds the signature
-// nowhere. A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a
-// block of these (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error
-// is chain.ErrPruned where all have.
+// Expired reports whether an unsigned transaction can no longer be included: the final chain is higher than its last
+// block height, the node has every block from the one that gave the blockhash to the first that is too high, and finds
+// the signature nowhere. A node whose answers lag behind its final slot proves nothing, which is an error. Neither does
+// a node that has deleted one of these blocks (an Agave validator keeps about two days: --limit-ledger-size): then the
+// next one is asked. The error is chain.ErrPruned if all have.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	dead, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
@@ -36,7 +36,8 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	}
 	sig, err := parseSignature(txID)
 	if err != nil || unsigned.Expires != e.lastHeight {
-		return false, fmt.Errorf("%w: its id or its end is not the draft's", errUnsigned)
+		return false, fmt.Errorf("%w: its id or its last block height differs from the unsigned transaction's",
+			errUnsigned)
 	}
 	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
@@ -47,8 +48,8 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	return dead, err
 }
 
-// errHistory says that a node has deleted a block in which a transaction could stand, or keeps no transactions.
-var errHistory = errors.New("the node does not keep all blocks in which the transaction could be")
+// errHistory means that a node has deleted a block that may contain a transaction, or keeps no transactions.
+var errHistory = errors.New("the node lacks some of the blocks that may contain the transaction")
 
 func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig signature) (bool, error) {
 	var epoch struct {
@@ -67,7 +68,8 @@ func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig sign
 	case found.Value[0] != nil:
 		return false, nil
 	case found.Context.Slot < epoch.Slot:
-		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot,
+		return false, fmt.Errorf("%w: it answers as of slot %d but has reported slot %d as final", errUnproven,
+			found.Context.Slot,
 			epoch.Slot)
 	}
 	if err := n.covered(ctx, e, blockhash); err != nil {
@@ -76,7 +78,7 @@ func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig sign
 	return true, nil
 }
 
-// pruned looks whether a node cannot prove something because it has deleted the blocks.
+// pruned checks whether a node cannot prove the expiry because it has deleted the blocks.
 func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
 	if !errors.Is(why, errUnproven) {
 		return why
@@ -88,13 +90,14 @@ func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
 	if first <= e.slot {
 		return why
 	}
-	return fmt.Errorf("%w: from slot %d on are needed, it keeps those from %d on: %w", errHistory, e.slot, first, why)
+	return fmt.Errorf("%w: the slots from %d on are needed, the node keeps those from %d on: %w", errHistory, e.slot,
+		first, why)
 }
 
-// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A
-// block's height is the number of blocks before it: so a list of slots from a block of one height to a block of another
-// is whole when it is as long as the heights are apart. The blocks at the ends, and some between, are read to see that
-// the node has what it lists.
+// covered checks that the node has every final block that could contain an unsigned transaction. A block's height is
+// the number of blocks before it: so a list of slots from a block of one height to a block of another is complete if
+// its length equals the difference of the heights. The blocks at the ends, and some between, are read to check that the
+// node has the blocks that it lists.
 func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	first, err := n.born(ctx, e, blockhash)
 	if err != nil {
@@ -104,9 +107,10 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	if err != nil {
 		return err
 	}
-	end := e.lastHeight + 1 - *first.Height // blocks after the first one
+	end := e.lastHeight + 1 - *first.Height // number of blocks after the first one
 	if uint64(len(slots)) < end {
-		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven,
+		return fmt.Errorf("%w: the node lists %d blocks after slot %d, and %d are needed to pass height %d",
+			errUnproven,
 			len(slots), first.slot, end, e.lastHeight)
 	}
 	for i := end; ; i -= min(i, proofStep) {
@@ -121,17 +125,17 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 		case err != nil:
 			return err
 		case b.Height == nil || *b.Height != *first.Height+i:
-			return fmt.Errorf("%w: its list of slots leaves out a block before slot %d", errUnproven, slots[i-1])
+			return fmt.Errorf("%w: its list of slots omits a block before slot %d", errUnproven, slots[i-1])
 		}
 	}
 }
 
-// proofStep is how many blocks one of the blocks that are read stands for.
+// proofStep is how many listed blocks there are for each block that is read.
 const proofStep = 16
 
-// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the
-// unsigned transaction names and, as a cache may have named the hash of another slot, at the height that the unsigned
-// transaction's end implies.
+// born returns the final block that gave an unsigned transaction its blockhash. It searches at the slot that the
+// unsigned transaction names and, since a cache may have named another slot for the hash, at the height that follows
+// from the transaction's last block height.
 func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
 	b, err := n.blockAt(ctx, e.slot, bare)
 	var none *absentError
@@ -141,7 +145,7 @@ func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, err
 	if err == nil && b.Hash == blockhash.String() && fits(b, e.lastHeight) {
 		return &held{e.slot, b}, nil
 	}
-	lost := fmt.Errorf("%w: the block with hash %s is not at slot %d, nor near it", errUnproven, blockhash, e.slot)
+	lost := fmt.Errorf("%w: the block with hash %s is not at slot %d or near it", errUnproven, blockhash, e.slot)
 	if e.lastHeight < lifetime {
 		return nil, lost
 	}
@@ -172,9 +176,9 @@ func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, err
 	return &held{slots[i], b}, nil
 }
 
-// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final
-// at its height, as the next block says too. That block is as good a beginning for the proof. The node must not take
-// the hash.
+// orphaned checks that a blockhash is not on the final chain: a confirmed block gave it, and another block is final at
+// its height, which the next block confirms. The proof may start at that block as well. The node must not accept the
+// hash.
 func (n *node) orphaned(ctx context.Context, instead *block, next uint64, blockhash key) error {
 	b, err := n.blockAt(ctx, next, bare)
 	if err != nil {
@@ -190,20 +194,20 @@ func (n *node) orphaned(ctx context.Context, instead *block, next uint64, blockh
 		return err
 	}
 	if answer.Value == nil || *answer.Value {
-		return fmt.Errorf("%w: the node still takes blockhash %s", errUnproven, blockhash)
+		return fmt.Errorf("%w: the node still accepts blockhash %s", errUnproven, blockhash)
 	}
 	return nil
 }
 
-// bornNear is how many slots off the one that a cache names its hash may be.
+// bornNear is how many slots a cache may be wrong about the slot of its hash.
 const bornNear = 64
 
-// fits reports whether a block's hash is valid up to a height and no further.
+// fits reports whether a block's hash is valid up to exactly a height.
 func fits(b *block, lastHeight uint64) bool {
 	return b.Height != nil && *b.Height+lifetime == lastHeight
 }
 
-// Outcome says what became of a transaction, by whichever endpoint keeps the history.
+// Outcome returns what became of a transaction, from any endpoint that keeps the history.
 func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	sig, err := parseSignature(txID)
 	if err != nil {

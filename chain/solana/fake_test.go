@@ -29,13 +29,13 @@ func (f failure) Error() string { return f.message }
 
 func skippedSlot(code int) failure { return failure{code: code, message: "Slot was skipped"} }
 
-// fake is a scripted node. Blocks are as it would tell them; tests may spoil them.
+// fake is a scripted node. Its blocks are as it returns them; tests may corrupt them.
 type fake struct {
 	mu       sync.Mutex
 	blocks   map[uint64]object
 	final    uint64
-	oldest   uint64 // the first block that is not cleaned up
-	plain    bool   // it does not know the details `accounts`, as nodes before 1.14
+	oldest   uint64 // the first block that is not deleted
+	plain    bool   // it does not support the details `accounts`, like nodes before 1.14
 	accounts map[string]object
 	statuses map[string]uint64 // signatures in blocks, with their slots
 	script   map[string]func(params []any) (any, error)
@@ -55,7 +55,7 @@ func newFake(t testing.TB) *fake {
 	return f
 }
 
-// open connects an adapter to the fake node alone.
+// open connects an adapter to the fake node only.
 func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	t.Helper()
 	cfg := Mainnet()
@@ -70,16 +70,16 @@ func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	return c
 }
 
-// hashOf is any hash with a name.
+// hashOf returns a hash for a name.
 func hashOf(name string) string { return key(sha256.Sum256([]byte(name))).String() }
 
-// signatureOf is any signature with a name.
+// signatureOf returns a signature for a name.
 func signatureOf(name string) string {
 	a, b := sha256.Sum256([]byte("1"+name)), sha256.Sum256([]byte("2"+name))
 	return signature(append(a[:], b[:]...)).String()
 }
 
-// add makes the finalized block of a slot on top of the newest one.
+// add appends a finalized block at a slot.
 func (f *fake) add(slot uint64, txs ...object) object {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *fake) add(slot uint64, txs ...object) object {
 	return b
 }
 
-// respond sets how a method answers.
+// respond sets the answer of a method.
 func (f *fake) respond(method string, do func(params []any) (any, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	if !batch {
 		out = answers[0]
 	}
-	_ = json.NewEncoder(w).Encode(out) // the client judges what arrives
+	_ = json.NewEncoder(w).Encode(out) // the client checks what arrives
 }
 
 func (f *fake) answer(id json.RawMessage, method string, params []any) object {
@@ -155,7 +155,7 @@ func (f *fake) answer(id json.RawMessage, method string, params []any) object {
 	return object{"jsonrpc": "2.0", "id": id, "result": result}
 }
 
-// usual is how an honest node answers.
+// usual returns an honest node's answer.
 func (f *fake) usual(method string, params []any) (any, error) {
 	context := object{"slot": f.final}
 	switch method {
@@ -253,7 +253,7 @@ func (f *fake) block(slot uint64, config object) (any, error) {
 	return b, nil
 }
 
-// encoded1 is a transaction in the encoding that is asked for, or the refusal of its version.
+// encoded1 returns a transaction in the requested encoding, or the refusal of its version.
 func encoded1(tx, config object) (object, error) {
 	highest, given := config["maxSupportedTransactionVersion"].(float64)
 	if given && (highest < 0 || highest > 255) {
@@ -271,8 +271,8 @@ func encoded1(tx, config object) (object, error) {
 	return inAccounts(tx), nil
 }
 
-// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its
-// members.
+// inAccounts returns a transaction in the encoding `accounts`: every key with a signer flag, and a meta without most of
+// its members.
 func inAccounts(tx object) object {
 	body, meta := tx["transaction"].(object), tx["meta"].(object)
 	message := body["message"].(object)
@@ -310,7 +310,7 @@ func (f *fake) slots(from, to uint64, limit int) []uint64 {
 	return list
 }
 
-// plainAccount is a wallet's account.
+// plainAccount returns a wallet's account.
 func plainAccount(lamports uint64) object {
 	return object{"lamports": lamports, "owner": systemProgram.String(), "executable": false, "space": 0}
 }

@@ -10,26 +10,28 @@ import (
 )
 
 const (
-	// lamportsPerSignature is the base fee (docs: transaction fees). A draft's whole fee is compared with the node's.
+	// lamportsPerSignature is the base fee (docs: transaction fees). An unsigned transaction's whole fee is compared
+	// with the node's.
 	lamportsPerSignature = 5000
 	microLamports        = 1_000_000
-	// maxUnits is the most computing that one transaction may reserve (Agave: MAX_COMPUTE_UNIT_LIMIT).
+	// maxUnits is the most compute units that one transaction may reserve (Agave: MAX_COMPUTE_UNIT_LIMIT).
 	maxUnits = 1_400_000
 	// maxPriceAllowed keeps any fee of this adapter far below 2^64 lamports.
 	maxPriceAllowed = 1_000_000_000_000
 )
 
-// unitsFor is what is reserved for a transaction. Each instruction of the built-in programs takes 150 units; there are
-// two more than transfers. The rest is a margin against a change of that price, and costs next to nothing.
+// unitsFor returns the compute units to reserve for a transaction. Each instruction of the built-in programs takes 150
+// units; there are two more instructions than transfers. The rest is a margin against a change of that price, and costs
+// almost nothing.
 func unitsFor(transfers int) uint32 { return 1000 + 500*uint32(transfers) }
 
-// recentFee is one slot of getRecentPrioritizationFees: the least that a transaction paid there which wrote to the
-// accounts asked about.
+// recentFee is one slot of getRecentPrioritizationFees: the lowest fee there of a transaction that wrote to the
+// requested accounts.
 type recentFee struct {
 	Price uint64 `json:"prioritizationFee"`
 }
 
-// price is what three of four recent slots would have taken, within the configured bounds.
+// price returns a price that three quarters of the recent slots would have accepted, within the configured limits.
 func (r *Rules) price(recent []recentFee) uint64 {
 	prices := make([]uint64, len(recent))
 	for i, f := range recent {
@@ -43,9 +45,9 @@ func (r *Rules) price(recent []recentFee) uint64 {
 	return min(max(price, r.cfg.MinPrice), r.cfg.MaxPrice)
 }
 
-var errTooDear = errors.New("the network's price is above the limit")
+var errFeeTooHigh = errors.New("the network's price is above the limit")
 
-// offer sets what a message pays for its computing: a price for each unit, in whichever way its format says that.
+// offer sets the price of a message's compute units, in the way that its format requires.
 func (m *message) offer(price uint64) error {
 	if m.format != v1 {
 		m.price, m.priority = price, 0
@@ -67,7 +69,8 @@ func (m *message) fit(limit bursar.Amount) (uint64, error) {
 		return fee, nil
 	}
 	if most < lamportsPerSignature {
-		return 0, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: bursar.Units(lamportsPerSignature), Limit: limit})
+		return 0, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: bursar.Units(lamportsPerSignature),
+			Limit: limit})
 	}
 	// A fee within the limit exists, and fee is above it, so what is left for priority is small: no overflow.
 	if left := most - lamportsPerSignature; m.format == v1 {

@@ -9,29 +9,31 @@ import (
 )
 
 const (
-	// asksAgain is how often a node is asked again for what it should have. Behind one address there may be several nodes,
-	// some of them a few slots behind the others.
+	// asksAgain is how often a node is asked again for a block that it should have. Behind one URL there may be several
+	// nodes, some of them a few slots behind the others.
 	asksAgain = 2
-	// asksList is how often a node is asked what follows where it has final slots above and lists nothing: each of the
-	// answers may come from a node that is behind.
+	// asksList is how often a node is asked for the following slots if it has final slots above but lists none: each
+	// answer may come from a node that is behind.
 	asksList = 8
-	// mostDry is how many reads in a row may find that a node does not have what it lists. One that lasts is its fault.
+	// mostDry is how many consecutive reads may find that a node does not have the blocks that it lists. After that it
+	// counts as the node's fault.
 	mostDry = 5
-	// ahead is how far a list of slots may go beyond the slot that the node says is final, by nodes behind one address.
+	// ahead is how far a list of slots may go beyond the node's reported final slot, because of several nodes behind
+	// one URL.
 	ahead = 150
 )
 
 var (
-	errNotLinked = errors.New("it does not follow the block before it")
-	errNothing   = errors.New("the node has final slots above, and lists no blocks there")
+	errNotLinked = errors.New("the block does not follow the block before it")
+	errNothing   = errors.New("the node has final slots above, but lists no blocks there")
 	errBeyond    = errors.New("the node lists blocks far beyond its newest final slot")
 	errDry       = errors.New("the node lists blocks that it does not have")
 )
 
-// After returns final blocks, as many at a time as memory allows. Each names the one before it as its parent, by slot
-// and by hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has no
-// news, and that is no fault. ErrOffChain needs another block in the place of last, or one that has passed it over: the
-// node then follows another chain, for final blocks do not change.
+// After returns final blocks, as many at a time as memory allows. Each names its predecessor as its parent, by slot and
+// by hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has nothing
+// new, which is not a fault. ErrOffChain requires another block in the place of last, or a block that has skipped it:
+// the node then follows another chain, since final blocks do not change.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	if limit < 1 {
 		return nil, nil
@@ -53,7 +55,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	if err := watch.Sync(ctx); err != nil {
-		return nil, fmt.Errorf("sync the watch: %w", err)
+		return nil, fmt.Errorf("sync the watched addresses: %w", err)
 	}
 	blocks := make([]chain.Block, len(line))
 	for i, h := range line {
@@ -64,7 +66,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, nil
 }
 
-// line fetches the blocks that follow last; none where the node has none, or does not have them yet.
+// line fetches the blocks that follow last; none if the node has none, or does not have them yet.
 func (c *Chain) line(ctx context.Context, s *node, last chain.BlockRef, limit int) ([]held, error) {
 	slots, err := s.slotsAfter(ctx, last.Height, limit)
 	if err == nil && len(slots) == 0 {
@@ -87,16 +89,15 @@ func (c *Chain) line(ctx context.Context, s *node, last chain.BlockRef, limit in
 	case err != nil:
 		return nil, err
 	case slots[0] > tip+ahead:
-		return nil, fmt.Errorf("%w: %d, which is %d", errBeyond, slots[0], tip)
+		return nil, fmt.Errorf("%w: slot %d, newest final slot %d", errBeyond, slots[0], tip)
 	case c.dry.Add(1) > mostDry:
 		return nil, s.Fail(fmt.Errorf("%w: %w", errDry, none))
 	}
 	return nil, nil
 }
 
-// idle looks why a node lists nothing after last. Where it is at last or behind, that is as it should be; last has to
-// stand then. Where final slots are above, the list came from a node that is behind the one that says so, and is asked
-// for again.
+// idle finds out why a node lists nothing after last. If the node is at last or behind, that is normal; last must then
+// be on its chain. If it has final slots above, the list came from a node that is behind, and is requested again.
 func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint64, error) {
 	for range asksList {
 		tip, err := finalSlot(ctx, n)
@@ -104,9 +105,9 @@ func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint
 			return nil, err
 		}
 		if tip == last.Height {
-			err := stands(ctx, n, last)
+			err := checkOnChain(ctx, n, last)
 			if none := (*absentError)(nil); errors.As(err, &none) {
-				err = nil // said by a node that is behind the one that named its tip
+				err = nil // the answer of a node that is behind the one that reported its tip
 			}
 			return nil, err
 		}
@@ -117,9 +118,9 @@ func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint
 	return nil, errNothing
 }
 
-// stands makes sure that a block is on the node's chain. The error is an *absentError where the node may not be there
-// yet.
-func stands(ctx context.Context, s *node, last chain.BlockRef) error {
+// checkOnChain checks that a block is on the node's chain. The error is an *absentError if the node may not have
+// reached it yet.
+func checkOnChain(ctx context.Context, s *node, last chain.BlockRef) error {
 	b, err := s.blockAt(ctx, last.Height, bare)
 	var none *absentError
 	switch {
@@ -135,7 +136,7 @@ func stands(ctx context.Context, s *node, last chain.BlockRef) error {
 	return nil
 }
 
-// passedOver tells a chain on which a slot is empty from a node that cannot show the slot's block.
+// passedOver distinguishes a chain on which a slot is empty from a node that cannot return the slot's block.
 func passedOver(ctx context.Context, s *node, last chain.BlockRef, none *absentError) error {
 	slots, err := s.slotsAfter(ctx, last.Height, 1)
 	if err != nil {
@@ -163,8 +164,8 @@ func (n *node) slotsAfter(ctx context.Context, slot uint64, limit int) ([]uint64
 	return slots, nil
 }
 
-// follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. Where there are
-// none, the error is an *absentError if the node just may not have them yet. Other errors are the node's fault.
+// follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. If there are
+// none, the error is an *absentError if the node may simply not have them yet. Other errors are the node's fault.
 func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) ([]held, error) {
 	f, err := fetch(ctx, s, slots)
 	if err != nil {
@@ -188,8 +189,8 @@ func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) (
 	}
 }
 
-// broken is the error for blocks that do not follow last: last is not on the chain, or the node lists what it does not
-// have.
+// broken returns the error for blocks that do not follow last: last is not on the chain, or the node lists blocks that
+// it does not have.
 func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missing []*absentError) error {
 	errs := []error{gap}
 	early := gap == nil
@@ -202,14 +203,14 @@ func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missin
 		return errors.Join(errs...)
 	}
 	var none *absentError
-	if err := stands(ctx, s, last); err != nil && !errors.As(err, &none) {
+	if err := checkOnChain(ctx, s, last); err != nil && !errors.As(err, &none) {
 		return err
 	}
 	return s.Fail(errors.Join(errs...))
 }
 
-// linked keeps the blocks that follow last without a break. A slot without a block is passed over when the next block's
-// parent shows that nothing stands there, and ends the line otherwise. The error tells where the line ends.
+// linked returns the blocks that follow last without a gap. A slot without a block is skipped if the next block's
+// parent shows that the slot is empty, and ends the line otherwise. The error says where the line ends.
 func linked(last chain.BlockRef, slots []uint64, blocks []*block) ([]held, error) {
 	var line []held
 	for i, b := range blocks {
@@ -217,7 +218,8 @@ func linked(last chain.BlockRef, slots []uint64, blocks []*block) ([]held, error
 			continue
 		}
 		if *b.Parent != last.Height || b.Previous != last.Hash {
-			return line, fmt.Errorf("block at slot %d: %w: its parent is %s at slot %d, the last one %s at slot %d",
+			return line, fmt.Errorf("block at slot %d: %w: its parent is %s at slot %d, the previous block is %s at "+
+				"slot %d",
 				slots[i], errNotLinked, b.Previous, *b.Parent, last.Hash, last.Height)
 		}
 		line = append(line, held{slots[i], b})

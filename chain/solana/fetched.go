@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// fetched are blocks of several slots. One that could not be had is nil, and then missing says why.
+// fetched are blocks of several slots. An unavailable block is nil, and missing then says why.
 type fetched struct {
 	slots   []uint64
 	blocks  []*block
 	missing []*absentError
-	from    []*rpc.Session // who gave each
+	from    []*rpc.Session // the endpoint of each block
 }
 
-// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and
-// is at least one.
+// fetch requests the blocks of slots, many at a time and from several endpoints. It may return fewer than requested,
+// but at least one.
 func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
 	f := &fetched{missing: make([]*absentError, len(slots)), from: make([]*rpc.Session, len(slots))}
 	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1],
@@ -36,7 +36,8 @@ func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
 }
 
 // proven cuts a line before the first block that the node of this read does not know: the endpoint that gave it is on
-// another chain, or lies. A block that a block of this node names as its parent is proven with all before it.
+// another chain, or wrong. A block that a block of this node names as its parent is proven together with all blocks
+// before it.
 func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) ([]held, error) {
 	if gap != nil {
 		if err := f.compare(ctx, s, f.place(len(line))); err != nil && !errors.Is(err, errNotSame) {
@@ -53,10 +54,10 @@ func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) (
 	return line, nil
 }
 
-var errNotSame = errors.New("another endpoint has another block there")
+var errNotSame = errors.New("another endpoint has another block at this slot")
 
-// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for
-// another one.
+// compare requests from the node of this read the hash of a block that came from another endpoint, and blames that
+// endpoint for a different one.
 func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	if f.from[i] == s.Session || f.blocks[i] == nil {
 		return nil
@@ -65,17 +66,17 @@ func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	var none *absentError
 	switch {
 	case errors.As(err, &none):
-		return errNotSame // it cannot say, and the other is not to be blamed for that
+		return errNotSame // the node cannot tell, which is not the other endpoint's fault
 	case err != nil || b.Hash == f.blocks[i].Hash:
 		return err
 	}
 	_ = f.from[i].Fail(fmt.Errorf("block at slot %d: %w: %s", f.slots[i], errNotSame,
-		b.Hash)) // what it returns is for its own read
+		b.Hash)) // the error of Fail matters only to a read of that endpoint
 	f.blocks[i] = nil
 	return errNotSame
 }
 
-// place is where the block stands that comes after so many others.
+// place returns the index of the block that comes after so many others.
 func (f *fetched) place(others int) int {
 	for i, b := range f.blocks {
 		if b == nil {
@@ -88,7 +89,7 @@ func (f *fetched) place(others int) int {
 	return len(f.blocks) - 1
 }
 
-// again asks once more for the blocks before the first that was had.
+// again requests once more the blocks before the first available one.
 func (f *fetched) again(ctx context.Context, s *node) error {
 	for i := range f.blocks {
 		if f.blocks[i] != nil {

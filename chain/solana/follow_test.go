@@ -19,7 +19,7 @@ func slotsOf(blocks []chain.Block) (slots []uint64) {
 	return slots
 }
 
-// A slot that cannot be had is passed over when the next block's parent proves it empty, whatever the node's code.
+// An unavailable slot is skipped if the next block's parent proves it empty, whatever the node's code.
 func TestSkippedSlotsNeedProof(t *testing.T) {
 	t.Parallel()
 	for _, code := range absent {
@@ -49,8 +49,8 @@ func TestSkippedSlotsNeedProof(t *testing.T) {
 	}
 }
 
-// Where the next block names the missing one as its parent, the chain is read up to the gap and no further.
-func TestMissingBlocksAreNoSkippedSlots(t *testing.T) {
+// If the next block names the missing one as its parent, the chain is read up to the gap and no further.
+func TestMissingBlocksAreNotSkippedSlots(t *testing.T) {
 	t.Parallel()
 	for _, code := range append(slices.Clone(absent), -32001, -32603) {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestMissingBlocksAreNoSkippedSlots(t *testing.T) {
 			if slices.Contains(absent, code) && err != nil || err == nil && !slices.Equal(slotsOf(blocks), []uint64{101}) {
 				t.Fatalf("before the gap: %v, %v", slotsOf(blocks), err)
 			}
-			if err == nil { // an error that says nothing about the slot may come before the block below it
+			if err == nil { // an error that does not concern the slot may come before the block below it
 				blocks, err = c.After(t.Context(), blocks[0].Ref, 10, watching())
 			}
 			if !errors.Is(err, rpc.ErrUnavailable) || len(blocks) > 0 {
@@ -80,8 +80,8 @@ func TestMissingBlocksAreNoSkippedSlots(t *testing.T) {
 	}
 }
 
-// A list of slots that leaves one out, is out of order or empty is found by the parents of blocks, or refused.
-func TestListsOfSlotsAreNotBelieved(t *testing.T) {
+// A list of slots that omits one, is out of order or is empty is detected by the parents of blocks, or refused.
+func TestListsOfSlotsAreVerified(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]any{
 		"one is left out": []int{102, 103}, "backwards": []int{103, 102, 101}, "twice": []int{101, 101},
@@ -118,7 +118,7 @@ func TestOffChainNeedsProof(t *testing.T) {
 		t.Fatalf("another block in its place: %v", err)
 	}
 	if err := after(102, hashOf("another")); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("a slot that the next block passes over: %v", err)
+		t.Fatalf("a slot that the next block skips: %v", err)
 	}
 	if err := after(500, hashOf("another")); err != nil {
 		t.Fatalf("a node that is behind: %v", err)
@@ -137,8 +137,8 @@ func TestOffChainNeedsProof(t *testing.T) {
 	}
 }
 
-// Behind one address there may be several nodes, each answer from another one: some are a few slots behind, and lack
-// what the others list. Nothing of that is a fault, and nothing is lost or read twice.
+// Behind one URL there may be several nodes, and another one may answer each request: some are a few slots behind, and
+// lack blocks that the others list. None of that is a fault, and no block is lost or read twice.
 func TestLoadBalancedNodes(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []uint64{1, 2, 3} {
@@ -184,8 +184,8 @@ func TestLoadBalancedNodes(t *testing.T) {
 	}
 }
 
-// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and
-// what it gave is asked of the other.
+// While catching up, blocks come from several endpoints. One that is on another chain is detected by the parents, and
+// its blocks are requested from the other.
 func TestAnEndpointOnAnotherChain(t *testing.T) {
 	t.Parallel()
 	sound, other := newFake(t), newFake(t)
@@ -204,7 +204,7 @@ func TestAnEndpointOnAnotherChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if _, err := c.Head(t.Context()); err != nil { // which asks both how far they are
+	if _, err := c.Head(t.Context()); err != nil { // which requests the height of both
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -226,8 +226,8 @@ func TestAnEndpointOnAnotherChain(t *testing.T) {
 	}
 }
 
-// A node that lists blocks for good and has none of them is at fault.
-func TestANodeThatNeverHasWhatItLists(t *testing.T) {
+// A node that permanently lists blocks that it does not have is at fault.
+func TestANodeThatNeverHasTheBlocksItListsIsAtFault(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
@@ -246,7 +246,7 @@ func TestANodeThatNeverHasWhatItLists(t *testing.T) {
 	}
 }
 
-// A node that keeps only some of the past is asked for no more, and is at no fault: nothing but the answer is missing.
+// A node that keeps only a part of the past gives no more, and is not at fault: only the answer is missing.
 func TestPrunedNodes(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -264,14 +264,14 @@ func TestPrunedNodes(t *testing.T) {
 	if err != nil || ref.Height != 150 || c.Stats()[0].Faults > 0 {
 		t.Fatalf("%+v, %v, %+v", ref, err, c.Stats())
 	}
-	// What follows the oldest one that it has is read as ever, and what stands before it is its fault: another may have
-	// it.
+	// The blocks after its oldest one are read as usual; the blocks before are its fault, since another node may have
+	// them.
 	if blocks, err := c.After(t.Context(), ref, 10, watching()); err != nil || len(blocks) != 10 {
 		t.Fatalf("%v, %v", slotsOf(blocks), err)
 	}
 	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10,
 		watching()); !errors.Is(err, rpc.ErrUnavailable) {
-		t.Fatalf("after a block that is gone: %v", err)
+		t.Fatalf("after a deleted block: %v", err)
 	}
 	// A second node has the rest.
 	whole := newFake(t)
@@ -346,7 +346,8 @@ func TestFind(t *testing.T) {
 	f := newFake(t)
 	c := f.open(t, nil)
 	f.add(101)
-	found := fakeTx{name: "x", version: 1, keys: []string{stranger}, before: []uint64{5000}, after: []uint64{0}}.object()
+	found := fakeTx{name: "x", version: 1, keys: []string{outsider}, before: []uint64{5000},
+		after: []uint64{0}}.object()
 	found["slot"] = 101
 	f.respond("getTransaction", func(params []any) (any, error) {
 		if _, err := encoded1(found, params[1].(object)); err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// formatAuto leaves it to the node.
+// formatAuto leaves the choice to the node.
 const formatAuto = "auto"
 
-// formatsOf lists the formats that a setting allows, the best known one first.
+// formatsOf returns the formats that a setting allows, the best known one first.
 func formatsOf(setting string) []format {
 	switch f := format(setting); f {
 	case formatAuto:
@@ -28,13 +28,13 @@ func formatsOf(setting string) []format {
 	return nil
 }
 
-// errFormat says that a node does not take transactions of a format. It is found out before anything is signed, so that
-// a format that a cluster has given up costs no expiry; where it is only said of signed bytes, these count as sent
-// until their blockhash has expired, as any others do.
-var errFormat = errors.New("the node takes no transactions of this format")
+// errFormat means that a node does not accept transactions of a format. This is detected before anything is signed, so
+// that a format that a cluster has abandoned costs no expiry; if a node says so only about signed bytes, these count as
+// sent until their blockhash has expired, like any others.
+var errFormat = errors.New("the node does not accept transactions of this format")
 
-// inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last
-// goes first.
+// inFormat builds a message in the first of the formats in use that the node accepts. It tries the format that was
+// accepted last first.
 func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
 	formats := formatsOf(c.cfg.Format)
 	start := int(c.format.Load())
@@ -56,8 +56,8 @@ func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (ch
 	return chain.UnsignedTx{}, errors.Join(refused...)
 }
 
-// refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another
-// one.
+// refusedFormat records that a node does not accept the format of signed bytes: the next build starts with another
+// format.
 func (c *Chain) refusedFormat(f format) {
 	formats := formatsOf(c.cfg.Format)
 	for i := range formats {
@@ -67,16 +67,17 @@ func (c *Chain) refusedFormat(f format) {
 	}
 }
 
-// trial is how a transaction is tried without being sent.
-type trial struct {
+// simulation is the parameters of a simulation.
+type simulation struct {
 	Encoding   string `json:"encoding"`
 	Commitment string `json:"commitment"`
 	Verify     bool   `json:"sigVerify"`
 	Replace    bool   `json:"replaceRecentBlockhash"`
 }
 
-// takes has the node try an unsigned message. Only what it says of the format counts: that a payment would fail now
-// says nothing of when it is sent. A node that offers no trials takes any format, until it refuses one.
+// takes makes the node simulate an unsigned message. Only its answer about the format counts: a payment that would fail
+// now may succeed when it is sent. A node that offers no simulation counts as accepting every format, until it refuses
+// one.
 func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 	raw := m.transaction(make([]byte, len(signature{})), body)
 	var answer struct {
@@ -85,7 +86,8 @@ func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 		} `json:"value"`
 	}
 	err := n.CallOptional(ctx, "simulateTransaction",
-		[]any{base64.StdEncoding.EncodeToString(raw), trial{Encoding: "base64", Commitment: confirmed, Replace: true}},
+		[]any{base64.StdEncoding.EncodeToString(raw), simulation{Encoding: "base64", Commitment: confirmed,
+			Replace: true}},
 		&answer)
 	switch {
 	case refusesFormat(err), err == nil && namesFormat(answer.Value.Err):
@@ -96,15 +98,15 @@ func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 	return err
 }
 
-// namesFormat reports whether a TransactionError speaks of the format (Agave: TransactionError::UnsupportedVersion,
+// namesFormat reports whether a TransactionError concerns the format (Agave: TransactionError::UnsupportedVersion,
 // SanitizeFailure).
 func namesFormat(why jsontext.Value) bool {
 	var name string
 	return json.Unmarshal(why, &name) == nil && (name == "UnsupportedVersion" || name == "SanitizeFailure")
 }
 
-// refusesFormat reports whether a node's error speaks of the format: bytes of a version that it does not know
-// ("expected a valid transaction message version"), or one that it knows and does not take ("Transaction version is
+// refusesFormat reports whether a node's error concerns the format: bytes of a version that it does not know ("expected
+// a valid transaction message version"), or of one that it knows and does not accept ("Transaction version is
 // unsupported").
 func refusesFormat(err error) bool {
 	var answered *rpc.Error

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// FuzzAddress holds the parser to one spelling of every address.
+// FuzzAddress checks that the parser accepts one spelling of every address.
 func FuzzAddress(f *testing.F) {
 	for _, v := range readVectors(f).Addresses {
 		f.Add(v.Address)
@@ -26,7 +26,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// FuzzBase58 writes and reads back any 32 and 64 bytes.
+// FuzzBase58 encodes and decodes any 32 and 64 bytes.
 func FuzzBase58(f *testing.F) {
 	f.Add(make([]byte, 64))
 	f.Add(bytes.Repeat([]byte{255}, 64))
@@ -44,8 +44,8 @@ func FuzzBase58(f *testing.F) {
 	})
 }
 
-// FuzzInspect holds that an unsigned transaction that can be read pays what its digest says: the same message gives the
-// same contents.
+// FuzzInspect checks that a readable unsigned transaction pays what its digest covers: the same message gives the same
+// contents.
 func FuzzInspect(f *testing.F) {
 	for _, v := range readVectors(f).Transactions {
 		raw, err := base64.StdEncoding.DecodeString(v.Raw)
@@ -74,8 +74,8 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// FuzzBlock decodes what a node may answer about a block and scans it. Nothing panics, nothing of a failed transaction
-// arrives, and nothing arrives twice.
+// FuzzBlock decodes possible answers of a node about a block and scans them. It must not panic, a failed transaction
+// must deliver nothing, and nothing must be delivered twice.
 func FuzzBlock(f *testing.F) {
 	for _, test := range scanCases() {
 		test.tx.name = test.name
@@ -104,7 +104,7 @@ func FuzzBlock(f *testing.F) {
 		}
 		for _, tr := range out.Transfers {
 			if tr.Amount.IsZero() || failed[tr.TxID] && countID(&b, tr.TxID) == 1 {
-				t.Fatalf("%+v arrives", tr)
+				t.Fatalf("unexpected transfer %+v", tr)
 			}
 		}
 	})
@@ -119,7 +119,7 @@ func countID(b *block, id string) (n int) {
 	return n
 }
 
-// everybody watches every address and has sent nothing.
+// everybody watches every address and has sent no transaction.
 type everybody struct{ chain.Watch }
 
 func (everybody) Pays(string) bool { return true }

@@ -13,21 +13,22 @@ import (
 const (
 	finalized = "finalized"
 	confirmed = "confirmed"
-	// surveyEvery is how many calls of Head pass between comparisons of all nodes' slots.
+	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' slots.
 	surveyEvery = 10
-	// headTries is how many of the newest blocks are asked for: a node stores a block's answer a little after it is final.
+	// headTries is how many of the newest blocks are requested: a node stores a block's answer a little after it is
+	// final.
 	headTries = 4
 )
 
-// at names a commitment level in a call.
+// at is a commitment level as a parameter of a call.
 type at struct {
 	Commitment string `json:"commitment"`
 }
 
-// Head returns the newest finalized block, twice: nothing that may still be reorged out is looked at.
+// Head returns the newest finalized block, as both Latest and Final: blocks that may still be reorged out are not read.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
 		_ = c.nodes.Survey(ctx, surveySlot)
 	}
 	s, err := c.pin(ctx)
@@ -48,8 +49,8 @@ func surveySlot(ctx context.Context, s *rpc.Session) (slot uint64, err error) {
 
 func finalSlot(ctx context.Context, s *node) (uint64, error) { return surveySlot(ctx, s.Session) }
 
-// head asks for the newest final slot. Only a node whose slot stands still is asked whether it is well: one that is not
-// answers an error, which begins a cool-down.
+// head requests the newest final slot. Only a node whose slot does not advance is asked for its health: an unhealthy
+// one answers with an error, which starts a cool-down.
 func (c *Chain) head(ctx context.Context, s *node) (chain.BlockRef, error) {
 	slot, err := finalSlot(ctx, s)
 	if err != nil {
@@ -74,8 +75,8 @@ func ref(h *held, err error) (chain.BlockRef, error) {
 	return h.ref(), nil
 }
 
-// nearest returns the newest block at or below a slot. While a node cannot yet show the very newest, an older one is
-// taken.
+// nearest returns the newest block at or below a slot. If a node cannot return the very newest yet, an older one is
+// returned.
 func (n *node) nearest(ctx context.Context, slot uint64, commitment string) (*held, error) {
 	b, err := n.blockOf(ctx, slot, bare, commitment)
 	var none *absentError
@@ -99,9 +100,9 @@ func (n *node) nearest(ctx context.Context, slot uint64, commitment string) (*he
 	return nil, n.Fail(none)
 }
 
-// producedBelow lists the newest few slots below a slot that have blocks, in rising order.
+// producedBelow returns the newest few slots below a slot that have blocks, in rising order.
 func (n *node) producedBelow(ctx context.Context, slot uint64, commitment string) ([]uint64, error) {
-	for _, reach := range []uint64{32, 512, 8192, 500_000} { // the last is the most that getBlocks takes
+	for _, reach := range []uint64{32, 512, 8192, 500_000} { // the last is the most that getBlocks accepts
 		from := slot - min(slot, reach)
 		var slots []uint64
 		if err := n.Call(ctx, "getBlocks", []any{from, slot, at{commitment}}, &slots); err != nil {
@@ -111,7 +112,7 @@ func (n *node) producedBelow(ctx context.Context, slot uint64, commitment string
 			return nil, n.Fail(fmt.Errorf("slots below %d: %w", slot, errSlots))
 		}
 		if k := len(slots); k > 0 && slots[k-1] == slot {
-			slots = slots[:k-1] // it was asked for already
+			slots = slots[:k-1] // it was requested already
 		}
 		if k := len(slots); k > 0 {
 			return slots[k-min(k, headTries):], nil
@@ -133,8 +134,8 @@ func rising(slots []uint64, from, to uint64) bool {
 }
 
 // At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final
-// slot. A block that a node has cleaned up is looked for at the other endpoints: a node keeps as many as
-// --limit-ledger-size says.
+// slot. If a node has deleted the block, the other endpoints are asked: a node keeps as many as --limit-ledger-size
+// says.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	s, err := c.pin(ctx)
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return found, nil
 }
 
-// atAnother asks every endpoint but one. The error is the first one's unless another had the block.
+// atAnother asks every endpoint except one. The error is the first one's unless another had the block.
 func (c *Chain) atAnother(ctx context.Context, but string, height uint64, first error) (chain.BlockRef, error) {
 	for _, e := range c.nodes.Endpoints() {
 		if e.Name == but {
@@ -159,7 +160,7 @@ func (c *Chain) atAnother(ctx context.Context, but string, height uint64, first 
 		}
 		s, err := c.on(ctx, e.Name)
 		if err != nil {
-			continue // it is in a cool-down, and says so elsewhere
+			continue // it is in a cool-down, which is reported elsewhere
 		}
 		if found, err := s.at(ctx, height); err == nil {
 			return found, nil
@@ -179,7 +180,8 @@ func (n *node) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return ref(n.nearest(ctx, height, finalized))
 }
 
-// Find returns the final block that holds a transaction, or chain.ErrNoBlock; what is no signature is in none.
+// Find returns the final block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
+// signature.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	id, err := parseSignature(txID)
 	if err != nil {
@@ -220,4 +222,4 @@ func find(ctx context.Context, s *node, id signature) (chain.BlockRef, error) {
 	return chain.BlockRef{Height: *t.Slot, Hash: b.Hash}, nil
 }
 
-var errOtherTx = errors.New("the node answered with another transaction")
+var errOtherTx = errors.New("the node returned another transaction")

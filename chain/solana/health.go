@@ -12,13 +12,13 @@ var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
 	futureBlock = 30 * time.Second // a block's time is a median of the validators' clocks
-	rareBlock   = 2 * time.Minute  // without a final block means that the node is behind
-	oldFinality = 150              // slots that the final one may be behind the newest: usually it is 32
-	shortMemory = 17_000           // slots of 214 ms, an hour: what a node should be able to show
+	rareBlock   = 2 * time.Minute  // a longer time without a final block means that the node is behind
+	oldFinality = 150              // how many slots the final one may be behind the newest; 32 is usual
+	shortMemory = 17_000           // slots of 214 ms, an hour: a node should have this many
 )
 
-// CheckHealth asks every node what it is: version, health, how far the final slot is behind, how far back it shows
-// blocks, and whether it answers all that the service asks.
+// CheckHealth checks every node: version, health, how far the final slot is behind, how far back it has blocks, and
+// whether it answers every query of the service.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -35,7 +35,7 @@ func checkHealth(ctx context.Context, s *node, r *chain.Report, now time.Time) {
 		r.Unusable(err)
 		return
 	}
-	r.Good(chain.CheckChain, "it has the configured genesis hash")
+	r.Good(chain.CheckChain, "the node has the configured genesis hash")
 	var version struct {
 		Core string `json:"solana-core"`
 	}
@@ -46,7 +46,8 @@ func checkHealth(ctx context.Context, s *node, r *chain.Report, now time.Time) {
 	}
 	var health string
 	if err := s.Call(ctx, "getHealth", nil, &health); err != nil {
-		r.Bad(chain.CheckSync, "wait until it has caught up with its cluster", "it says that it is not well: %v", err)
+		r.Bad(chain.CheckSync, "wait until it has caught up with its cluster",
+			"the node reports that it is unhealthy: %v", err)
 	} else {
 		r.Good(chain.CheckSync, "at slot %d", slot)
 	}
@@ -68,7 +69,7 @@ func checkFinality(ctx context.Context, s *node, r *chain.Report, final uint64) 
 	}
 	behind := latest - min(latest, final)
 	if behind > oldFinality {
-		r.Warn(chain.CheckFinality, "see whether the cluster finalizes; until then nothing is credited",
+		r.Warn(chain.CheckFinality, "check whether the cluster finalizes; until then nothing is credited",
 			"final is slot %d, %d behind the newest", final, behind)
 		return
 	}
@@ -83,9 +84,9 @@ func checkMemory(ctx context.Context, s *node, r *chain.Report, final uint64) {
 	}
 	if first > 0 && final-min(final, first) < shortMemory {
 		r.Warn(chain.CheckHistory,
-			"give the node a larger --limit-ledger-size, so that the service can catch up after an outage",
-			"it shows blocks from slot %d on, %d back", first, final-min(final, first))
+			"start the node with a larger --limit-ledger-size, so that the service can catch up after an outage",
+			"the node has blocks from slot %d on, %d back", first, final-min(final, first))
 		return
 	}
-	r.Good(chain.CheckHistory, "it shows blocks from slot %d on", first)
+	r.Good(chain.CheckHistory, "the node has blocks from slot %d on", first)
 }

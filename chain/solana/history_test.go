@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// keeping is a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the answers' codes and
-// words).
+// keeping returns a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the codes and texts
+// of its answers).
 func keeping(t *testing.T, from uint64) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -25,14 +25,14 @@ func keeping(t *testing.T, from uint64) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
-// gone; an endpoint that is away may keep it.
+// A proof that a pruned node cannot give, another one may give. History is gone only if every endpoint answers and
+// keeps too little; an unreachable endpoint may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	young := newFake(t)
 	unsigned, tx := signed(t, young, young.open(t, nil)) // with the hash of block 100
 	for name, test := range map[string]struct {
-		second uint64 // 0: it is away
+		second uint64 // 0: unreachable
 		in     uint64
 		none   bool // the first keeps no transactions at all
 		gone   bool
@@ -42,7 +42,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 		"another keeps it":              {second: 100, gone: true},
 		"the first keeps none":          {second: 100, none: true, gone: true},
 		"all are pruned":                {second: 250, pruned: true, fails: true},
-		"another is away":               {fails: true},
+		"another is unreachable":        {fails: true},
 		"it is included":                {second: 100, in: 150},
 		"a first that keeps none alone": {second: 250, none: true, pruned: true, fails: true},
 	} {
@@ -79,7 +79,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {
-				t.Fatal("a pruned node is put aside")
+				t.Fatal("a pruned node got a cool-down")
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}

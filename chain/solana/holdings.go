@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// atOnce is how many accounts a node tells of in one call.
+	// atOnce is how many accounts a node returns in one call.
 	atOnce = 100
-	// maxRewind is how many slots past the block asked for a node's state may be for the difference to be undone.
+	// maxRewind is how many slots a node's state may be past the requested block for the difference to be reversed.
 	maxRewind = 64
-	// rewindAtOnce is how many of these blocks are held in memory at a time while they are fetched.
+	// rewindAtOnce is how many of these blocks are in memory at a time while they are fetched.
 	rewindAtOnce = 16
 )
 
-// Holdings asks one node for balances in its newest final state, for a node keeps no other, and undoes what the blocks
-// after the given one did to them. Where the state is more than 64 slots past that block, it is taken as it is: then
-// the amounts are those of some moment after the block, and settle once the question is asked of a fresher one.
+// Holdings requests balances from one node in its newest final state, since a node keeps no other, and reverses the
+// effects of the blocks after the given one. If the state is more than 64 slots past that block, it is returned as it
+// is: the amounts are then those of some moment after the block, and become exact when a newer block is requested.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -40,7 +40,7 @@ func (c *Chain) Holdings(
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
 	h := &holder{session: s, at: at, upTo: at}
-	held := make([]bursar.Amount, 0, len(bases))
+	balances := make([]bursar.Amount, 0, len(bases))
 	for len(bases) > 0 {
 		n := min(len(bases), atOnce)
 		lamports, err := h.holdings(ctx, bases[:n])
@@ -48,14 +48,14 @@ func (c *Chain) Holdings(
 			return nil, fmt.Errorf("holdings at slot %d: %w", at.Height, err)
 		}
 		for _, amount := range lamports {
-			held = append(held, bursar.Units(amount))
+			balances = append(balances, bursar.Units(amount))
 		}
 		bases = bases[n:]
 	}
-	return held, nil
+	return balances, nil
 }
 
-// holder brings balances back to one block. It keeps the blocks that it has read after that one.
+// holder computes balances back to one block. It keeps the blocks that it has read after that one.
 type holder struct {
 	session *node
 	at      chain.BlockRef
@@ -118,8 +118,7 @@ func (h *holder) read(ctx context.Context, slot uint64) error {
 	return nil
 }
 
-// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that
-// changed it.
+// rewind sets every account to its balance before the first transaction of the line, up to a slot, that changed it.
 func (h *holder) rewind(slot uint64, places map[string][]int, lamports []uint64) error {
 	done := map[string]bool{}
 	for _, b := range h.line {

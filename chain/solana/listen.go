@@ -11,15 +11,15 @@ import (
 
 var _ chain.Listener = (*Chain)(nil)
 
-// silence is after which time without a root a subscription is taken for broken. Slots take a quarter of a second.
+// silence is how long there may be no root before a subscription counts as broken. A slot takes a quarter of a second.
 const silence = time.Minute
 
-// noMethod is JSON-RPC's code of a method that a node does not serve.
+// noMethod is JSON-RPC's code for a method that a node does not serve.
 const noMethod = -32601
 
-// Listen subscribes to roots over a WebSocket: a root is what the node takes for final, and only final slots are
-// credited (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). A provider without that method is asked for slots instead,
-// each of which may bring a new root.
+// Listen subscribes to roots over a WebSocket: a root is a slot that the node considers final, and only final slots are
+// credited (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). If a provider lacks that method, Listen subscribes to slots
+// instead, each of which may bring a new root.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
 	err := c.listen(ctx, url, "root", announced)
 	if refused, ok := errors.AsType[*push.RefusedError](err); ok && refused.Code == noMethod {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc/push/pushtest"
 )
 
-// What Agave's nodes answer (solana.com/docs/rpc/websocket/rootsubscribe and slotsubscribe).
+// The answers of Agave's nodes (solana.com/docs/rpc/websocket/rootsubscribe and slotsubscribe).
 const (
 	agaveAccepts = `{"jsonrpc":"2.0","result":0,"id":1}`
 	agaveRoot    = `{"jsonrpc":"2.0","method":"rootNotification","params":{"result":42,"subscription":0}}`
@@ -19,11 +19,11 @@ const (
 	agaveUnknown = `{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}`
 )
 
-func TestListenHearsRoots(t *testing.T) {
+func TestListenReceivesRoots(t *testing.T) {
 	t.Parallel()
 	url := pushtest.WebSocket(t, func(asked string) []string {
 		if want := `{"jsonrpc":"2.0","id":1,"method":"rootSubscribe","params":[]}`; asked != want {
-			t.Errorf("it asks %s, want %s", asked, want)
+			t.Errorf("the request is %s, want %s", asked, want)
 		}
 		return []string{agaveAccepts, agaveRoot, agaveSlot, agaveRoot}
 	})
@@ -39,8 +39,8 @@ func TestListenHearsRoots(t *testing.T) {
 	}
 }
 
-// A provider without rootSubscribe is asked for slots; another refusal is an error.
-func TestListenHearsSlotsWhereThereAreNoRoots(t *testing.T) {
+// At a provider without rootSubscribe, Listen subscribes to slots; another refusal is an error.
+func TestListenReceivesSlotsWithoutRootSubscriptions(t *testing.T) {
 	t.Parallel()
 	var methods []string
 	url := pushtest.WebSocket(t, func(asked string) []string {
@@ -59,7 +59,7 @@ func TestListenHearsSlotsWhereThereAreNoRoots(t *testing.T) {
 		}
 	})
 	if !errors.Is(err, context.Canceled) || !slices.Equal(methods, []string{"root", "slot"}) {
-		t.Errorf("it asks for %v, %d announcements: %v", methods, n, err)
+		t.Errorf("the requests are %v, %d announcements: %v", methods, n, err)
 	}
 	url = pushtest.WebSocket(t, func(string) []string {
 		return []string{`{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal Error: Subscription refused. Node subscription limit reached"},"id":1}`}

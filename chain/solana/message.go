@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Codes of instructions (Agave's sdk: system_instruction, compute_budget).
+// The codes of instructions (Agave's sdk: system_instruction, compute_budget).
 const (
 	maxTransfers = 10
 
@@ -14,8 +14,8 @@ const (
 	unitLimitCode = 2 // ComputeBudgetInstruction::SetComputeUnitLimit
 	unitPriceCode = 3 // ComputeBudgetInstruction::SetComputeUnitPrice
 
-	// mostLoaded is how many bytes of accounts a v1 message lets itself load: as many as any other is let
-	// (MAX_LOADED_ACCOUNTS_DATA_SIZE_BYTES), for a receiver may be an account with data. By itself it would be none.
+	// mostLoaded is how many bytes of accounts a v1 message may load: as many as any other
+	// (MAX_LOADED_ACCOUNTS_DATA_SIZE_BYTES), since a receiver may be an account with data. The default would be none.
 	mostLoaded = 64 << 20
 )
 
@@ -24,7 +24,7 @@ var (
 	budgetProgram = mustKey("ComputeBudget111111111111111111111111111111")
 )
 
-// mustKey reads a constant of this package.
+// mustKey parses a constant of this package.
 func mustKey(s string) key {
 	k, err := parseKey(s)
 	if err != nil {
@@ -39,23 +39,23 @@ type transfer struct {
 	lamports uint64
 }
 
-// message is what is signed: a message with one signer, who pays the fee and every transfer. A message with a limit of
-// zero carries no compute budget at all, which only published vectors do.
+// message is the signed part of a transaction: it has one signer, who pays the fee and every transfer. A message with a
+// limit of zero has no compute budget at all; only published vectors are like that.
 type message struct {
 	format    format
 	payer     key
 	blockhash key
-	limit     uint32 // units of computing
+	limit     uint32 // compute units
 	price     uint64 // micro-lamports for each unit; 0 in v1
 	priority  uint64 // lamports above the base fee in v1; 0 in the others
 	transfers []transfer
 }
 
-// encode writes the one form that a message has in its format.
+// encode returns the only encoding of a message in its format.
 func (m *message) encode() []byte { return m.compile().encode() }
 
-// compile lists the payer, the receivers in order of appearance and the programs; then the budget, where that is a
-// matter of instructions, and the transfers.
+// compile lists the payer, the receivers in order of appearance and the programs; then the budget, if the format sets
+// it by instructions, and the transfers.
 func (m *message) compile() *compiled {
 	c := &compiled{format: m.format, signers: 1, blockhash: m.blockhash, keys: []key{m.payer}}
 	for _, t := range m.transfers {
@@ -85,7 +85,8 @@ func (m *message) compile() *compiled {
 	return c
 }
 
-// decodeMessage reads what encode writes, in any format, and nothing else: what it finds is encoded again and compared.
+// decodeMessage reads the output of encode, in any format, and refuses anything else: it encodes the result again and
+// compares.
 func decodeMessage(raw []byte) (*message, error) {
 	c, err := compiledFrom(raw)
 	if err != nil {
@@ -139,8 +140,8 @@ func (m *message) readBudget(data []byte) error {
 	return nil
 }
 
-// transaction joins a message and its one signature: the old formats begin with the signatures and their number, v1
-// ends with them.
+// transaction joins a message and its only signature: the old formats begin with the number of signatures and the
+// signatures, v1 ends with them.
 func (m *message) transaction(sig, body []byte) []byte {
 	if m.format == v1 {
 		return slices.Concat(body, sig)
@@ -148,7 +149,7 @@ func (m *message) transaction(sig, body []byte) []byte {
 	return slices.Concat([]byte{1}, sig, body)
 }
 
-// split takes a transaction with one signature apart.
+// split splits a transaction with one signature into its parts.
 func split(raw []byte) (signature, []byte, error) {
 	const size = len(signature{})
 	switch {
@@ -158,10 +159,10 @@ func split(raw []byte) (signature, []byte, error) {
 	case len(raw) > 1+size && raw[0] == 1 && len(raw) <= packetSize:
 		return signature(raw[1 : 1+size]), raw[1+size:], nil
 	}
-	return signature{}, nil, fmt.Errorf("%w: no transaction with one signature", errMessage)
+	return signature{}, nil, fmt.Errorf("%w: not a transaction with one signature", errMessage)
 }
 
-// mostBytes is how long a transaction of the message's format may be.
+// mostBytes returns the maximum size of a transaction in the message's format.
 func (m *message) mostBytes() int {
 	if m.format == v1 {
 		return packetSizeV1

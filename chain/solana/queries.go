@@ -11,18 +11,18 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// codeHistory says that a node keeps no transactions (Agave: TransactionHistoryNotAvailable).
+// codeHistory means that a node keeps no transactions (Agave: TransactionHistoryNotAvailable).
 const codeHistory = -32011
 
-// query is one of the calls that the service makes of a node besides those that the other checks make.
+// query is one of the service's calls to a node besides those of the other checks.
 type query struct {
 	method string
 	params []any
 }
 
-// queries are asked about things that every cluster has, so that an error says something about the method.
+// queries use things that every cluster has, so that an error concerns the method.
 func queries(slot uint64) []query {
-	payer := budgetProgram // any account that is there
+	payer := budgetProgram // any existing account
 	m := &message{format: legacy, payer: payer, limit: unitsFor(1), transfers: []transfer{{to: key{1}, lamports: 1}}}
 	unsigned := base64.StdEncoding.EncodeToString(m.transaction(make([]byte, len(signature{})), m.encode()))
 	return []query{
@@ -35,11 +35,11 @@ func queries(slot uint64) []query {
 		{"getMinimumBalanceForRentExemption", []any{0}},
 		{"getRecentPrioritizationFees", []any{[]string{payer.String()}}},
 		{"getFeeForMessage", []any{base64.StdEncoding.EncodeToString(m.encode()), at{confirmed}}},
-		{"simulateTransaction", []any{unsigned, trial{Encoding: "base64", Commitment: confirmed, Replace: true}}},
+		{"simulateTransaction", []any{unsigned, simulation{Encoding: "base64", Commitment: confirmed, Replace: true}}},
 	}
 }
 
-// checkQueries asks every method that the service needs, and tells of those that the node does not answer.
+// checkQueries calls every method that the service needs, and reports those that the node does not answer.
 func checkQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
 	var missing []string
 	for _, q := range queries(slot) {
@@ -50,7 +50,7 @@ func checkQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
 			continue
 		case errors.As(err, &answered) && answered.Code == codeHistory:
 			r.Bad(chain.CheckHistory, "start the node with --enable-rpc-transaction-history",
-				"it keeps no transactions, so that no withdrawal can be proven to have expired (%s)", q.method)
+				"the node keeps no transactions, so that no withdrawal can be proven to have expired (%s)", q.method)
 			return
 		case rpc.Declined(err):
 			missing = append(missing, fmt.Sprintf("%s (%v)", q.method, err))
@@ -61,7 +61,7 @@ func checkQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
 	}
 	if len(missing) > 0 {
 		r.Bad(chain.CheckChain,
-			"use a node, or a plan of the provider, that offers all of them; a node of one's own needs --full-rpc-api",
-			"it does not answer: %s", strings.Join(missing, "; "))
+			"use a node, or a plan of the provider, that offers all of them; your own node needs --full-rpc-api",
+			"the node does not answer: %s", strings.Join(missing, "; "))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// recorded are blocks put together from transactions of the main cluster, in both encodings, each with its source.
+// recorded are blocks assembled from transactions of mainnet, in both encodings, each with its source.
 type recorded struct {
 	Accounts object `json:"accounts"`
 	Full     object `json:"full"`
@@ -30,7 +30,8 @@ func readBlocks(t testing.TB) recorded {
 	return r
 }
 
-// Recorded blocks with transactions that are legacy, of version 0 with lookups, of version 1, and of a version to come.
+// Recorded blocks with legacy transactions, transactions of version 0 with lookups, of version 1, and of a future
+// version.
 func TestRecordedBlocks(t *testing.T) {
 	t.Parallel()
 	const (
@@ -62,7 +63,7 @@ func TestRecordedBlocks(t *testing.T) {
 			}
 			got[tr.Address.Base] = sum
 		}
-		// The block in `full` lacks the second transaction, of which only `accounts` is published.
+		// The block in `full` lacks the second transaction, which is published in `accounts` only.
 		wantTable := map[string]bursar.Amount{"accounts": bursar.Units(10_000_000)}[encoding]
 		if got[inV1] != bursar.Units(2*2_540_000) || got[viaTable] != wantTable || len(blocks[0].ExternalSpends) != 4 {
 			t.Fatalf("%s: %v, %+v", encoding, got, blocks[0].ExternalSpends)

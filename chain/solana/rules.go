@@ -11,7 +11,8 @@ import (
 
 var _ chain.Signable = (*Rules)(nil)
 
-// Rules is the part of the chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+// Rules is the part of the chain that needs no node: addresses, and reading and signing unsigned transactions. A signer
+// uses it alone.
 type Rules struct{ cfg Config }
 
 // NewRules checks the configuration.
@@ -44,13 +45,14 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
 	}
 	if len(pub) != len(key{}) || key(pub) == (key{}) {
-		return bursar.Address{}, fmt.Errorf("address of a key: %d bytes, want 32 that are not all zero", len(pub))
+		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want 32 that are not all zero", len(pub))
 	}
 	return bursar.Address{Base: key(pub).String()}, nil
 }
 
 // ParseAddress accepts 32 bytes in base 58, on the curve or not: the address of a program's account may be somebody's
-// wallet. There is no checksum, so a mistyped address is another address. Quote refuses those that nobody should pay.
+// wallet. There is no checksum, so a mistyped address is another address. Quote refuses those that should never be
+// paid.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	k, err := parseKey(s)
 	if err != nil {
@@ -59,7 +61,7 @@ func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	return bursar.Address{Base: k.String()}, nil
 }
 
-// ParseContract refuses everything: this adapter carries no tokens.
+// ParseContract refuses everything: this adapter supports no tokens.
 func (r *Rules) ParseContract(string) (string, error) {
-	return "", fmt.Errorf("%w: tokens of chain %s are not carried", bursar.ErrBadAddress, r.cfg.ID)
+	return "", fmt.Errorf("%w: tokens of chain %s are not supported", bursar.ErrBadAddress, r.cfg.ID)
 }

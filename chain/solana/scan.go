@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// held is a block that was fetched and checked, with its place.
+// held is a block that was fetched and checked, with its slot.
 type held struct {
 	slot uint64
 	*block
@@ -16,7 +16,7 @@ type held struct {
 
 func (h held) ref() chain.BlockRef { return chain.BlockRef{Height: h.slot, Hash: h.Hash} }
 
-// scan tells what a block did to watched addresses.
+// scan returns a block's effects on watched addresses.
 func (h held) scan(watch chain.Watch) (chain.Block, error) {
 	out := chain.Block{Ref: h.ref(), Parent: h.Previous, Time: time.Unix(*h.Time, 0).UTC()}
 	for i := range h.Txs {
@@ -27,7 +27,7 @@ func (h held) scan(watch chain.Watch) (chain.Block, error) {
 	return out, nil
 }
 
-// scanOne adds what one transaction did. A failed one changes nothing but its payer's balance by the fee.
+// scanOne adds the effect of one transaction. A failed one changes nothing except its payer's balance by the fee.
 func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
 	sent := watch.Sent(t.id)
 	if sent {
@@ -38,7 +38,7 @@ func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
 			continue
 		}
 		if a.twice {
-			return fmt.Errorf("%w: %s is there twice", errBalances, a.base)
+			return fmt.Errorf("%w: %s is listed twice", errBalances, a.base)
 		}
 		if !sent && (a.signer || a.after < a.before) {
 			out.ExternalSpends = append(out.ExternalSpends, h.external(t, place))

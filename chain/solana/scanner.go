@@ -2,15 +2,15 @@ package solana
 
 import "bytes"
 
-// scanner walks over one JSON value that a decoder has found valid. It makes no copies and allocates nothing. Once it
-// meets what it does not expect, failed is set and the rest is not to be used.
+// scanner reads one JSON value that a decoder has found valid. It makes no copies and allocates nothing. If it meets
+// something unexpected, it sets failed, and the rest must not be used.
 type scanner struct {
 	data   []byte
 	at     int
 	failed bool
 }
 
-// kind is the first character of the value that comes next; 0 at the end.
+// kind returns the first character of the next value; 0 at the end.
 func (s *scanner) kind() byte {
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; c {
@@ -23,8 +23,8 @@ func (s *scanner) kind() byte {
 	return 0
 }
 
-// object calls member for each member of an object, with its name; member consumes the value. Another value is passed
-// over.
+// object calls member for each member of an object, with its name; member consumes the value. It skips a value of
+// another kind.
 func (s *scanner) object(member func(name []byte)) {
 	if s.kind() != '{' {
 		s.skip()
@@ -39,7 +39,7 @@ func (s *scanner) object(member func(name []byte)) {
 	}
 }
 
-// array calls item at each item of an array; item consumes it. Another value is passed over.
+// array calls item at each item of an array; item consumes it. It skips a value of another kind.
 func (s *scanner) array(item func()) {
 	if s.kind() != '[' {
 		s.skip()
@@ -59,7 +59,7 @@ func (s *scanner) close(found, want byte) {
 	s.at++
 }
 
-// text consumes a string and returns what is between its quotes. Nothing that is read here has an escape in it: keys,
+// text consumes a string and returns the bytes between its quotes. The strings read here never contain an escape: keys,
 // signatures and the names of members.
 func (s *scanner) text() []byte {
 	if s.kind() != '"' {
@@ -112,7 +112,7 @@ func (s *scanner) truth() bool {
 	return c == 't'
 }
 
-// skip consumes the next value, whatever it is.
+// skip consumes the next value of any kind.
 func (s *scanner) skip() {
 	switch s.kind() {
 	case '"':
@@ -154,7 +154,7 @@ func (s *scanner) skipNested() {
 	s.failed = true
 }
 
-// skipText consumes a string with whatever escapes.
+// skipText consumes a string with any escapes.
 func (s *scanner) skipText() {
 	for s.at++; ; {
 		n := bytes.IndexByte(s.data[s.at:], '"')

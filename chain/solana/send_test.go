@@ -14,14 +14,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// signed drafts and signs a withdrawal at a fake node.
+// signed builds and signs a withdrawal at a fake node.
 func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	from := hotSource()
 	f.mu.Lock()
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	f.mu.Unlock()
-	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, outsider, sol))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	return unsigned, tx
 }
 
-func TestWhatNodesSayOfTransactions(t *testing.T) {
+func TestTheMeaningOfAnswersToABroadcast(t *testing.T) {
 	t.Parallel()
 	preflight := func(why any) error {
 		return failure{code: -32002, message: "Transaction simulation failed", data: object{"err": why, "logs": []string{}}}
@@ -57,12 +57,12 @@ func TestWhatNodesSayOfTransactions(t *testing.T) {
 		"a payer that does not exist":   {answer: preflight("AccountNotFound")},
 		"bad signature": {answer: failure{code: -32003,
 			message: "Transaction signature verification failure"}, rejected: true},
-		"bad signature in the trial run": {answer: preflight("SignatureFailure"), rejected: true},
+		"bad signature in the simulation": {answer: preflight("SignatureFailure"), rejected: true},
 		"no transaction": {rejected: true, answer: failure{code: -32602,
 			message: "failed to deserialize solana_transaction::versioned::VersionedTransaction: io error"}},
-		"a parameter that it does not know": {answer: failure{code: -32602, message: "Invalid params: unknown field"}},
-		"a node that is behind":             {answer: failure{code: -32005, message: "Node is behind by 42 slots"}},
-		"any other error":                   {answer: failure{code: -32603, message: "internal error"}},
+		"an unknown parameter":  {answer: failure{code: -32602, message: "Invalid params: unknown field"}},
+		"a node that is behind": {answer: failure{code: -32005, message: "Node is behind by 42 slots"}},
+		"any other error":       {answer: failure{code: -32603, message: "internal error"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestWhatNodesSayOfTransactions(t *testing.T) {
 	}
 }
 
-// Bytes that are not what they are called are never sent.
-func TestSpoiltBytesAreRejected(t *testing.T) {
+// Bytes that do not match their transaction id are never sent.
+func TestCorruptBytesAreRejected(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
@@ -105,7 +105,7 @@ func TestSpoiltBytesAreRejected(t *testing.T) {
 		t.Fatalf("another id: %v", err)
 	}
 	if f.asked["sendTransaction"] > 0 {
-		t.Fatal("they were sent")
+		t.Fatal("corrupt bytes were sent")
 	}
 	f.respond("sendTransaction", func([]any) (any, error) { return signatureOf("x"), nil })
 	if err := c.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
@@ -116,7 +116,7 @@ func TestSpoiltBytesAreRejected(t *testing.T) {
 func TestExpiryIsProven(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		blocks  int // after the unsigned transaction's
+		blocks  int // blocks after the unsigned transaction's
 		spoil   func(f *fake, tx chain.SignedTx)
 		expired bool
 		err     bool
@@ -176,8 +176,8 @@ func TestExpiryIsProven(t *testing.T) {
 	}
 }
 
-// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same:
-// the block is found by its hash, where its height has to be.
+// A cache in front of a node may return a blockhash with the slot of another block. Expiry is proven all the same: the
+// block is found by its hash, at the height that follows from the last block height.
 func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	t.Parallel()
 	for _, off := range []int{-3, -1, 1, 2, 5, 40} {
@@ -212,8 +212,8 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	}
 }
 
-// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is
-// proven as soon as another block is final at its height, and the end has passed.
+// A confirmed block that gave a blockhash may never become final. Then its transactions never will either, which is
+// proven once another block is final at its height, and the last block height has passed.
 func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 	t.Parallel()
 	for _, valid := range []any{false, true, nil} {
@@ -235,7 +235,7 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 			return object{"value": valid}, nil
 		})
 		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
-			t.Fatalf("before its end: %v, %v", dead, err)
+			t.Fatalf("before its last block height: %v, %v", dead, err)
 		}
 		f.add(103 + lifetime)
 		dead, err := c.Expired(t.Context(), unsigned, tx.TxID)
@@ -245,7 +245,7 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 	}
 }
 
-// A proof of expiry takes a handful of calls, and none in a batch.
+// A proof of expiry takes a few calls, and none in a batch.
 func TestExpiryTakesFewCalls(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -267,7 +267,7 @@ func TestExpiryTakesFewCalls(t *testing.T) {
 	}
 }
 
-// Slots without blocks do not bring the end nearer: block heights count, not slots.
+// Slots without blocks do not bring expiry closer: block heights count, not slots.
 func TestExpiryCountsBlocks(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -285,31 +285,32 @@ func TestExpiryCountsBlocks(t *testing.T) {
 	}
 	unsigned.Expires++
 	if _, err := c.Expired(t.Context(), unsigned, tx.TxID); err == nil {
-		t.Fatal("an end that is not the draft's was taken")
+		t.Fatal("a last block height that differs from the unsigned transaction's was accepted")
 	}
 }
 
-// A node knows balances of now only; what the blocks since did is undone.
-func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
+// A node has current balances only; the effects of the blocks since then are reversed.
+func TestHoldingsAreThoseOfTheRequestedBlock(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
 	move := func(name string, before, after []uint64, err any) object {
-		return fakeTx{name: name, keys: []string{stranger, ours, other}, before: before, after: after, err: err}.object()
+		return fakeTx{name: name, keys: []string{outsider, ours, other}, before: before, after: after,
+			err: err}.object()
 	}
 	f.add(101, move("a", []uint64{9 * sol, 5, 7}, []uint64{8 * sol, 6, 7}, nil))
 	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil),
 		move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
 	f.accounts[ours] = plainAccount(9)
 	for at, want := range map[uint64][]uint64{100: {5, 0, 7, 5}, 101: {6, 0, 7, 6}, 103: {9, 0, 0, 9}} {
-		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "",
+		balances, err := c.Holdings(t.Context(), []string{ours, outsider2(), other, ours}, "",
 			chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, amount := range held {
+		for i, amount := range balances {
 			if amount != bursar.Units(want[i]) {
-				t.Fatalf("at %d: %v, want %v", at, held, want)
+				t.Fatalf("at %d: %v, want %v", at, balances, want)
 			}
 		}
 	}
@@ -328,9 +329,9 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 	}
 }
 
-func stranger2() string { return hashOf("stranger 2") }
+func outsider2() string { return hashOf("stranger 2") }
 
-// Many addresses are asked about a hundred at a time; a node far ahead is believed as it is.
+// Balances of many addresses are requested a hundred at a time; the state of a node far ahead is used as it is.
 func TestHoldingsOfMany(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -341,13 +342,13 @@ func TestHoldingsOfMany(t *testing.T) {
 		f.accounts[bases[i]] = plainAccount(uint64(i + 1))
 	}
 	f.add(100 + maxRewind + 1)
-	held, err := c.Holdings(t.Context(), bases, "", at100())
-	if err != nil || len(held) != 250 {
-		t.Fatalf("%d, %v", len(held), err)
+	balances, err := c.Holdings(t.Context(), bases, "", at100())
+	if err != nil || len(balances) != 250 {
+		t.Fatalf("%d, %v", len(balances), err)
 	}
-	for i, amount := range held {
+	for i, amount := range balances {
 		if amount != bursar.Units(uint64(i+1)) {
-			t.Fatalf("address %d holds %s", i, amount)
+			t.Fatalf("the balance of address %d is %s", i, amount)
 		}
 	}
 	if asked := maps.Clone(f.asked); asked["getMultipleAccounts"] != 3 || asked["getBlock"] != 0 {
@@ -355,8 +356,8 @@ func TestHoldingsOfMany(t *testing.T) {
 	}
 }
 
-// A refusal is no verdict when another node was given the same bytes before and its answer is not known.
-func TestUnsureRefusalsAreNoVerdict(t *testing.T) {
+// A refusal is not final if another node received the same bytes before and its answer is not known.
+func TestARefusalAfterAnUnknownOutcomeIsNotFinal(t *testing.T) {
 	t.Parallel()
 	c := newFake(t).open(t, nil)
 	for _, unsure := range []bool{false, true} {

@@ -6,21 +6,21 @@ import (
 )
 
 // txReader reads transactions one after the other out of valid JSON, in the encodings `accounts` and `json` (Agave 4.2:
-// transaction-status, UiAccountsList and UiTransaction), and judges each by its shape: the keys, the balances and the
-// signatures have to fit together, whatever version the transaction is of. What it finds are pieces of the JSON, which
-// are gone with the next one.
+// transaction-status, UiAccountsList and UiTransaction), and checks the structure of each: the keys, the balances and
+// the signatures must match, whatever version the transaction has. Its results are pieces of the JSON, valid until the
+// next transaction.
 //
-// It is written by hand because half of all bytes that the service ever reads are these: a block has 1,000 of them,
-// five blocks come in a second.
+// It is written by hand because half of all bytes that the service ever reads are these: a block has 1,000
+// transactions, five blocks come in a second.
 type txReader struct {
 	id       []byte
 	sigs     int
 	static   [][]byte // the message's own keys, or all keys in the encoding `accounts`
-	signers  []bool   // of static, in the encoding `accounts`
-	marked   bool     // signers is given
-	required int      // signers at the front of static, in the encoding `json`; -1: it is not given
+	signers  []bool   // which of static signed, in the encoding `accounts`
+	marked   bool     // signers is present
+	required int      // number of signers at the front of static, in the encoding `json`; -1: absent
 	loaded   [2][][]byte
-	lookups  [2]int // how many addresses the message takes from tables; -1: it does not say
+	lookups  [2]int // how many addresses the message loads from tables; -1: absent
 	before   []uint64
 	after    []uint64
 	fee      uint64
@@ -31,7 +31,7 @@ type txReader struct {
 	all      [][]byte
 }
 
-var errTransaction = fmt.Errorf("%w: a transaction is not of the form asked for", errBlock)
+var errTransaction = fmt.Errorf("%w: a transaction does not have the requested form", errBlock)
 
 func (t *txReader) read(value []byte) error {
 	*t = txReader{
@@ -46,7 +46,7 @@ func (t *txReader) read(value []byte) error {
 			s.object(func(name []byte) { t.meta(s, name) })
 		case "transaction":
 			s.object(func(name []byte) { t.body(s, name) })
-		default: // the version, too: it decides nothing
+		default: // the version is skipped too: nothing depends on it
 			s.skip()
 		}
 	})
@@ -98,7 +98,7 @@ func (t *txReader) message(s *scanner, name []byte) {
 	}
 }
 
-// lookup counts the addresses that one table gives.
+// lookup counts the addresses that the message loads from one table.
 func (t *txReader) lookup(s *scanner, name []byte) {
 	switch string(name) {
 	case "writableIndexes":
@@ -110,7 +110,7 @@ func (t *txReader) lookup(s *scanner, name []byte) {
 	}
 }
 
-// accounts reads keys, which are strings or objects that tell more of each.
+// accounts reads keys, which are strings, or objects with more data on each.
 func (t *txReader) accounts(s *scanner) {
 	s.array(func() {
 		if s.kind() != '{' {
@@ -163,27 +163,28 @@ func (t *txReader) meta(s *scanner, name []byte) {
 	}
 }
 
-// check holds a transaction's lists against each other.
+// check compares a transaction's lists with each other.
 func (t *txReader) check() error {
 	if !t.hasMeta || !t.hasErr || !t.hasFee {
-		return fmt.Errorf("%w: no word of the outcome", errBlock)
+		return fmt.Errorf("%w: the outcome is missing", errBlock)
 	}
 	signers := t.signing()
 	if signers < 1 || signers > len(t.static) || signers != t.sigs {
-		return fmt.Errorf("%w: %d signatures of %d signers", errBlock, t.sigs, signers)
+		return fmt.Errorf("%w: got %d signatures of %d signers", errBlock, t.sigs, signers)
 	}
 	for side, n := range t.lookups {
 		if n >= 0 && n != len(t.loaded[side]) {
-			return fmt.Errorf("%w: %d addresses of %d are loaded", errBalances, len(t.loaded[side]), n)
+			return fmt.Errorf("%w: got %d of %d loaded addresses", errBalances, len(t.loaded[side]), n)
 		}
 	}
 	if n := len(t.keys()); len(t.before) != n || len(t.after) != n {
-		return fmt.Errorf("%w: %d before, %d after, %d accounts", errBalances, len(t.before), len(t.after), n)
+		return fmt.Errorf("%w: got %d balances before and %d after, for %d accounts", errBalances, len(t.before),
+			len(t.after), n)
 	}
 	return nil
 }
 
-// signing is how many keys have to sign; -1 where nothing says.
+// signing returns how many keys have to sign; -1 if unknown.
 func (t *txReader) signing() int {
 	if !t.marked {
 		return t.required
@@ -205,9 +206,9 @@ func (t *txReader) signs(place int) bool {
 	return place < t.required
 }
 
-// keys lists a transaction's accounts in the order of its balances: its own, then writable, then readonly loaded
-// addresses (docs: getBlock, loadedAddresses). In the encoding `accounts` the node has listed them so (Agave:
-// parse_accounts), and whatever addresses it shows once more are among them.
+// keys returns a transaction's accounts in the order of its balances: its own, then writable, then readonly loaded
+// addresses (docs: getBlock, loadedAddresses). In the encoding `accounts` the node has already ordered them that way
+// (Agave: parse_accounts), and they include all loaded addresses.
 func (t *txReader) keys() [][]byte {
 	if t.marked || len(t.loaded[0])+len(t.loaded[1]) == 0 {
 		return t.static
@@ -218,7 +219,8 @@ func (t *txReader) keys() [][]byte {
 	return t.all
 }
 
-// conserves reports whether a transaction's accounts hold no more after it than before it, less the fee.
+// conserves reports whether the sum of the accounts' balances after a transaction does not exceed the sum before it,
+// less the fee.
 func (t *txReader) conserves() bool {
 	var before, after, carry, over uint64
 	for i := range t.before {

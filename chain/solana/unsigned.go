@@ -11,11 +11,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash
-// was the newest.
+// envelope is the stored form of an unsigned transaction: the message to sign, with which key, and the age of its
+// blockhash.
 type envelope struct {
 	branch, index uint32
-	slot          uint64 // whose block has the message's blockhash
+	slot          uint64 // the slot of the block that gave the message's blockhash
 	lastHeight    uint64 // the last block height (not slot) at which the blockhash is valid
 	message       []byte
 }
@@ -25,7 +25,7 @@ const (
 	envelopeHeader  = 1 + 4 + 4 + 8 + 8
 )
 
-var errUnsigned = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not an unsigned transaction of this chain")
 
 func (e *envelope) pack() []byte {
 	out := []byte{envelopeVersion}
@@ -36,7 +36,7 @@ func (e *envelope) pack() []byte {
 	return append(out, e.message...)
 }
 
-// unpack reads what pack wrote.
+// unpack reads the output of pack.
 func unpack(unsigned []byte) (*envelope, *message, error) {
 	if len(unsigned) < envelopeHeader || unsigned[0] != envelopeVersion {
 		return nil, nil, errUnsigned
@@ -70,7 +70,7 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	return contents, nil
 }
 
-// InspectSigned reads SignedTx.Raw as Inspect reads the unsigned bytes; Inputs are left out.
+// InspectSigned reads SignedTx.Raw as Inspect reads the unsigned bytes; it leaves Inputs empty.
 func (r *Rules) InspectSigned(raw []byte) (chain.Contents, error) {
 	_, body, err := split(raw)
 	if err != nil {
@@ -83,10 +83,11 @@ func (r *Rules) InspectSigned(raw []byte) (chain.Contents, error) {
 	return m.contents()
 }
 
-// contents is what a message pays and costs. Its weight is its limit of computing units.
+// contents returns what a message pays and costs. Its weight is its limit of compute units.
 func (m *message) contents() (chain.Contents, error) {
 	if m.limit == 0 || m.limit > maxUnits || m.payer == (key{}) {
-		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errUnsigned, m.limit)
+		return chain.Contents{}, fmt.Errorf("%w: the limit of %d compute units is too high or too low", errUnsigned,
+			m.limit)
 	}
 	fee, err := m.fee()
 	if err != nil {
@@ -101,8 +102,8 @@ func (m *message) contents() (chain.Contents, error) {
 	return contents, nil
 }
 
-// fee is exactly what a message costs: for its one signature, and for all the computing that it reserves, rounded up
-// (Agave: compute_budget, get_prioritization_fee). In v1 the message names the second part itself (SIMD-0385).
+// fee returns the exact cost of a message: for its only signature, and for all compute units that it reserves, rounded
+// up (Agave: compute_budget, get_prioritization_fee). In v1 the message contains the second part itself (SIMD-0385).
 func (m *message) fee() (uint64, error) {
 	priority := m.priority
 	if m.format != v1 {
@@ -113,24 +114,25 @@ func (m *message) fee() (uint64, error) {
 	}
 	fee, carry := bits.Add64(priority, lamportsPerSignature, 0)
 	if carry != 0 {
-		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, m.price)
+		return 0, fmt.Errorf("%w: the price of %d is too high", errUnsigned, m.price)
 	}
 	return fee, nil
 }
 
-// priorityOf is a price for each unit, for all units, in lamports.
+// priorityOf converts a price for each unit into a price for all units, in lamports.
 func priorityOf(price uint64, limit uint32) (uint64, error) {
 	high, low := bits.Mul64(price, uint64(limit))
 	low, carry := bits.Add64(low, microLamports-1, 0)
 	high += carry
 	if high >= microLamports {
-		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, price)
+		return 0, fmt.Errorf("%w: the price of %d is too high", errUnsigned, price)
 	}
 	priority, _ := bits.Div64(high, low, microLamports)
 	return priority, nil
 }
 
-// Assemble takes one signature of 64 bytes by the unsigned transaction's payer. The same draft has only one (RFC 8032).
+// Assemble accepts one signature of 64 bytes by the unsigned transaction's payer. An unsigned transaction has only one
+// valid signature (RFC 8032).
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	if _, err := r.Inspect(unsigned.Bytes); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
@@ -140,21 +142,21 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
 	if len(signatures) != 1 || len(signatures[0]) != len(signature{}) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: want one of 64 bytes", errSignature)
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: want one signature of 64 bytes", errSignature)
 	}
 	if !ed25519.Verify(m.payer[:], e.message, signatures[0]) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: it is not by %s", errSignature, m.payer)
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: it was not made by %s", errSignature, m.payer)
 	}
 	raw := m.transaction(signatures[0], e.message)
 	if len(raw) > m.mostBytes() {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errUnsigned, len(raw))
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes are too many", errUnsigned, len(raw))
 	}
 	return chain.SignedTx{TxID: signature(signatures[0]).String(), Raw: raw}, nil
 }
 
-var errSignature = errors.New("the signature is wrong")
+var errSignature = errors.New("invalid signature")
 
-// open takes a signed transaction of ours apart and checks its signature.
+// open splits a signed transaction of ours into its parts and checks its signature.
 func open(raw []byte) (signature, *message, error) {
 	sig, body, err := split(raw)
 	if err != nil {
@@ -165,7 +167,7 @@ func open(raw []byte) (signature, *message, error) {
 		return sig, nil, err
 	}
 	if !ed25519.Verify(m.payer[:], body, sig[:]) {
-		return sig, nil, fmt.Errorf("%w: it is not by %s", errSignature, m.payer)
+		return sig, nil, fmt.Errorf("%w: it was not made by %s", errSignature, m.payer)
 	}
 	return sig, m, nil
 }

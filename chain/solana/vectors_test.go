@@ -85,7 +85,7 @@ func TestAddressVectors(t *testing.T) {
 	}
 }
 
-// A transaction comes out byte for byte as other software makes it, and is read back as what it was made of.
+// A transaction is encoded byte for byte as by other software, and decoded into its original contents.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	r := rulesOf(t)
@@ -128,7 +128,7 @@ func TestTransactionVectors(t *testing.T) {
 	}
 }
 
-// The most transfers that may be configured fit into a packet, in every format.
+// The highest configurable number of transfers fits into a packet, in every format.
 func TestTheLongestTransactionFits(t *testing.T) {
 	t.Parallel()
 	for _, f := range []format{legacy, v0, v1} {
@@ -142,7 +142,7 @@ func TestTheLongestTransactionFits(t *testing.T) {
 	}
 }
 
-// Messages of version 1 come out byte for byte as other software writes them.
+// Messages of version 1 are encoded byte for byte as by other software.
 func TestMessageVectorsOfVersion1(t *testing.T) {
 	t.Parallel()
 	fill := func(b byte) (k key) {
@@ -193,9 +193,9 @@ func TestMessageVectorsOfVersion1(t *testing.T) {
 	}
 }
 
-// A transaction of version 1 from a block of the main cluster is read, and written the same again. The recording's
-// signatures do not verify, so it proves the layout alone; what is signed is proven by the real machine, in
-// sandbox/nodes/solana.
+// A transaction of version 1 from a mainnet block is decoded, and encoded to the same bytes. The recording's signatures
+// do not verify, so it proves the layout alone; the test against the real virtual machine, in sandbox/nodes/solana,
+// proves the signed part.
 func TestARecordedTransactionOfVersion1(t *testing.T) {
 	t.Parallel()
 	raw := readBlocks(t).V1
@@ -206,11 +206,11 @@ func TestARecordedTransactionOfVersion1(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if _, err := decodeMessage(body); err == nil {
-		t.Fatal("somebody else's instructions pass for a payment")
+		t.Fatal("other instructions were accepted as a payment")
 	}
 }
 
-// A payment in any format is inspected as what it is, and so is what was signed.
+// Inspect accepts a payment in every format, both unsigned and signed.
 func TestEveryFormatIsInspected(t *testing.T) {
 	t.Parallel()
 	r := rulesOf(t)

@@ -12,19 +12,19 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// addressPrefix is the first byte of every address of the main net and of the public test networks.
+// addressPrefix is the first byte of every address of mainnet and of the public test networks.
 const addressPrefix = 0x41
 
-// address is the 20 bytes after the prefix: what contracts and events know of an address.
+// address is the 20 bytes after the prefix: the form in contracts and events.
 type address [20]byte
 
-// String returns the Base58Check form, T…, which is the canonical base of Bursar.
+// String returns the Base58Check form, T…, which is Bursar's canonical base address.
 func (a address) String() string { return base58.CheckEncode(a[:], addressPrefix) }
 
-// hex is the form of java-tron's HTTP API.
+// hex returns the form of java-tron's HTTP API.
 func (a address) hex() string { return "41" + hex.EncodeToString(a[:]) }
 
-// bytes is the form of java-tron's messages.
+// bytes returns the form of java-tron's messages.
 func (a address) bytes() []byte { return append([]byte{addressPrefix}, a[:]...) }
 
 // addressOf reads the form of java-tron's messages.
@@ -35,14 +35,14 @@ func addressOf(raw []byte) (a address, ok bool) {
 	return address(raw[1:]), true
 }
 
-// Address returns the address of a compressed secp256k1 key: the last 20 bytes of the Keccak-256 of the whole key,
-// behind 0x41. A memo is an error: Tron's exchanges do not use them.
+// Address returns the address of a compressed secp256k1 key: 0x41 followed by the last 20 bytes of the Keccak-256 of
+// the whole key. A memo is an error: Tron's exchanges do not use memos.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if memo != 0 {
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
 	}
 	if len(pub) != 33 {
-		return bursar.Address{}, fmt.Errorf("address of a key: %d bytes, want 33", len(pub))
+		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want 33", len(pub))
 	}
 	key, err := crypto.DecompressPubkey(pub)
 	if err != nil {
@@ -51,8 +51,8 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
 }
 
-// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one
-// address, and refuses the zero address.
+// ParseAddress accepts the Base58Check form (T…) and the hexadecimal form (41… or 0x41…, in any case) of an address,
+// and refuses the zero address.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Rules) ParseContract(s string) (string, error) {
 func parseAddress(s string) (address, error) {
 	a, err := decodeAddress(s)
 	if err == nil && a == (address{}) {
-		err = fmt.Errorf("%w: nobody holds the zero address", bursar.ErrBadAddress)
+		err = fmt.Errorf("%w: no key controls the zero address", bursar.ErrBadAddress)
 	}
 	return a, err
 }
@@ -86,7 +86,7 @@ func decodeAddress(s string) (a address, err error) {
 	case 34:
 		body, version, err := base58.CheckDecode(s)
 		if err != nil || version != addressPrefix || len(body) != len(a) {
-			return a, fmt.Errorf("%w: not an address of Tron, or its checksum is wrong", bursar.ErrBadAddress)
+			return a, fmt.Errorf("%w: not a Tron address, or its checksum is wrong", bursar.ErrBadAddress)
 		}
 		return address(body), nil
 	case 42:
@@ -100,12 +100,12 @@ func decodeAddress(s string) (a address, err error) {
 	return a, fmt.Errorf("%w: want T and 33 more characters, or 41 and 40 hexadecimal digits", bursar.ErrBadAddress)
 }
 
-// blackhole holds what the main net burns; nobody has its key.
+// blackhole receives what mainnet burns; nobody has its key.
 var blackhole = address{0x77, 0x94, 0x4d, 0x19, 0xc0, 0x52, 0xb7, 0x3e, 0xe2, 0x28, 0x68, 0x23, 0xaa, 0x83, 0xf8, 0x13,
 	0x8c, 0xb7, 0x03, 0x2f}
 
-// refusal says why value sent to an address is lost, or is empty. Addresses below 2^32 are precompiled contracts of the
-// virtual machine.
+// refusal returns why value sent to an address is lost, or "" if it is not. Addresses below 2^32 are precompiled
+// contracts of the virtual machine.
 func (r *Rules) refusal(to address, contract *address) string {
 	switch {
 	case bytes.Equal(to[:16], make([]byte, 16)):

@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	errMoved = errors.New("the chain moved while it was read")
-	// errLacks says that a node does not have a block, or its results, below its newest one.
+	errMoved = errors.New("the chain changed while it was read")
+	// errLacks means that a node does not have a block, or its results, below its newest one.
 	errLacks = errors.New("the node does not have the block")
-	// errNoneThere is errLacks of the block itself.
+	// errNoneThere is errLacks for the block itself.
 	errNoneThere = fmt.Errorf("%w itself", errLacks)
 )
 
-// After returns blocks that follow last, and none where the node that answers is behind last or does not have the next
-// one yet.
+// After returns blocks that follow last, and none if the node that answers is behind last or does not have the next one
+// yet.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
@@ -33,35 +33,35 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	case err != nil:
 		return nil, err
 	case tip.height() < last.Height || limit < 1:
-		return nil, nil // behind, which is no reorganisation
+		return nil, nil // the node is behind, which is not a reorg
 	case tip.height() == last.Height && tip.ID.String() != last.Hash:
 		return nil, fmt.Errorf("%w: %s at %d", chain.ErrOffChain, tip.ID, last.Height)
 	case tip.height() == last.Height:
 		return nil, nil
 	}
 	count := int(min(uint64(c.nodes.Window(limit)), tip.height()-last.Height))
-	held, err := fetchRange(ctx, s, last.Height+1, count, tip.height())
+	fetched, err := fetchRange(ctx, s, last.Height+1, count, tip.height())
 	switch {
 	case errors.Is(err, errLacks) && last.Height+fresh >= tip.height() && !c.lag.lasts(s.Name(), c.now()):
-		return nil, nil // it has not reached that node yet
+		return nil, nil // that node does not have the block yet
 	case errors.Is(err, errLacks):
 		return nil, c.without(s, err)
 	case err != nil:
 		return nil, err
 	}
 	c.lag.over(s.Name())
-	if held = linked(last.Hash, held); len(held) == 0 {
+	if fetched = linked(last.Hash, fetched); len(fetched) == 0 {
 		return nil, c.offChain(ctx, s, last)
 	}
-	blocks, err := c.scanAll(ctx, s, held, watch)
+	blocks, err := c.scanAll(ctx, s, fetched, watch)
 	if err == nil && blocks[len(blocks)-1].Ref == tip.ref() {
 		c.ahead.readUpTo(s.Name(), tip.ref())
 	}
 	return blocks, err
 }
 
-// without is the error of an endpoint that lacks blocks: it gets a cool-down where another endpoint may have them. The
-// only one is asked again at once, since behind a load balancer it may be another node then.
+// without handles the error of an endpoint that lacks blocks: the endpoint gets a cool-down if another endpoint may
+// have the blocks. A single endpoint is asked again at once, since behind a load balancer another node may answer.
 func (c *Chain) without(s *rpc.Session, err error) error {
 	if c.several {
 		return s.Fail(err)
@@ -69,7 +69,7 @@ func (c *Chain) without(s *rpc.Session, err error) error {
 	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
 }
 
-// offChain is why the block behind last does not follow it: last is not canonical at this node, or the node moved.
+// offChain returns why the block behind last does not follow it: last is not canonical at this node, or the node moved.
 func (c *Chain) offChain(ctx context.Context, s *rpc.Session, last chain.BlockRef) error {
 	h, err := headerAt(ctx, s, full, last.Height)
 	switch {
@@ -83,7 +83,7 @@ func (c *Chain) offChain(ctx context.Context, s *rpc.Session, last chain.BlockRe
 	return errMoved
 }
 
-// linked keeps the blocks that follow parent without a break.
+// linked returns the blocks that follow parent without a gap.
 func linked(parent string, blocks []*delivered) []*delivered {
 	for i, b := range blocks {
 		if b.parent() != parent {
@@ -94,15 +94,15 @@ func linked(parent string, blocks []*delivered) []*delivered {
 	return blocks
 }
 
-// scanAll judges blocks once the watch knows all that was committed before they came.
+// scanAll evaluates blocks, after the watch has loaded everything that was committed before they were read.
 func (c *Chain) scanAll(
-	ctx context.Context, s *rpc.Session, held []*delivered, watch chain.Watch,
+	ctx context.Context, s *rpc.Session, fetched []*delivered, watch chain.Watch,
 ) ([]chain.Block, error) {
 	if err := watch.Sync(ctx); err != nil {
-		return nil, fmt.Errorf("sync the watch: %w", err)
+		return nil, fmt.Errorf("sync the watched addresses: %w", err)
 	}
-	blocks := make([]chain.Block, len(held))
-	for i, b := range held {
+	blocks := make([]chain.Block, len(fetched))
+	for i, b := range fetched {
 		var err error
 		if blocks[i], err = c.scan(b, watch); err != nil {
 			return nil, s.Fail(fmt.Errorf("block %d: %w", b.height(), err))

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blameless fails the test if the only endpoint has been found at fault.
+// blameless fails the test if the only endpoint counted as faulty.
 func blameless(t *testing.T, c *Chain) {
 	t.Helper()
 	if s := c.Stats()[0]; s.Faults != 0 || s.State != rpc.StateUp {
@@ -18,7 +18,7 @@ func blameless(t *testing.T, c *Chain) {
 	}
 }
 
-// lagging are what another node behind a load balancer answers about a block that has not reached it.
+// lagging returns the answers of another node behind a load balancer about a block that it has not received yet.
 func lagging() map[string]func(f *fake) {
 	return map[string]func(f *fake){
 		"no block":   func(f *fake) { f.script["getblockbynum"] = constant(object{}) },
@@ -26,8 +26,8 @@ func lagging() map[string]func(f *fake) {
 	}
 }
 
-// What a node behind a load balancer does not have yet is no news and no fault.
-func TestANodeBehindIsNoNews(t *testing.T) {
+// A block that a node behind a load balancer does not have yet means that there is nothing new, and is not a fault.
+func TestANodeThatIsBehindHasNothingNew(t *testing.T) {
 	t.Parallel()
 	for name, lag := range lagging() {
 		t.Run(name, func(t *testing.T) {
@@ -48,9 +48,9 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 	}
 }
 
-// A block that a node says to have and never shows is an error after a while. The only endpoint is asked again all the
-// same, and where there is another one, that is used.
-func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
+// A block that a node announces but never returns is an error after a while. A single endpoint is asked again all the
+// same, and if there is another one, that one is used.
+func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, lag := range lagging() {
 		for _, several := range []bool{false, true} {
@@ -85,9 +85,9 @@ func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: five HTTP requests for each
-// block. TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s brings three blocks a time
-// with 9 requests.
+// A follower requests the head, reads the following blocks, and repeats until there are no more: five HTTP requests for
+// each block. TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s reads three blocks at a
+// time with 9 requests.
 func TestCallsForOneBlock(t *testing.T) {
 	t.Parallel()
 	for blocks, want := range map[int]int{1: 5, 3: 9} {
@@ -129,7 +129,7 @@ func TestCallsForOneBlock(t *testing.T) {
 	}
 }
 
-// What an announcement wakes must see the new block, whatever was asked a moment ago.
+// A call after an announcement must see the new block, whatever was requested a moment ago.
 func TestANewBlockIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -156,22 +156,22 @@ func TestANewBlockIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-// A block that was replaced is found out by the one that follows, without a question for it at every step.
-func TestAReplacedBlockIsFoundOut(t *testing.T) {
+// A reorged-out block is detected by the next block, without a request for it at every step.
+func TestAReorgedOutBlockIsDetected(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add()
 	f.add()
 	c := f.open(t, nil)
-	stranger := chain.BlockRef{Height: 1, Hash: fakeID(1)[:63] + "0"}
+	outsider := chain.BlockRef{Height: 1, Hash: fakeID(1)[:63] + "0"}
 	if _, err := c.Head(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.After(t.Context(), stranger, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after a replaced block: %v", err)
+	if _, err := c.After(t.Context(), outsider, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
+		t.Fatalf("after a reorged-out block: %v", err)
 	}
 	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5,
 		fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after a replaced newest block: %v", err)
+		t.Fatalf("after a reorged-out newest block: %v", err)
 	}
 }

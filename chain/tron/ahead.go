@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// recent is how long a node's newest block is used again: Head asks for it, and After is called at once with what Head
-// said.
+// recent is how long a node's newest block is used again: Head requests it, and After is called at once with the
+// result.
 const recent = time.Second
 
-// ahead remembers what a node last said of itself, so that Head and the After behind it ask once: TronGrid's free plan
-// is 100,000 calls a day. It never spares Head its question for the newest block: what an announcement wakes must see
-// it.
+// ahead remembers a node's last answers about its head, so that Head and the following After send one request:
+// TronGrid's free plan is 100,000 calls a day. Head always requests the newest block: a call after an announcement must
+// see it.
 type ahead struct {
 	mu     sync.Mutex
 	node   string
@@ -28,7 +28,7 @@ type ahead struct {
 	finalAt time.Time
 }
 
-// note keeps the newest block that a node has reported to Head or to After.
+// note stores the newest block that a node has reported to Head or to After.
 func (a *ahead) note(node string, h header, now time.Time, head bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -39,7 +39,7 @@ func (a *ahead) note(node string, h header, now time.Time, head bool) {
 	a.node, a.newest, a.at, a.calm = node, h, now, a.read && head
 }
 
-// noteFinal keeps the solidified block that a node has reported beside its newest one.
+// noteFinal stores the solidified block that a node has reported together with its newest one.
 func (a *ahead) noteFinal(node string, newest header, final chain.BlockRef, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,8 +48,8 @@ func (a *ahead) noteFinal(node string, newest header, final chain.BlockRef, now 
 	}
 }
 
-// finalBeside returns the solidified block that a node has reported beside its newest one just now. Blocks are
-// solidified by new blocks only (java-tron 4.8, Manager.applyBlock), so it is the same while the newest is.
+// finalBeside returns the solidified block that a node has just reported together with its newest one. Only new blocks
+// solidify blocks (java-tron 4.8, Manager.applyBlock), so it stays the same while the newest does.
 func (a *ahead) finalBeside(node string, newest header, now time.Time) (chain.BlockRef, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,14 +57,14 @@ func (a *ahead) finalBeside(node string, newest header, now time.Time) (chain.Bl
 	return a.final, known && now.Sub(a.finalAt) < recent
 }
 
-// readUpTo notes that nothing is left to read below a node's newest block.
+// readUpTo records that nothing is left to read below a node's newest block.
 func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.read = a.read || a.node == node && a.newest.ref() == tip
 }
 
-// beyond returns the newest block that a node has reported just now, while blocks follow last there, and once when Head
+// beyond returns the newest block that a node has just reported, while blocks follow last there, and once after Head
 // has seen that none do.
 func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (header, bool) {
 	a.mu.Lock()
@@ -80,7 +80,7 @@ func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (header,
 	return a.newest, calm
 }
 
-// newestFor chooses a node for what follows last, and returns its newest block, which Head may have asked it for a
+// newestFor chooses a node for the blocks after last, and returns its newest block, which Head may have requested a
 // moment ago.
 func (c *Chain) newestFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, header, error) {
 	s, err := c.nodes.Pin(ctx)

@@ -11,11 +11,11 @@ import (
 
 var _ chain.AssetChecker = (*Chain)(nil)
 
-// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there
-// is a contract is checked: java-tron says so before it refuses the call.
+// CheckAssets compares every token's decimals with its contract. If no endpoint runs constant calls, it only checks
+// that there is a contract: java-tron reports a missing one before it refuses the call.
 func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem) {
 	for _, token := range c.cfg.Tokens {
-		contract, _ := parseAddress(token.Contract) // NewRules has read it
+		contract, _ := parseAddress(token.Contract) // NewRules has already parsed it
 		what, err := c.checkToken(ctx, contract, token.Decimals)
 		switch {
 		case errors.Is(err, errNoConstant):
@@ -29,7 +29,7 @@ func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem)
 	return problems
 }
 
-// checkToken returns what is wrong with a token; err is why no endpoint answers.
+// checkToken returns the problem of a token; err is why no endpoint answers.
 func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) (what string, err error) {
 	err = c.constantly(ctx, func(s *rpc.Session) error {
 		answer, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(),
@@ -39,14 +39,14 @@ func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) 
 			what = "there is no contract at this address: configure the token's contract on this network"
 			return nil
 		case errors.Is(err, errReverted):
-			what = "the contract does not return its decimals: it is no TRC-20 token"
+			what = "the contract does not return its decimals: it is not a TRC-20 token"
 			return nil
 		case err != nil:
 			return err
 		}
 		has, err := answer.number()
 		if err != nil {
-			what = "the contract does not return its decimals: it is no TRC-20 token"
+			what = "the contract does not return its decimals: it is not a TRC-20 token"
 		} else if n, ok := has.Uint64(); !ok || n != uint64(decimals) {
 			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: correct the configuration before any "+
 				"money of this currency is booked",

@@ -11,9 +11,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// unsupported is how java-tron 4.8 answers constant calls as it comes (vm.supportConstant = false;
-// Wallet.callConstantContract and TriggerConstantContractServlet): the contract is looked for before, and the message
-// is hexadecimal.
+// unsupported returns the answers of java-tron 4.8 to constant calls with default settings (vm.supportConstant = false;
+// Wallet.callConstantContract and TriggerConstantContractServlet): the node looks up the contract first, and the
+// message is hexadecimal.
 func unsupported(f *fake) func(ask object) any {
 	return func(ask object) any {
 		if contract, _ := parseAddress(ask["contract_address"].(string)); contract != fakeToken {
@@ -36,7 +36,7 @@ func TestCheckAssets(t *testing.T) {
 	for name, test := range map[string]struct {
 		adjust func(*Config)
 		answer func(f *fake) func(object) any
-		want   string // words of the problem; "": none
+		want   string // part of the problem's text; "": no problem
 	}{
 		"as configured": {},
 		"other decimals": {adjust: func(cfg *Config) {
@@ -45,11 +45,13 @@ func TestCheckAssets(t *testing.T) {
 		"no contract": {answer: unsupported, adjust: func(cfg *Config) {
 			cfg.Tokens[0].Contract = fakeContract.String()
 		}, want: "no contract at this address"},
-		"no token":         {answer: func(*fake) func(object) any { return constant(reverts) }, want: "no TRC-20 token"},
-		"no decimals":      {answer: func(*fake) func(object) any { return constant(empty) }, want: "no TRC-20 token"},
-		"as a node comes":  {answer: unsupported},
+		"no token": {answer: func(*fake) func(object) any { return constant(reverts) },
+			want: "not a TRC-20 token"},
+		"no decimals": {answer: func(*fake) func(object) any { return constant(empty) },
+			want: "not a TRC-20 token"},
+		"default settings": {answer: unsupported},
 		"a broken node":    {answer: func(*fake) func(object) any { return constant(object{"Error": "class X"}) }},
-		"a mistaken query": {answer: func(*fake) func(object) any { return constant(refusedCall("something else")) }},
+		"a refused query":  {answer: func(*fake) func(object) any { return constant(refusedCall("something else")) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,20 +71,20 @@ func TestCheckAssets(t *testing.T) {
 			}
 			if blocks, err := c.After(t.Context(), f.at(0), 5, fakeWatch()); err != nil || len(blocks) != 1 ||
 				len(blocks[0].Transfers) != 1 {
-				t.Fatalf("the chain stands still: %+v, %v", blocks, err)
+				t.Fatalf("the chain is not read: %+v, %v", blocks, err)
 			}
 		})
 	}
 }
 
-// A node as java-tron comes is enough for TRX and for crediting tokens. What needs constant calls says which setting it
-// wants.
-func TestANodeAsItComes(t *testing.T) {
+// A java-tron node with default settings is enough for TRX and for crediting tokens. Operations that need constant
+// calls name the required setting in their error.
+func TestANodeWithDefaultSettings(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
 	f.script["triggerconstantcontract"] = unsupported(f)
 	f.add(fakeTx{to: fakeOurs, sun: 7}, fakeTx{kind: triggerType, to: fakeToken,
-		logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
+		logs: []any{transferLog(fakeToken, fakeOutsider, fakeOurs, 5)}})
 	f.solid = 6
 	c := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs.String() })
 	blocks, err := c.After(t.Context(), f.at(6), 5, fakeWatch())
@@ -90,16 +92,17 @@ func TestANodeAsItComes(t *testing.T) {
 		blocks[0].Transfers[1].Contract != fakeToken.String() {
 		t.Fatalf("read %+v, %v", blocks, err)
 	}
-	native, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000),
-		orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	native, tokens := requestOf(chain.KindWithdrawal, fakeOther, 2_500_000),
+		requestOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
 	if _, err := c.Quote(t.Context(), native.Payments[0]); err != nil {
 		t.Errorf("the quote of TRX: %v", err)
 	}
 	if _, err := c.Build(t.Context(), native); err != nil {
-		t.Errorf("the draft of TRX: %v", err)
+		t.Errorf("the build of TRX: %v", err)
 	}
-	if held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(6)); err != nil || len(held) != 1 {
-		t.Errorf("TRX held: %v, %v", held, err)
+	if balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "",
+		f.at(6)); err != nil || len(balances) != 1 {
+		t.Errorf("TRX balances: %v, %v", balances, err)
 	}
 	fee, err := c.Quote(t.Context(), tokens.Payments[0])
 	if usual := bursar.Units(131_000 * 150); err != nil || fee.Less(usual) {
@@ -107,16 +110,16 @@ func TestANodeAsItComes(t *testing.T) {
 	}
 	if _, err := c.Build(t.Context(), tokens); !errors.Is(err, errNoConstant) ||
 		!strings.Contains(err.Error(), "vm.supportConstant = true") {
-		t.Errorf("the draft of tokens: %v", err)
+		t.Errorf("the build of tokens: %v", err)
 	}
 	if _, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(),
 		f.at(6)); !errors.Is(err, errNoConstant) {
-		t.Errorf("tokens held: %v", err)
+		t.Errorf("token balances: %v", err)
 	}
 	blameless(t, c)
 }
 
-// Where another endpoint runs constant calls, that one answers them.
+// If another endpoint runs constant calls, that one answers them.
 func TestAnotherEndpointRunsConstantCalls(t *testing.T) {
 	t.Parallel()
 	bare, whole := paying(t, 100_000_000, 500), paying(t, 100_000_000, 500)
@@ -127,13 +130,13 @@ func TestAnotherEndpointRunsConstantCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	tokens := orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	tokens := requestOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
 	if _, err := c.Build(t.Context(), tokens); err != nil {
-		t.Errorf("the draft of tokens: %v", err)
+		t.Errorf("the build of tokens: %v", err)
 	}
-	held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))
-	if err != nil || !reflect.DeepEqual(held, []bursar.Amount{bursar.Units(500)}) {
-		t.Errorf("tokens held: %v, %v", held, err)
+	balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))
+	if err != nil || !reflect.DeepEqual(balances, []bursar.Amount{bursar.Units(500)}) {
+		t.Errorf("token balances: %v, %v", balances, err)
 	}
 	if problems := c.CheckAssets(t.Context()); len(problems) != 1 {
 		t.Errorf("found %+v", problems)

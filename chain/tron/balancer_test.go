@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
-// payment. That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL has makes a dry run of their payment
+// revert. That must not refuse the transaction request, because a refusal is final.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,
@@ -27,7 +27,8 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 			}
 			c := f.open(t, nil)
 			for range 4 {
-				if _, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 5, fakeToken)); err != nil {
+				if _, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOther, 5,
+					fakeToken)); err != nil {
 					t.Fatal(err)
 				}
 				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(),

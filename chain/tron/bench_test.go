@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// BenchmarkBlock reads a full block of main net's size: 300 transactions, two thirds of them token transfers.
+// BenchmarkBlock reads a full block of mainnet's size: 300 transactions, two thirds of them token transfers.
 func BenchmarkBlock(b *testing.B) {
 	f := newFake(b)
 	var txs []fakeTx
 	for range 100 {
-		log := func() []any { return []any{transferLog(fakeToken, fakeStranger, fakeOther, 5)} }
+		log := func() []any { return []any{transferLog(fakeToken, fakeOutsider, fakeOther, 5)} }
 		txs = append(txs, fakeTx{to: fakeContract, sun: 5}, fakeTx{kind: triggerType, to: fakeToken, logs: log()},
 			fakeTx{kind: triggerType, to: fakeToken, logs: log()})
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// header is what is used of a block without its transactions. An answer without an id is no block.
+// header is the part of a block that is used, without its transactions. An answer without an id means that there is no
+// block.
 type header struct {
 	failure
 	ID     hash `json:"blockID"`
@@ -30,7 +31,7 @@ type header struct {
 
 func (h *header) height() uint64 { return h.ID.height() }
 
-// clock is the chain's time at the block, in milliseconds.
+// clock returns the chain's time at the block, in milliseconds.
 func (h *header) clock() uint64 { return uint64(h.Header.Raw.Time) }
 
 func (h *header) time() time.Time { return time.UnixMilli(h.Header.Raw.Time).UTC() }
@@ -42,8 +43,8 @@ func (h *header) ref() chain.BlockRef {
 }
 
 var (
-	errOther   = errors.New("something else than asked for")
-	errPartial = errors.New("a part of the answer is missing")
+	errOther   = errors.New("the node returned something other than requested")
+	errPartial = errors.New("part of the answer is missing")
 )
 
 // check compares a header with itself: an id begins with the height.
@@ -89,7 +90,7 @@ func headerAt(ctx context.Context, s *rpc.Session, v view, height uint64) (heade
 	return h, nil
 }
 
-// block is what is used of a block.
+// block is the part of a block that is used.
 type block struct {
 	header
 	Txs []transaction `json:"transactions"`
@@ -106,7 +107,7 @@ type transaction struct {
 	} `json:"raw_data"`
 }
 
-// contract is one of some forty kinds. Its value is decoded once its type is known.
+// contract is one of about forty kinds. Its value is decoded once its type is known.
 type contract struct {
 	Type      string `json:"type"`
 	Parameter struct {
@@ -123,7 +124,7 @@ type transferValue struct {
 	Amount sun     `json:"amount"`
 }
 
-// outcome is the contractRet, or empty.
+// outcome returns the contractRet, or "".
 func (t *transaction) outcome() string {
 	if len(t.Ret) == 0 {
 		return ""
@@ -143,7 +144,7 @@ func (t *transaction) plain() bool {
 	return len(t.Raw.Contracts) == 1 && t.Raw.Contracts[0].Type == transferType
 }
 
-// owner is who made the transaction; kinds of contracts that nobody knows may have none.
+// owner returns the account that made the transaction; unknown kinds of contracts may have none.
 func (t *transaction) owner() (address, bool) {
 	var value struct {
 		Owner address `json:"owner_address"`
@@ -160,18 +161,18 @@ func (t *transaction) payment() (v transferValue, ok bool, err error) {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(t.Raw.Contracts[0].Parameter.Value, &v); err != nil {
-		return v, false, fmt.Errorf("%w: a payment without owner, receiver or amount", errPartial)
+		return v, false, fmt.Errorf("%w: a payment has no owner, receiver or amount", errPartial)
 	}
 	return v, true, nil
 }
 
-// execution is what a transaction did (java-tron's TransactionInfo).
+// execution is the result of a transaction (java-tron's TransactionInfo).
 type execution struct {
 	ID      hash   `json:"id"`
 	Fee     sun    `json:"fee"`
 	Height  int64  `json:"blockNumber"`
 	Time    int64  `json:"blockTimeStamp"`
-	Result  string `json:"result"` // FAILED or nothing
+	Result  string `json:"result"` // FAILED or empty
 	Receipt struct {
 		Result string `json:"result"`
 	} `json:"receipt"`
@@ -179,7 +180,7 @@ type execution struct {
 	Internals []internal `json:"internal_transactions"`
 }
 
-// internal is one step between contracts of a transaction.
+// internal is one call between contracts within a transaction.
 type internal struct {
 	From   jsontext.Value `json:"caller_address"`
 	To     jsontext.Value `json:"transferTo_address"`
@@ -191,7 +192,7 @@ type internal struct {
 	Rejected bool   `json:"rejected"`
 }
 
-// delivered is a block with all that is needed to judge it.
+// delivered is a block with everything that is needed to evaluate it.
 type delivered struct {
 	block
 	executions []execution // one for each transaction, in the block's order
@@ -218,11 +219,11 @@ func (b *block) check(height uint64) error {
 	return nil
 }
 
-// join puts each transaction's execution beside it. An empty list for a block that has transactions comes from a node
-// that lags behind itself.
+// join returns the transactions' executions in the order of the transactions. An empty list for a block with
+// transactions comes from a node whose results lag behind its blocks.
 func (b *block) join(list []execution) ([]execution, error) {
 	if len(list) != len(b.Txs) {
-		return nil, fmt.Errorf("%w: %d results of %d transactions", errPartial, len(list), len(b.Txs))
+		return nil, fmt.Errorf("%w: got %d results of %d transactions", errPartial, len(list), len(b.Txs))
 	}
 	byID := make(map[hash]*execution, len(list))
 	for i := range list {
@@ -232,13 +233,13 @@ func (b *block) join(list []execution) ([]execution, error) {
 	for i := range b.Txs {
 		e := byID[b.Txs[i].ID]
 		if e == nil {
-			return nil, fmt.Errorf("%w: the result of transaction %s", errPartial, b.Txs[i].ID)
+			return nil, fmt.Errorf("%w: the result of transaction %s is missing", errPartial, b.Txs[i].ID)
 		}
 		if uint64(e.Height) != b.height() || e.Time != b.Header.Raw.Time || e.Fee < 0 {
 			return nil, fmt.Errorf("%w: the result of transaction %s is of block %d", errOther, e.ID, e.Height)
 		}
 		if b.Txs[i].succeeded() && e.Result == "FAILED" {
-			return nil, fmt.Errorf("%w: transaction %s has failed and has not", errOther, e.ID)
+			return nil, fmt.Errorf("%w: transaction %s has both failed and succeeded", errOther, e.ID)
 		}
 		ordered[i] = *e
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-func TestWhereANodeServesWhatIsSolid(t *testing.T) {
+func TestTheDefaultURLOfSolidifiedBlocks(t *testing.T) {
 	t.Parallel()
 	for node, want := range map[string]string{
 		"http://127.0.0.1:8090":               "http://127.0.0.1:8091",
@@ -26,7 +26,7 @@ func TestWhereANodeServesWhatIsSolid(t *testing.T) {
 	}
 }
 
-// TestTwoPorts reads a chain from a node as java-tron comes: each port serves its own part and knows nothing of the
+// TestTwoPorts reads a chain from a node with default settings: each port serves its own part and knows nothing of the
 // other.
 func TestTwoPorts(t *testing.T) {
 	t.Parallel()

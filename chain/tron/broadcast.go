@@ -10,16 +10,18 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// never are the refusals by which no node will ever take these bytes, on any branch of the chain and at any time
-// (java-tron, Wallet.broadcastTransaction). Everything else may pass while the transaction has not expired: a balance
-// that comes later (CONTRACT_VALIDATE_ERROR, BANDWITH_ERROR), a branch that is replaced (TAPOS_ERROR), a node that is
-// busy or ahead (SERVER_BUSY, TRANSACTION_EXPIRATION_ERROR). Whether it did is for Expired to say.
+// never are the refusals after which no node will ever accept these bytes, on any branch of the chain and at any time
+// (java-tron, Wallet.broadcastTransaction). All others may be temporary while the transaction has not expired: a
+// balance that arrives later (CONTRACT_VALIDATE_ERROR, BANDWITH_ERROR), a branch that is replaced (TAPOS_ERROR), a node
+// that is busy or ahead (SERVER_BUSY, TRANSACTION_EXPIRATION_ERROR). Expired reports whether the transaction was
+// included.
 var never = map[string]bool{"SIGERROR": true, "TOO_BIG_TRANSACTION_ERROR": true}
 
-// duplicate says that the node has this very transaction, waiting or in a block. With node.rpc.trxCacheEnable, which is
-// off as java-tron comes, it is also said of one that was refused a moment ago: its id is remembered before it is
-// judged (4.8, Wallet.broadcastTransaction). It counts as sent all the same. What was not is in no block when it
-// expires, and is then made again; until then it is sent again and again, to whichever endpoint is healthiest.
+// duplicate means that the node has this very transaction, pending or in a block. With node.rpc.trxCacheEnable, which
+// is off by default in java-tron, a node also answers so for a transaction that it has just refused: it remembers the
+// id before it validates the transaction (4.8, Wallet.broadcastTransaction). The transaction counts as sent all the
+// same. If it was not sent, it is in no block when it expires, and is then built again; until then it is sent
+// repeatedly, to whichever endpoint is healthiest.
 const duplicate = "DUP_TRANSACTION_ERROR"
 
 type broadcastAnswer struct {
@@ -30,8 +32,8 @@ type broadcastAnswer struct {
 	TxID    string `json:"txid"`
 }
 
-// Broadcast sends the bytes. A transaction that the node refuses is accepted nevertheless when it stands in a block
-// there: java-tron forgets after a while that it has seen one, and then finds it expired.
+// Broadcast sends the bytes. A transaction that the node refuses still succeeds if it is in a block there: java-tron
+// forgets after a while that it has seen a transaction, and then reports it as expired.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
@@ -40,14 +42,14 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 var (
-	errOtherID = errors.New("the node gave the transaction another id")
+	errOtherID = errors.New("the node returned another transaction id")
 	errRefused = errors.New("the node refuses the transaction")
 )
 
 func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	id, err := idOf(tx.Raw)
 	if err != nil || id.String() != tx.TxID {
-		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, id)
+		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -56,7 +58,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	var answer broadcastAnswer
 	err = s.Post(ctx, "/wallet/broadcasthex", map[string]any{"transaction": hex.EncodeToString(tx.Raw)}, &answer)
 	if err == nil {
-		err = answer.failed() // not the node's fault for sure
+		err = answer.failed() // not certainly the node's fault
 	}
 	switch {
 	case err != nil:
@@ -80,7 +82,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return refusal
 }
 
-// idOf reads the id from a whole transaction's bytes.
+// idOf reads the id from the bytes of a whole transaction.
 func idOf(tx []byte) (hash, error) {
 	f, err := readFields(tx)
 	if err != nil {

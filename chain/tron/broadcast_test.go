@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// signed drafts and signs a payment of ours.
+// signed builds and signs a payment of ours.
 func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
@@ -18,9 +18,9 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 		t.Fatal(err)
 	}
 	f.give(addressFrom(t, source.Base), 100_000_000, 0)
-	order := orderOf(chain.KindWithdrawal, fakeOther, 5)
-	order.From.Base = source.Base
-	unsigned, err := c.Build(t.Context(), order)
+	request := requestOf(chain.KindWithdrawal, fakeOther, 5)
+	request.From.Base = source.Base
+	unsigned, err := c.Build(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,8 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	return unsigned, tx
 }
 
-// TestBroadcastVerdicts: only what no node can ever take is rejected. The rest may still be included until it expires.
+// TestBroadcastVerdicts: only transactions that no node can ever accept are rejected. The others may still be included
+// until they expire.
 func TestBroadcastVerdicts(t *testing.T) {
 	t.Parallel()
 	refusal := func(code string) object { return object{"result": false, "code": code, "message": "words"} }
@@ -45,24 +46,24 @@ func TestBroadcastVerdicts(t *testing.T) {
 		sent     bool
 		rejected bool
 	}{
-		"accepted":                         {answer: object{"result": true, "code": "SUCCESS"}, sent: true},
-		"known":                            {answer: refusal("DUP_TRANSACTION_ERROR"), sent: true},
-		"bad signature":                    {answer: refusal("SIGERROR"), rejected: true},
-		"too big":                          {answer: refusal("TOO_BIG_TRANSACTION_ERROR"), rejected: true},
-		"expired":                          {answer: refusal("TRANSACTION_EXPIRATION_ERROR")},
-		"expired after inclusion":          {answer: refusal("TRANSACTION_EXPIRATION_ERROR"), mined: true, sent: true},
-		"too little coin":                  {answer: refusal("CONTRACT_VALIDATE_ERROR")},
-		"too little coin, since it is out": {answer: refusal("CONTRACT_VALIDATE_ERROR"), mined: true, sent: true},
-		"no bandwidth":                     {answer: refusal("BANDWITH_ERROR")},
-		"another branch":                   {answer: refusal("TAPOS_ERROR")},
-		"busy":                             {answer: refusal("SERVER_BUSY")},
-		"lonely":                           {answer: refusal("NO_CONNECTION")},
-		"few peers":                        {answer: refusal("NOT_ENOUGH_EFFECTIVE_CONNECTION")},
-		"unsolidified":                     {answer: refusal("BLOCK_UNSOLIDIFIED")},
-		"other":                            {answer: refusal("OTHER_ERROR")},
-		"a code nobody knows":              {answer: refusal("SOMETHING_NEW")},
-		"an error":                         {answer: object{"Error": "class java.lang.NullPointerException : null"}},
-		"nothing":                          {answer: object{}},
+		"accepted":                          {answer: object{"result": true, "code": "SUCCESS"}, sent: true},
+		"known":                             {answer: refusal("DUP_TRANSACTION_ERROR"), sent: true},
+		"bad signature":                     {answer: refusal("SIGERROR"), rejected: true},
+		"too big":                           {answer: refusal("TOO_BIG_TRANSACTION_ERROR"), rejected: true},
+		"expired":                           {answer: refusal("TRANSACTION_EXPIRATION_ERROR")},
+		"expired after inclusion":           {answer: refusal("TRANSACTION_EXPIRATION_ERROR"), mined: true, sent: true},
+		"too little TRX":                    {answer: refusal("CONTRACT_VALIDATE_ERROR")},
+		"too little TRX, since it was paid": {answer: refusal("CONTRACT_VALIDATE_ERROR"), mined: true, sent: true},
+		"no bandwidth":                      {answer: refusal("BANDWITH_ERROR")},
+		"another branch":                    {answer: refusal("TAPOS_ERROR")},
+		"busy":                              {answer: refusal("SERVER_BUSY")},
+		"lonely":                            {answer: refusal("NO_CONNECTION")},
+		"few peers":                         {answer: refusal("NOT_ENOUGH_EFFECTIVE_CONNECTION")},
+		"unsolidified":                      {answer: refusal("BLOCK_UNSOLIDIFIED")},
+		"other":                             {answer: refusal("OTHER_ERROR")},
+		"an unknown code":                   {answer: refusal("SOMETHING_NEW")},
+		"an error":                          {answer: object{"Error": "class java.lang.NullPointerException : null"}},
+		"nothing":                           {answer: object{}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +100,7 @@ func TestBroadcastChecksTheBytes(t *testing.T) {
 	}
 }
 
-// TestExpired: the solidified chain's clock decides, and only when none of its blocks has the transaction.
+// TestExpired: the solidified chain's clock decides, and only if none of its blocks contains the transaction.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(height int) uint64 { return uint64(fakeTime(height)) }
@@ -138,7 +139,7 @@ func TestExpired(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			for range 6 {
-				f.add(fakeTx{to: fakeStranger, sun: 1})
+				f.add(fakeTx{to: fakeOutsider, sun: 1})
 			}
 			f.solid = 4
 			p := soundPayloads()[0]

@@ -12,35 +12,36 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Build builds one transaction that pays one payment, refers to the newest solidified block, and expires. Its claim is
-// "tx/<transaction id>": nothing is used up before it is in a block, and two orders must never share a transaction.
+// Build builds one transaction that makes one payment, refers to the newest solidified block, and expires. Its
+// reservation is "tx/<transaction id>": it uses up nothing before it is in a block, but two transaction requests must
+// never share a transaction.
 //
-// A sweep of UTXOs takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee
-// is the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most
-// what the address holds.
+// A sweep of the native asset deducts its fee from the payment's amount, or from the address's balance if that is less.
+// The fee is the maximum; what the chain does not charge stays for the next sweep. A sweep of tokens pays at most the
+// address's balance.
 //
-// A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
-// and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, order)
+// A fee above TxRequest.MaxFee is a *chain.TooDearError. A token payment needs its balance and its energy from constant
+// calls; if no endpoint runs them, the error names the setting, and the transaction request waits.
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	unsigned, err := c.build(ctx, request)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return unsigned, nil
 }
 
-var errOrder = errors.New("the order does not fit this chain")
+var errRequest = errors.New("the transaction request is not valid for this chain")
 
-func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if len(order.Payments) != 1 || order.From.Key.Family != Family || order.Replaces != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbid %v",
-			errOrder, len(order.Payments), order.From.Key.Family, order.Replaces != nil)
+func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	if len(request.Payments) != 1 || request.From.Key.Family != Family || request.Replaces != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments, want one, from family %q, fee bump %v, want false",
+			errRequest, len(request.Payments), request.From.Key.Family, request.Replaces != nil)
 	}
-	from, err := parseAddress(order.From.Base)
+	from, err := parseAddress(request.From.Base)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errRequest, request.From.Base)
 	}
-	payment := order.Payments[0]
+	payment := request.Payments[0]
 	want, err := c.intentOf(payment)
 	if err != nil {
 		return chain.UnsignedTx{}, err
@@ -50,7 +51,7 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	}
 	var unsigned chain.UnsignedTx
 	err = c.constantly(ctx, func(s *rpc.Session) error {
-		d := &building{chain: c, order: order, payment: payment, from: from, want: want, session: s}
+		d := &building{chain: c, request: request, payment: payment, from: from, want: want, session: s}
 		if err := d.ask(ctx); err != nil {
 			return err
 		}
@@ -60,21 +61,21 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	return unsigned, err
 }
 
-// building is an order with what the node knows of its payer.
+// building is a transaction request with the node's state of its payer.
 type building struct {
 	chain   *Chain
-	order   chain.TxRequest
+	request chain.TxRequest
 	payment chain.Payment
 	from    address
 	want    intent
 	session *rpc.Session
 
 	prices         prices
-	native, tokens bursar.Amount // in the newest state
+	native, tokens bursar.Amount // balances in the newest state
 	payload        payload
 }
 
-// ask reads balances, prices and the blocks that the transaction is placed by.
+// ask requests balances, prices and the blocks that the transaction refers to.
 func (d *building) ask(ctx context.Context) error {
 	payer, err := accountOf(ctx, d.session, full, d.from)
 	if err != nil {
@@ -103,21 +104,21 @@ func (d *building) ask(ctx context.Context) error {
 	return nil
 }
 
-// spread is within how many milliseconds orders of one block take different timestamps.
+// spread is the range in milliseconds over which requests in the same block get different timestamps.
 const spread = 3000
 
-// place refers to a block that can no more be replaced, and counts time from the newest. Two orders of one moment that
-// pay the same must differ in their bytes; the order's id makes them.
+// place refers to a block that can no longer be replaced, and counts time from the newest block. Two requests of the
+// same moment with the same payment must differ in their bytes; the request's id makes them differ.
 func (d *building) place(anchor, latest *header) {
 	d.payload.refer(anchor)
-	offset := binary.BigEndian.Uint64(d.order.ID[8:]) % spread
+	offset := binary.BigEndian.Uint64(d.request.ID[8:]) % spread
 	d.payload.Timestamp = latest.clock() + offset
 	d.payload.Expiration = d.payload.Timestamp + uint64(d.chain.cfg.Expiry.Milliseconds())
 	d.payload.Owner = d.from
 }
 
 func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
-	if err := d.fitHeld(); err != nil {
+	if err := d.fitBalance(); err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	if err := d.limit(ctx); err != nil {
@@ -131,10 +132,11 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if d.order.MaxFee.Less(fee) {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: fee, Limit: d.order.MaxFee})
+	if d.request.MaxFee.Less(fee) {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: fee,
+			Limit: d.request.MaxFee})
 	}
-	unsigned, err := pack(&d.payload, d.order.From.Key)
+	unsigned, err := pack(&d.payload, d.request.From.Key)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -147,31 +149,31 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 	}, nil
 }
 
-// fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the
-// native asset lack is known with their fee.
-func (d *building) fitHeld() error {
-	held := d.native
+// fitBalance lowers a sweep to the free balance, and refuses a payment of more tokens than that. How much a payment of
+// the native asset lacks is known only with its fee.
+func (d *building) fitBalance() error {
+	balance := d.native
 	if d.want.data != nil {
-		held = d.tokens
+		balance = d.tokens
 	}
 	d.payload.Target, d.payload.Amount, d.payload.Data = d.want.target, d.want.amount, d.want.data
-	missing, err := d.order.Lacks(d.payment.Contract, held, d.payment.Amount)
+	missing, err := d.request.Lacks(d.payment.Contract, balance, d.payment.Amount)
 	if err != nil || missing.IsZero() {
 		return err
 	}
-	held = d.order.Free(d.payment.Contract, held)
-	switch sweep := d.order.Kind == chain.KindSweep; {
+	balance = d.request.Free(d.payment.Contract, balance)
+	switch sweep := d.request.Kind == chain.KindSweep; {
 	case !sweep && d.want.data == nil:
 		return nil
-	case !sweep, held.IsZero():
+	case !sweep, balance.IsZero():
 		return &chain.NeedsFundsError{Contract: d.payment.Contract, Missing: missing}
 	}
 	if d.want.data == nil {
-		d.payload.Amount, _ = held.Uint64() // less than an amount of 64 bits
+		d.payload.Amount, _ = balance.Uint64() // less than an amount of 64 bits
 		return nil
 	}
 	to, _, _ := readTransfer(d.want.data)
-	d.want.data = transferData(to, held)
+	d.want.data = transferData(to, balance)
 	d.payload.Data = d.want.data
 	return nil
 }
@@ -190,13 +192,13 @@ func (d *building) limit(ctx context.Context) (err error) {
 	return err
 }
 
-// fitFee finds the fee in what the payer holds.
+// fitFee finds the fee within the payer's balance.
 func (d *building) fitFee() error {
 	fee, err := d.chain.fee(d.payload.encode(), d.payload.FeeLimit)
 	if err != nil {
 		return err
 	}
-	sweep := d.order.Kind == chain.KindSweep
+	sweep := d.request.Kind == chain.KindSweep
 	if sweep && d.want.data == nil {
 		rest, err := bursar.Units(d.payload.Amount).Sub(fee)
 		if err != nil || rest.IsZero() {
@@ -205,19 +207,19 @@ func (d *building) fitFee() error {
 		d.payload.Amount, _ = rest.Uint64()
 		return nil
 	}
-	missing, err := d.order.Lacks("", d.native, fee, bursar.Units(d.payload.Amount))
+	missing, err := d.request.Lacks("", d.native, fee, bursar.Units(d.payload.Amount))
 	if err != nil || missing.IsZero() {
 		return err
 	}
 	if !sweep {
 		return &chain.NeedsFundsError{Missing: missing}
 	}
-	reserve, _ := fee.Div(4) // the contract may want more energy until the top-up is there
+	reserve, _ := fee.Div(4) // the contract may need more energy by the time the top-up arrives
 	amount, err := missing.Add(reserve)
 	if err != nil {
 		return err
 	}
-	return &chain.NeedsGasError{Source: d.order.From, Amount: amount}
+	return &chain.NeedsGasError{Source: d.request.From, Amount: amount}
 }
 
 func most(a, b bursar.Amount) bursar.Amount {

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// constantly runs ask through the healthiest endpoint, and where that runs no constant calls through the others in
-// turn. The error is errNoConstant where none does.
+// constantly runs ask through the healthiest endpoint, and if that one runs no constant calls, through the others in
+// turn. The error is errNoConstant if none runs them.
 func (c *Chain) constantly(ctx context.Context, ask func(s *rpc.Session) error) error {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Chain) constantly(ctx context.Context, ask func(s *rpc.Session) error) 
 		}
 		other, down := c.nodes.On(ctx, e.Name)
 		if down != nil {
-			continue // what it offers cannot be known now
+			continue // what it supports is unknown now
 		}
 		if answered := ask(other); !errors.Is(answered, errNoConstant) {
 			return answered
@@ -36,7 +36,7 @@ func (c *Chain) constantly(ctx context.Context, ask func(s *rpc.Session) error) 
 	return err
 }
 
-// constantCall asks what a call would do.
+// constantCall is a request to simulate a call.
 type constantCall struct {
 	Owner     string `json:"owner_address"`
 	Contract  string `json:"contract_address"`
@@ -61,15 +61,15 @@ type constantAnswer struct {
 }
 
 var (
-	errReverted   = errors.New("the contract refuses the call")
+	errReverted   = errors.New("the contract reverts the call")
 	errNoContract = errors.New("there is no contract at the address")
 	// errNoConstant is java-tron's default (4.8, Wallet.callConstantContract; config.conf: vm.supportConstant = false).
 	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and " +
-		"start it again")
+		"restart it")
 )
 
-// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells
-// of it in the message and in the transaction only.
+// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and reports
+// it in the message and in the transaction only.
 func call(ctx context.Context, s *rpc.Session, v view, ask constantCall) (constantAnswer, error) {
 	var a constantAnswer
 	if err := post(ctx, s, v, "triggerconstantcontract", ask, &a); err != nil {
@@ -96,7 +96,7 @@ func call(ctx context.Context, s *rpc.Session, v view, ask constantCall) (consta
 // number reads a result of one word.
 func (a constantAnswer) number() (bursar.Amount, error) {
 	if len(a.Results) != 1 {
-		return bursar.Amount{}, fmt.Errorf("%w: %d results, want one", errPartial, len(a.Results))
+		return bursar.Amount{}, fmt.Errorf("%w: got %d results, want one", errPartial, len(a.Results))
 	}
 	w, err := parseWord(a.Results[0])
 	if err != nil {
@@ -105,7 +105,7 @@ func (a constantAnswer) number() (bursar.Amount, error) {
 	return w.amount()
 }
 
-// tokenBalance asks balanceOf(address).
+// tokenBalance calls balanceOf(address).
 func tokenBalance(ctx context.Context, s *rpc.Session, v view, contract, of address) (bursar.Amount, error) {
 	owner := wordOfAddress(of)
 	answer, err := call(ctx, s, v, constantCall{

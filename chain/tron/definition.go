@@ -23,9 +23,9 @@ func Define() chain.Definition {
 	}
 }
 
-// canonical reads a contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. As an address
-// to pay to it is refused, since the TVM's own 0x addresses lack the 41; as the contract of a configuration it has one
-// meaning.
+// canonical reads the contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. In an address
+// to pay to that prefix is refused, since the TVM's own 0x addresses lack the 41; in a configured contract it is
+// unambiguous.
 func canonical(contract string) (string, error) {
 	rules, err := NewRules(Config{ID: bursar.Tron})
 	if err != nil {
@@ -55,7 +55,7 @@ func connect(s chain.Setup) (chain.Chain, error) {
 	return New(c, withSolid(s.Node, s.Solid))
 }
 
-// withSolid adds where each node serves what is solidified.
+// withSolid adds the URL at which each node serves solidified blocks.
 func withSolid(nodes rpc.Config, solid []string) rpc.Config {
 	if len(solid) == 0 {
 		for _, url := range nodes.URLs {

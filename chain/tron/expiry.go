@@ -14,13 +14,13 @@ import (
 
 // Expired reports whether an unsigned transaction can never be included: a solidified block is past its expiration, and
 // the transaction is in no block from the one that it refers to up to there. A transaction is valid in a block whose
-// parent's time is before its expiration (java-tron, Manager.validateCommon), so no later block can take it.
+// parent's time is before its expiration (java-tron, Manager.validateCommon), so no later block can include it.
 //
-// The blocks themselves are read, some twenty a minute: a node may lack results of old transactions and say nothing of
-// it. A lite full node begins with its snapshot and has none of the blocks before (java-tron,
-// ChainBaseManager.getLowestBlockNum); then the next endpoint is asked. The error is chain.ErrPruned where all lack
-// some. A lite full node whose history is closed (openHistoryQueryWhenLiteFN is off as it comes) answers in no JSON and
-// cannot be followed at all: it counts as away.
+// The blocks themselves are read, about twenty a minute: a node may lack results of old transactions without saying so.
+// A lite full node starts at its snapshot and has none of the blocks before (java-tron,
+// ChainBaseManager.getLowestBlockNum); then the next endpoint is asked. The error is chain.ErrPruned if all lack some.
+// A lite full node whose history is closed (openHistoryQueryWhenLiteFN is off by default) does not answer in JSON and
+// cannot be followed at all: it counts as unavailable.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	if unsigned.Expires == 0 {
 		return false, nil
@@ -65,12 +65,12 @@ func expiredOn(ctx context.Context, s *rpc.Session, p *payload, id hash) (bool, 
 	return absent(ctx, s, anchor, final.height(), p.Expiration, id)
 }
 
-// errHistory says that a node lacks a block in which a transaction could stand.
-var errHistory = errors.New("the node does not keep all blocks in which the transaction could be")
+// errHistory means that a node lacks a block that may contain a transaction.
+var errHistory = errors.New("the node lacks some of the blocks that may contain the transaction")
 
 func lacksHistory(err error) bool { return errors.Is(err, errHistory) }
 
-// A reference names the last two bytes of a height; the block may be some rounds of these back.
+// A reference contains the last two bytes of a height; the block may be several multiples of 2^16 lower.
 const (
 	round  = 1 << 16 // blocks
 	rounds = 20      // six weeks
@@ -88,7 +88,7 @@ func anchorOf(ctx context.Context, s *rpc.Session, p *payload, top uint64) (head
 		height := top - (top-low)%round
 		h, err := headerAt(ctx, s, solid, height)
 		if errors.Is(err, chain.ErrNoBlock) {
-			return header{}, fmt.Errorf("%w: block %d is needed, and perhaps others below", errHistory, height)
+			return header{}, fmt.Errorf("%w: block %d is needed, and perhaps lower ones", errHistory, height)
 		}
 		if err != nil {
 			return header{}, err
@@ -112,12 +112,12 @@ type listed struct {
 	} `json:"transactions"`
 }
 
-// absent reads solidified blocks above anchor, each linked to the one before, until one is past the time, and reports
+// absent reads solidified blocks above anchor, each linked to the one before, until one is later than past, and reports
 // whether the transaction is in none of them.
 func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64, id hash) (bool, error) {
 	for last := anchor; last.clock() <= past; {
 		if last.height() >= top {
-			return false, s.Fail(fmt.Errorf("%w: no block past %d", errPartial, past))
+			return false, s.Fail(fmt.Errorf("%w: no block is later than %d", errPartial, past))
 		}
 		blocks, err := list(ctx, s, last.height()+1, int(min(window, top-last.height())), top)
 		if err != nil {
@@ -140,10 +140,10 @@ func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64
 	return true, nil
 }
 
-// listers is how many blocks are listed at once.
+// listers is how many blocks are requested concurrently.
 const listers = 4
 
-// listedAt asks for one solidified block.
+// listedAt requests one solidified block.
 func listedAt(ctx context.Context, s *rpc.Session, height, newest uint64) (*listed, error) {
 	b := &listed{}
 	if err := post(ctx, s, solid, "getblockbynum", map[string]any{"num": height}, b); err != nil {
@@ -162,8 +162,8 @@ func listedAt(ctx context.Context, s *rpc.Session, height, newest uint64) (*list
 	return b, nil
 }
 
-// list asks for count solidified blocks from a height on. A block that is missing far below the newest was deleted;
-// behind one address there may be nodes that do not have the newest ones yet.
+// list requests count solidified blocks from a height on. A missing block far below the newest was deleted; behind one
+// URL there may be nodes that do not have the newest ones yet.
 func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest uint64) ([]*listed, error) {
 	blocks := make([]*listed, count)
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -181,7 +181,7 @@ func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest ui
 
 var _ chain.Historian = (*Chain)(nil)
 
-// Outcome says what became of a transaction, by whichever endpoint keeps the history.
+// Outcome returns what became of a transaction, from any endpoint that keeps the history.
 func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	id, err := parseHash(txID)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// own tells a transaction of ours from one that somebody else made with a key of ours.
+// own distinguishes a transaction of ours from one that somebody else made with one of our keys.
 //
-// An external spend claims nothing: no number orders an account's transactions. One that moves nothing, such as a
-// change of the account's permissions, is an external spend all the same.
+// An external spend uses no reserved resource: an account's transactions have no sequence number. One that moves
+// nothing, such as a change of the account's permissions, is an external spend all the same.
 func (c *Chain) own(w *scanner, i int) error {
 	tx := &w.Txs[i]
 	id := tx.ID.String()
@@ -38,7 +38,7 @@ func (c *Chain) own(w *scanner, i int) error {
 		return nil
 	}
 	if tx.outcome() == "" && (tx.calls() || tx.plain()) {
-		return fmt.Errorf("%w: contractRet of %s", errPartial, id)
+		return fmt.Errorf("%w: contractRet of %s is missing", errPartial, id)
 	}
 	fee, err := w.executions[i].Fee.amount()
 	if err != nil {
@@ -58,9 +58,9 @@ func (c *Chain) own(w *scanner, i int) error {
 	return nil
 }
 
-// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events; nil where it calls
-// none. What the call returned proves nothing: USDT returns false where it has paid (its transfer has no return
-// statement).
+// paidOut returns what a transaction of ours paid of the token that it calls, according to the token's own events; nil
+// if it calls none. The return value of the call proves nothing: USDT returns false after it has paid (its transfer has
+// no return statement).
 func (c *Chain) paidOut(w *scanner, i int, from address) []chain.Payment {
 	tx := &w.Txs[i]
 	if _, listed := c.tokens[tx.callValue().To]; !listed || !tx.succeeded() {
@@ -74,7 +74,7 @@ func (c *Chain) paidOut(w *scanner, i int, from address) []chain.Payment {
 	return []chain.Payment{}
 }
 
-// outflow is what left the owner of a transaction for other addresses: UTXOs that it paid or sent along with a call,
+// outflow returns what the owner of a transaction moved to other addresses: TRX that it paid or sent along with a call,
 // and Transfer events of listed tokens.
 func (c *Chain) outflow(w *scanner, i int, from address) ([]chain.Payment, error) {
 	tx := &w.Txs[i]
@@ -120,8 +120,8 @@ func (c *Chain) moved(log *event) (token Token, from, to address, amount bursar.
 	return token, from, to, amount, ok
 }
 
-// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's
-// issuer. It is an anomaly and no external spend, for a contract says it and no signature of ours.
+// taken records tokens that left one of our addresses without a transaction of its key: by an allowance, or by the
+// token's issuer. It is an anomaly and not an external spend, because a contract reports it and no signature of ours.
 func (c *Chain) taken(w *scanner, i int, owner address) {
 	if !w.Txs[i].succeeded() {
 		return
@@ -134,7 +134,7 @@ func (c *Chain) taken(w *scanner, i int, owner address) {
 		if base := w.pays(from); base != "" {
 			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{
 				TxID: w.Txs[i].ID.String(), Contract: token.Contract,
-				What: fmt.Sprintf("%s of this token left our address %s for %s without a signature of ours",
+				What: fmt.Sprintf("%s of this token went from our address %s to %s without our signature",
 					amount.Decimal(token.Decimals, 0), base, to),
 			})
 		}

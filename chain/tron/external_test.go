@@ -15,10 +15,10 @@ func paid(to address, contract string, amount uint64) chain.Payment {
 }
 
 type externalCase struct {
-	name string
-	tx   fakeTx
-	want []chain.ExternalSpend
-	odd  string
+	name    string
+	tx      fakeTx
+	want    []chain.ExternalSpend
+	anomaly string
 }
 
 func externalCases() []externalCase {
@@ -31,29 +31,30 @@ func externalCases() []externalCase {
 	failed[0].Failed = true
 	call := object{"owner_address": fakeOurs.hex(), "contract_address": fakeContract.hex(), "call_value": 9}
 	return []externalCase{
-		{"a payment", fakeTx{from: fakeOurs, to: fakeStranger, sun: 5, fee: 1_100_000},
-			spend(1_100_000, paid(fakeStranger, "", 5)), ""},
+		{"a payment", fakeTx{from: fakeOurs, to: fakeOutsider, sun: 5, fee: 1_100_000},
+			spend(1_100_000, paid(fakeOutsider, "", 5)), ""},
 		{"a failed call", fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, outcome: "OUT_OF_ENERGY", failed: true,
 			fee: 13_000_000}, failed, ""},
-		{"coins for a contract", fakeTx{kind: triggerType, value: call, fee: 7}, spend(7, paid(fakeContract, "", 9)), ""},
-		{"tokens, some of them to ourselves and some of a stranger",
+		{"TRX for a contract", fakeTx{kind: triggerType, value: call, fee: 7}, spend(7, paid(fakeContract, "", 9)), ""},
+		{"tokens, some of them to ourselves and some of an outsider",
 			fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, logs: []any{
-				transferLog(fakeToken, fakeOurs, fakeStranger, 3), transferLog(fakeToken, fakeOurs, fakeStranger, 4),
+				transferLog(fakeToken, fakeOurs, fakeOutsider, 3), transferLog(fakeToken, fakeOurs, fakeOutsider, 4),
 				transferLog(fakeToken, fakeOurs, fakeOther, 5), transferLog(fakeToken, fakeOurs, fakeOurs, 6),
-				transferLog(fakeToken, fakeStranger, fakeOther, 8), transferLog(fakeContract, fakeOurs, fakeStranger, 9),
-			}}, spend(0, paid(fakeStranger, token, 7), paid(fakeOther, token, 5)), ""},
+				transferLog(fakeToken, fakeOutsider, fakeOther, 8), transferLog(fakeContract, fakeOurs, fakeOutsider,
+					9),
+			}}, spend(0, paid(fakeOutsider, token, 7), paid(fakeOther, token, 5)), ""},
 		{"new permissions", fakeTx{kind: "AccountPermissionUpdateContract", value: object{"owner_address": fakeOurs.hex()}},
 			spend(0), ""},
-		{"tokens that are taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
+		{"tokens taken from us by somebody else", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
 			transferLog(fakeToken, fakeOurs, fakeContract,
-				2_500_000)}}, nil, "2.5 of this token left our address " + fakeOurs.String()},
-		{"nothing that is taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
+				2_500_000)}}, nil, "2.5 of this token went from our address " + fakeOurs.String()},
+		{"a transfer of nothing by somebody else", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
 			transferLog(fakeToken, fakeOurs, fakeContract, 0)}}, nil, ""},
 	}
 }
 
-// An external spend is reported with all that it moved, so that a database that does not remember its own transactions
-// recognises them.
+// An external spend is reported with everything that it moved, so that a database that lost its own transactions
+// recognizes them.
 func TestExternalSpendsShowTheirContents(t *testing.T) {
 	t.Parallel()
 	for _, test := range externalCases() {
@@ -65,25 +66,25 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if test.odd == "" && len(b.Anomalies) != 0 ||
-				test.odd != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.odd)) {
-				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
+			if test.anomaly == "" && len(b.Anomalies) != 0 ||
+				test.anomaly != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.anomaly)) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.anomaly)
 			}
 		})
 	}
 }
 
-// What a payment of tokens delivered is what the token's own events say that left the payer.
+// The delivered amount of a token payment is the amount that left the payer according to the token's own events.
 func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	calls := func(logs ...any) fakeTx { return fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, logs: logs} }
 	f.add(
-		calls(transferLog(fakeToken, fakeOurs, fakeStranger, 97), transferLog(fakeToken, fakeOurs, fakeContract, 3)),
+		calls(transferLog(fakeToken, fakeOurs, fakeOutsider, 97), transferLog(fakeToken, fakeOurs, fakeContract, 3)),
 		calls(),
 		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, outcome: "REVERT", failed: true},
-		fakeTx{from: fakeOurs, to: fakeStranger, sun: 5},
-		calls(transferLog(fakeToken, fakeStranger, fakeOurs, 97)),
+		fakeTx{from: fakeOurs, to: fakeOutsider, sun: 5},
+		calls(transferLog(fakeToken, fakeOutsider, fakeOurs, 97)),
 	)
 	watch := fakeWatch()
 	for i := range 5 {
@@ -94,7 +95,7 @@ func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 		got = append(got, in.Delivered)
 	}
 	token := fakeToken.String()
-	want := [][]chain.Payment{{paid(fakeStranger, token, 97), paid(fakeContract, token, 3)}, {}, nil, nil, {}}
+	want := [][]chain.Payment{{paid(fakeOutsider, token, 97), paid(fakeContract, token, 3)}, {}, nil, nil, {}}
 	if !slices.EqualFunc(got, want, func(a, b []chain.Payment) bool { return reflect.DeepEqual(a, b) }) {
 		t.Fatalf("delivered %+v, want %+v", got, want)
 	}

@@ -22,10 +22,10 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// Addresses of the fake chain; two of them are ours.
+// The addresses of the fake chain; two of them are ours.
 var (
 	fakeToken    = fakeAddress("token")
-	fakeStranger = fakeAddress("stranger")
+	fakeOutsider = fakeAddress("stranger")
 	fakeContract = fakeAddress("contract")
 	fakeOurs     = fakeAddress("ours")
 	fakeOther    = fakeAddress("other")
@@ -38,7 +38,7 @@ func fakeAddress(name string) address {
 
 func fakeWatch() *chaintest.Watch { return chaintest.NewWatch(fakeOurs.String(), fakeOther.String()) }
 
-// fakeTx is a transaction and its result as a node tells them. Zero values: a successful payment of nothing.
+// fakeTx is a transaction with its result as a node returns them. Zero values: a successful payment of nothing.
 type fakeTx struct {
 	kind     string // TransferContract
 	from, to address
@@ -48,10 +48,10 @@ type fakeTx struct {
 	fee      int64
 	logs     []any
 	internal []any
-	value    object // in place of the usual one
+	value    object // instead of the usual one
 }
 
-// fakeBlock is a block with its results; tests may spoil it.
+// fakeBlock is a block with its results; tests may corrupt it.
 type fakeBlock struct {
 	block object
 	infos []any
@@ -68,7 +68,7 @@ type fake struct {
 	solid    int
 	accounts map[address]object
 	script   map[string]func(ask object) any // by path without the first slash, or by method
-	asked    map[string]int                  // but for the block 0
+	asked    map[string]int                  // except for block 0
 	checked  int
 	url      string
 }
@@ -83,7 +83,7 @@ func newFake(t testing.TB) *fake {
 	return f
 }
 
-// open connects an adapter to the fake node alone.
+// open connects an adapter to the fake node only.
 func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	t.Helper()
 	cfg := Config{Tokens: []Token{{Contract: fakeToken.String(), Decimals: 6}}}
@@ -113,7 +113,7 @@ const fakeStart = 1_700_000_000_000 // milliseconds
 
 func fakeTime(height int) int64 { return fakeStart + 3000*int64(height) }
 
-// add puts a block on top.
+// add appends a block.
 func (f *fake) add(txs ...fakeTx) *fakeBlock {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *fake) add(txs ...fakeTx) *fakeBlock {
 	return b
 }
 
-// blockOf makes a block and its results.
+// blockOf returns a block and its results.
 func blockOf(height int, txs ...fakeTx) *fakeBlock {
 	raw := object{"txTrieRoot": strings.Repeat("0", 64), "parentHash": fakeHash("before"), "timestamp": fakeTime(height)}
 	if height > 0 {
@@ -149,7 +149,7 @@ func (tx fakeTx) told(height, i int) object {
 	}
 	value := tx.value
 	if value == nil {
-		value = object{"owner_address": or(tx.from, fakeStranger).hex()}
+		value = object{"owner_address": or(tx.from, fakeOutsider).hex()}
 		if kind == transferType {
 			value["to_address"] = tx.to.hex()
 			value["amount"] = tx.sun
@@ -219,7 +219,7 @@ func (f *fake) at(height int) chain.BlockRef {
 	return chain.BlockRef{Height: uint64(height), Hash: fakeID(height)}
 }
 
-// after reads everything above genesis.
+// after reads all blocks above genesis.
 func (f *fake) after(t testing.TB, c *Chain, watch chain.Watch) []chain.Block {
 	t.Helper()
 	blocks, err := c.After(t.Context(), f.at(0), 100, watch)
@@ -229,14 +229,14 @@ func (f *fake) after(t testing.TB, c *Chain, watch chain.Watch) []chain.Block {
 	return blocks
 }
 
-// reset forgets what was asked.
+// reset clears the recorded requests.
 func (f *fake) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.asked)
 }
 
-// calls is how often the node was asked.
+// calls returns how often the node was asked.
 func (f *fake) calls() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -261,7 +261,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	_, method, _ := strings.Cut(path, "/")
 	if ask["id_or_num"] == "0" {
-		f.checked++ // which is due with every new connection
+		f.checked++ // the check of every new connection
 	} else {
 		f.asked[path]++
 	}
@@ -272,10 +272,10 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	if do == nil {
 		do = func(ask object) any { return f.usual(path, method, ask) }
 	}
-	_ = json.NewEncoder(w).Encode(do(ask)) // the client judges what arrives
+	_ = json.NewEncoder(w).Encode(do(ask)) // the client checks what arrives
 }
 
-// usual is how an honest node answers.
+// usual returns an honest node's answer.
 func (f *fake) usual(path, method string, ask object) any {
 	top := len(f.blocks) - 1
 	if strings.HasPrefix(path, string(solid)+"/") {
@@ -326,7 +326,7 @@ func or2(o object) object {
 	return o
 }
 
-// constant answers decimals, balances of tokens and estimates.
+// constant answers calls for decimals, token balances and estimates.
 func (f *fake) constant(ask object) any {
 	value := wordOf(bursar.Units(6))
 	if ask["function_selector"] == "balanceOf(address)" {
@@ -349,7 +349,7 @@ func fakeParameters(forByte, forEnergy int64) object {
 	}}
 }
 
-// give makes an account.
+// give sets the balances of an account.
 func (f *fake) give(a address, sun int64, tokens uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 
 func constant(answer any) func(object) any { return func(object) any { return answer } }
 
-// TestUnsoundBlocksAreErrors spoils what a node tells of a block with a payment to us. None of it may pass for a block.
+// TestUnsoundBlocksAreErrors corrupts a node's answers about a block with a payment to us. None of them may pass for a
+// block.
 func TestUnsoundBlocksAreErrors(t *testing.T) {
 	t.Parallel()
 	failure := object{"Error": "class org.tron.core.exception.StoreException : something"}
@@ -25,34 +26,41 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 		"results an error": func(f *fake, _ *fakeBlock) {
 			f.script["gettransactioninfobyblocknum"] = constant(failure)
 		},
-		"half of the results":         func(_ *fake, b *fakeBlock) { b.infos = b.infos[:1] },
-		"one result twice":            func(_ *fake, b *fakeBlock) { b.infos[1] = b.infos[0] },
-		"result of another tx":        func(_ *fake, b *fakeBlock) { b.info(0)["id"] = fakeHash("other") },
-		"result of another block":     func(_ *fake, b *fakeBlock) { b.info(0)["blockNumber"] = 2 },
-		"result of a replaced block":  func(_ *fake, b *fakeBlock) { b.info(0)["blockTimeStamp"] = fakeTime(1) + 3000 },
-		"result without height":       func(_ *fake, b *fakeBlock) { delete(b.info(0), "blockNumber") },
-		"negative fee":                func(_ *fake, b *fakeBlock) { b.info(0)["fee"] = -1 },
-		"two minds about success":     func(_ *fake, b *fakeBlock) { b.info(0)["result"] = "FAILED" },
-		"a payment without outcome":   func(_ *fake, b *fakeBlock) { b.tx(0)["ret"] = []any{} },
-		"a negative payment":          func(_ *fake, b *fakeBlock) { setAmount(b, -5) },
-		"a payment in words":          func(_ *fake, b *fakeBlock) { setAmount(b, "5") },
-		"a block as error":            func(f *fake, _ *fakeBlock) { f.script["getblockbynum"] = constant(failure) },
-		"a block as list":             func(f *fake, _ *fakeBlock) { f.script["getblockbynum"] = constant([]any{}) },
-		"another height":              func(_ *fake, b *fakeBlock) { b.raw()["number"] = 7 },
-		"id of another height":        func(_ *fake, b *fakeBlock) { b.block["blockID"] = fakeID(5) },
-		"a parent far below":          func(_ *fake, b *fakeBlock) { b.raw()["parentHash"] = fakeHash("x") },
-		"transactions left out":       func(_ *fake, b *fakeBlock) { delete(b.block, "transactions"); b.infos = nil },
-		"transactions where none are": func(_ *fake, b *fakeBlock) { b.raw()["txTrieRoot"] = strings.Repeat("0", 64) },
-		"a transaction twice":         func(_ *fake, b *fakeBlock) { b.tx(1)["txID"] = b.tx(0)["txID"] },
-		"a transaction without id":    func(_ *fake, b *fakeBlock) { delete(b.tx(0), "txID") },
-		"an id that is none":          func(_ *fake, b *fakeBlock) { b.tx(0)["txID"] = "0x12" },
+		"half of the results":     func(_ *fake, b *fakeBlock) { b.infos = b.infos[:1] },
+		"one result twice":        func(_ *fake, b *fakeBlock) { b.infos[1] = b.infos[0] },
+		"result of another tx":    func(_ *fake, b *fakeBlock) { b.info(0)["id"] = fakeHash("other") },
+		"result of another block": func(_ *fake, b *fakeBlock) { b.info(0)["blockNumber"] = 2 },
+		"result of a reorged-out block": func(_ *fake,
+			b *fakeBlock) {
+			b.info(0)["blockTimeStamp"] = fakeTime(1) + 3000
+		},
+		"result without height":     func(_ *fake, b *fakeBlock) { delete(b.info(0), "blockNumber") },
+		"negative fee":              func(_ *fake, b *fakeBlock) { b.info(0)["fee"] = -1 },
+		"contradictory outcomes":    func(_ *fake, b *fakeBlock) { b.info(0)["result"] = "FAILED" },
+		"a payment without outcome": func(_ *fake, b *fakeBlock) { b.tx(0)["ret"] = []any{} },
+		"a negative payment":        func(_ *fake, b *fakeBlock) { setAmount(b, -5) },
+		"an amount as a string":     func(_ *fake, b *fakeBlock) { setAmount(b, "5") },
+		"a block as error":          func(f *fake, _ *fakeBlock) { f.script["getblockbynum"] = constant(failure) },
+		"a block as list":           func(f *fake, _ *fakeBlock) { f.script["getblockbynum"] = constant([]any{}) },
+		"another height":            func(_ *fake, b *fakeBlock) { b.raw()["number"] = 7 },
+		"id of another height":      func(_ *fake, b *fakeBlock) { b.block["blockID"] = fakeID(5) },
+		"a parent far below":        func(_ *fake, b *fakeBlock) { b.raw()["parentHash"] = fakeHash("x") },
+		"transactions left out":     func(_ *fake, b *fakeBlock) { delete(b.block, "transactions"); b.infos = nil },
+		"transactions where none are": func(_ *fake, b *fakeBlock) {
+			b.raw()["txTrieRoot"] = strings.Repeat("0",
+				64)
+		},
+		"a transaction twice":      func(_ *fake, b *fakeBlock) { b.tx(1)["txID"] = b.tx(0)["txID"] },
+		"a transaction without id": func(_ *fake, b *fakeBlock) { delete(b.tx(0), "txID") },
+		"an invalid id":            func(_ *fake, b *fakeBlock) { b.tx(0)["txID"] = "0x12" },
 	}
 	for name, spoil := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			b := f.add(fakeTx{to: fakeOurs, sun: 7},
-				fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
+				fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeOutsider, fakeOurs,
+					5)}})
 			spoil(f, b)
 			watch := fakeWatch()
 			blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, watch)
@@ -60,7 +68,7 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			if watch.Blind() != 0 {
-				t.Fatal("the watch was asked about a block that is not held")
+				t.Fatal("the watch was asked about a block that was refused")
 			}
 		})
 	}
@@ -71,7 +79,7 @@ func setAmount(b *fakeBlock, amount any) {
 	contract["parameter"].(object)["value"].(object)["amount"] = amount
 }
 
-// An unlinked block ends what is read, and is an error when it is the first.
+// An unlinked block ends the list of blocks, and is an error if it is the first.
 func TestUnlinkedBlocks(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -91,12 +99,12 @@ func TestOffChainAndBehind(t *testing.T) {
 	f := newFake(t)
 	f.add()
 	c := f.open(t, nil)
-	stranger := chain.BlockRef{Height: 1, Hash: fakeID(1)[:63] + "0"}
-	if _, err := c.After(t.Context(), stranger, 1, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
+	outsider := chain.BlockRef{Height: 1, Hash: fakeID(1)[:63] + "0"}
+	if _, err := c.After(t.Context(), outsider, 1, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("after another block: %v", err)
 	}
 	if blocks, err := c.After(t.Context(), f.at(5), 1, fakeWatch()); err != nil || blocks != nil {
-		t.Fatalf("a node that is behind is no news: %+v, %v", blocks, err)
+		t.Fatalf("a node that is behind must return no blocks and no error: %+v, %v", blocks, err)
 	}
 	if _, err := f.open(t, nil).At(t.Context(), 9); !errors.Is(err, chain.ErrNoBlock) {
 		t.Fatalf("above the head: %v", err)
@@ -117,7 +125,7 @@ func TestHead(t *testing.T) {
 	}
 	f.add()
 	if head, err = c.Head(t.Context()); err != nil || head.Latest != f.at(6) || head.Final != f.at(2) {
-		t.Fatalf("solidification stands still: %+v, %v", head, err)
+		t.Fatalf("solidification stops: %+v, %v", head, err)
 	}
 	f.script["walletsolidity/getblock"] = constant(f.blocks[6].block)
 	f.script["wallet/getblock"] = func(ask object) any { return f.blocks[3].block }
@@ -155,7 +163,7 @@ func TestFind(t *testing.T) {
 	}
 	b.info(0)["blockTimeStamp"] = fakeTime(2)
 	if _, err := c.Find(t.Context(), fakeTxID(1, 0)); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("the result of a replaced block: %v", err)
+		t.Fatalf("the result of a reorged-out block: %v", err)
 	}
 }
 
@@ -180,11 +188,11 @@ func TestConfigMistakes(t *testing.T) {
 		}
 	}
 	if r, err := NewRules(Mainnet()); err != nil || r.cfg.ID != "tron" {
-		t.Fatalf("main net: %v", err)
+		t.Fatalf("mainnet: %v", err)
 	}
 }
 
-// TestAnotherNodeIsAsked: a node that answers errors, or lags, is put aside.
+// TestAnotherNodeIsAsked: a node that answers with errors, or lags, gets a cool-down.
 func TestAnotherNodeIsAsked(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(first *fake){
@@ -218,7 +226,7 @@ func TestAnotherNodeIsAsked(t *testing.T) {
 				return len(blocks), err
 			}
 			count, err := read()
-			if err != nil { // what fails in the midst fails as a whole, and is right the next time
+			if err != nil { // a read that fails in the middle fails as a whole, and succeeds the next time
 				count, err = read()
 			}
 			if err != nil || count != 20 {

@@ -12,19 +12,19 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// tokenEnergy is what a token payment is quoted at while the hot address holds too little for an estimate: what USDT
-// needs for a holder that is new to it (about 131,000).
+// tokenEnergy is the energy that a token payment is quoted at while the hot wallet's balance is too low for an
+// estimate: what USDT needs for a receiver that has none yet (about 131,000).
 const tokenEnergy uint64 = 131_000
 
-// tokenBytes is the bandwidth that a token payment takes.
+// tokenBytes is the bandwidth of a token payment.
 const tokenBytes = 345
 
-var errTooDear = errors.New("the network's price is above the limit")
+var errFeeTooHigh = errors.New("the network's price is above the limit")
 
 // prices are the network's own parameters, in sun.
 type prices struct {
-	energy     uint64 // for a unit of energy
-	activation uint64 // for an account that does not exist yet, all told
+	energy     uint64 // price of a unit of energy
+	activation uint64 // total price of an account that does not exist yet
 }
 
 type parameters struct {
@@ -35,16 +35,16 @@ type parameters struct {
 	} `json:"chainParameter"`
 }
 
-// Names of parameters that a payment's price depends on.
+// The names of the parameters that a payment's price depends on.
 const (
 	bytePrice         = "getTransactionFee"
 	energyPrice       = "getEnergyFee"
 	activationPrice   = "getCreateNewAccountFeeInSystemContract" // 1 TRX
-	activationNetwork = "getCreateAccountFee"                    // 0.1 TRX in place of bandwidth
+	activationNetwork = "getCreateAccountFee"                    // 0.1 TRX instead of bandwidth
 )
 
-// askPrices reads the network's parameters. What the network asks for a byte must be within the configured price, at
-// which unsigned transactions are judged.
+// askPrices requests the network's parameters. The network's price of a byte must be within the configured price, which
+// determines the fee of unsigned transactions.
 func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	var answer parameters
 	if err := post(ctx, s, full, "getchainparameters", map[string]any{}, &answer); err != nil {
@@ -59,11 +59,12 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	}
 	for _, key := range []string{bytePrice, energyPrice, activationPrice, activationNetwork} {
 		if _, there := values[key]; !there {
-			return prices{}, s.Fail(fmt.Errorf("%w: parameter %s", errPartial, key))
+			return prices{}, s.Fail(fmt.Errorf("%w: parameter %s is missing", errPartial, key))
 		}
 	}
 	if values[bytePrice] > c.cfg.BytePrice {
-		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice],
+		return prices{}, fmt.Errorf("%w: a byte costs %d sun, at most %d are configured: %w", errFeeTooHigh,
+			values[bytePrice],
 			c.cfg.BytePrice,
 			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
 				Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
@@ -71,18 +72,18 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
 }
 
-// intent is what a payment makes the chain do.
+// intent is the operation on the chain that makes a payment.
 type intent struct {
-	target address // the receiver of UTXOs, or the token's contract
+	target address // the receiver of TRX, or the token's contract
 	amount uint64  // sun
 	data   []byte  // call data; nil: a plain payment
 }
 
-// intentOf turns a payment into what the chain does for it, or refuses it.
+// intentOf converts a payment into an operation on the chain, or refuses it.
 func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 	to, err := parseAddress(payment.Address.Base)
 	if err != nil || payment.Address.HasMemo {
-		return intent{}, &chain.RefusedError{Reason: "the address is not one of this chain"}
+		return intent{}, &chain.RefusedError{Reason: "the address is not valid on this chain"}
 	}
 	if payment.Amount.IsZero() {
 		return intent{}, &chain.RefusedError{Below: true, Reason: "the amount is zero"}
@@ -93,7 +94,7 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 		}
 		amount, fits := payment.Amount.Uint64()
 		if !fits || amount > math.MaxInt64 {
-			return intent{}, &chain.RefusedError{Reason: "the amount is more than there is"}
+			return intent{}, &chain.RefusedError{Reason: "the amount exceeds the maximum supply of the native asset"}
 		}
 		return intent{target: to, amount: amount}, nil
 	}
@@ -107,9 +108,9 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 	return intent{target: contract, data: transferData(to, payment.Amount)}, nil
 }
 
-// Quote returns the most that an unsigned transaction would cost now: every byte paid for, the energy estimated, a new
-// account activated. A token payment that the hot address cannot make yet, or that no endpoint estimates, is quoted as
-// a usual one.
+// Quote returns the maximum cost of an unsigned transaction built now: every byte paid for, the energy estimated, a new
+// account activated. A token payment that the hot wallet cannot make yet, or that no endpoint estimates, is quoted at
+// the usual energy.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -151,16 +152,17 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return c.fee(sample.encode(), limit)
 }
 
-// quotedLimit is the limit of a token payment by the hot address. One that holds too few tokens would make any estimate
-// fail, and a node that runs no constant calls estimates nothing: then it is that of a usual payment.
+// quotedLimit returns the fee limit of a token payment from the hot wallet. If its token balance is too low, every
+// estimate would fail, and a node that runs no constant calls estimates nothing: then it is the limit of a usual
+// payment.
 func (c *Chain) quotedLimit(ctx context.Context, p prices, want intent, amount bursar.Amount) (uint64, error) {
 	energy := tokenEnergy
 	if c.hot == (address{}) {
 		return p.energyLimit(energy)
 	}
 	err := c.constantly(ctx, func(s *rpc.Session) error {
-		held, err := tokenBalance(ctx, s, full, want.target, c.hot)
-		if err == nil && !held.Less(amount) {
+		balance, err := tokenBalance(ctx, s, full, want.target, c.hot)
+		if err == nil && !balance.Less(amount) {
 			energy, err = c.estimate(ctx, s, c.hot, want)
 		}
 		return err
@@ -171,14 +173,15 @@ func (c *Chain) quotedLimit(ctx context.Context, p prices, want intent, amount b
 	return p.energyLimit(energy)
 }
 
-// activationOf is what a payment of UTXOs to an address costs besides its bytes.
+// activationOf returns the cost of a payment of TRX to an address, in addition to its bytes.
 func (p prices) activationOf(ctx context.Context, s *rpc.Session, to address) (uint64, error) {
 	receiver, err := accountOf(ctx, s, full, to)
 	if err != nil {
 		return 0, err
 	}
 	if receiver.isContract() { // java-tron since FORBID_TRANSFER_TO_CONTRACT: "Cannot transfer TRX to a smartContract."
-		return 0, &chain.RefusedError{Reason: "the address is a contract, which the network pays no TRX to"}
+		return 0, &chain.RefusedError{Reason: "the address is a contract, to which the network does not allow " +
+			"payments of TRX"}
 	}
 	if receiver.active() {
 		return 0, nil
@@ -186,21 +189,20 @@ func (p prices) activationOf(ctx context.Context, s *rpc.Session, to address) (u
 	return p.activation, nil
 }
 
-// energyLimit prices energy with half of it on top: the receiver may become a new holder, and a busy contract's energy
-// grows.
+// energyLimit prices energy plus half of it: the receiver may become a new holder, and a busy contract's energy grows.
 func (p prices) energyLimit(energy uint64) (uint64, error) {
 	padded := energy + energy/2
 	if p.energy != 0 && padded > math.MaxInt64/p.energy {
-		return 0, errTooDear
+		return 0, errFeeTooHigh
 	}
 	return padded * p.energy, nil
 }
 
-// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of
-// which some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+// dryRuns is how often a call must revert before it counts as failing. Behind one URL there may be several nodes, some
+// of which have not yet seen the tokens that are to be paid; and a failing call ends its transaction request for good.
 const dryRuns = 6
 
-// estimate asks for the energy of a call. A call that fails can never be paid.
+// estimate requests the energy of a call. A call that fails can never be paid.
 func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, want intent) (uint64, error) {
 	ask := constantCall{
 		Owner: from.hex(), Contract: want.target.hex(), Selector: transferCall, Parameter: hex.EncodeToString(want.data[4:]),
@@ -216,7 +218,7 @@ func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, want
 		return 0, fmt.Errorf("estimate energy: %w", err)
 	}
 	if answer.Energy <= 0 {
-		return 0, s.Fail(fmt.Errorf("%w: the energy of a call", errPartial))
+		return 0, s.Fail(fmt.Errorf("%w: the energy of a call is missing", errPartial))
 	}
 	if uint64(answer.Energy) > c.cfg.MaxEnergy {
 		return 0, &chain.RefusedError{Reason: "the payment needs too much energy"}

@@ -10,13 +10,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var errSilent = errors.New("the node shows no internal transactions")
+var errSilent = errors.New("the node returns no internal transactions")
 
-// fetchRange asks for count blocks from a height on, and returns those up to the first that cannot be had. Where s has
-// no room left, other endpoints that are at height top are asked too. One of these that keeps no internal transactions
-// is no help where s keeps them: what contracts sent would be missing, and no hash tells.
+// fetchRange requests count blocks from a height on, and returns those before the first unavailable one. If s has no
+// capacity left, other endpoints that are at height top are asked too. One of these that keeps no internal transactions
+// cannot help if s keeps them: the value that contracts sent would be missing, and no hash would reveal it.
 func fetchRange(ctx context.Context, s *rpc.Session, from uint64, count int, top uint64) ([]*delivered, error) {
-	var keeps atomic.Bool // s does
+	var keeps atomic.Bool // s keeps internal transactions
 	silent := make([]bool, count)
 	list, err := rpc.Fetch(ctx, s, count, top, func(ctx context.Context, through *rpc.Session, i int) (*delivered, error) {
 		d, err := fetch(ctx, through, from+uint64(i))
@@ -32,12 +32,12 @@ func fetchRange(ctx context.Context, s *rpc.Session, from uint64, count int, top
 		return d, nil
 	})
 	if i := slices.Index(silent[:len(list)], true); i >= 0 && keeps.Load() {
-		list = list[:i] // what came before s had shown any
+		list = list[:i] // drop the rest: it was read before s had shown any
 	}
 	return list, err
 }
 
-// fetch asks for a block and what its transactions did, and checks them against each other.
+// fetch requests a block and the results of its transactions, and checks them against each other.
 func fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, error) {
 	d := &delivered{}
 	ask := map[string]any{"num": height}
@@ -45,7 +45,7 @@ func fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, erro
 		return nil, unsound(s, fmt.Errorf("block %d: %w", height, err))
 	}
 	if d.ID == (hash{}) {
-		return nil, fmt.Errorf("%w: %d", errNoneThere, height) // it answers {}
+		return nil, fmt.Errorf("%w: %d", errNoneThere, height) // the answer is {}
 	}
 	if err := d.check(height); err != nil {
 		return nil, s.Fail(fmt.Errorf("block %d: %w", height, err))
@@ -58,7 +58,7 @@ func fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, erro
 		return nil, unsound(s, fmt.Errorf("results of block %d: %w", height, err))
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: the results of %d", errLacks, height) // as another node than the block's tells it
+		return nil, fmt.Errorf("%w: the results of %d", errLacks, height) // another node than the block's has answered
 	}
 	executions, err := d.join(list)
 	if err != nil {
@@ -68,7 +68,7 @@ func fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, erro
 	return d, nil
 }
 
-// unsound puts an endpoint into a cool-down that answers an error about a block which it has said to have.
+// unsound puts an endpoint into a cool-down that returns an error for a block that it has announced.
 func unsound(s *rpc.Session, err error) error {
 	var answered *rpc.Error
 	if errors.Is(err, rpc.ErrNull) || errors.Is(err, errAnswer) || errors.As(err, &answered) {

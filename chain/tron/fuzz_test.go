@@ -26,8 +26,8 @@ type everybody struct{ chain.Watch }
 func (everybody) Pays(string) bool { return true }
 func (everybody) Sent(string) bool { return false }
 
-// FuzzBlock decodes what a node may answer about a block and reads it as After does. Nothing panics, and nothing of a
-// failed transaction arrives.
+// FuzzBlock decodes possible answers of a node about a block and reads it as After does. It must not panic, and a
+// failed transaction must deliver nothing.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
 	for _, test := range append(nativeCases(), tokenCases()...) {
@@ -64,7 +64,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzParseAddress: what is accepted has one canonical form, which is accepted again.
+// FuzzParseAddress: every accepted text has one canonical form, which is accepted again.
 func FuzzParseAddress(f *testing.F) {
 	for _, seed := range []string{fakeOurs.String(), fakeOurs.hex(), upper(fakeOurs), "", "T", "0x" + fakeOurs.hex()} {
 		f.Add(seed)
@@ -83,7 +83,7 @@ func FuzzParseAddress(f *testing.F) {
 	})
 }
 
-// FuzzInspect: what is inspected is in the one encoding of what it says, so no other bytes have the same digest.
+// FuzzInspect: everything that Inspect accepts is in its only encoding, so no other bytes have the same digest.
 func FuzzInspect(f *testing.F) {
 	r := rulesOf(f, fakeToken.String())
 	for _, p := range soundPayloads() {
@@ -109,9 +109,9 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// FuzzTransferEvent reads logs: what is taken for a transfer has the one form there is.
+// FuzzTransferEvent reads logs: only the one valid form is taken for a transfer.
 func FuzzTransferEvent(f *testing.F) {
-	f.Add(marshal(f, transferLog(fakeToken, fakeStranger, fakeOurs, 5)))
+	f.Add(marshal(f, transferLog(fakeToken, fakeOutsider, fakeOurs, 5)))
 	f.Add([]byte(`{"topics":[]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var e event

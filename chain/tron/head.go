@@ -9,14 +9,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head pass between comparisons of all nodes' heights.
+// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
 const surveyEvery = 10
 
 // Head returns the newest block and the newest solidified one. Nothing else makes a block final: while solidification
-// stands still, so does Final.
+// stops, so does Final.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
 		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
 			h, err := newest(ctx, s, full)
 			return h.height(), err
@@ -33,7 +33,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return head, nil
 }
 
-// head asks for the solidified block only with a newest one that memory has not seen just now.
+// head requests the solidified block only together with a newest block that memory has not just seen.
 func (c *Chain) head(ctx context.Context, s *rpc.Session, memory *ahead) (chain.Head, error) {
 	latest, err := newest(ctx, s, full)
 	if err != nil {
@@ -53,7 +53,8 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session, memory *ahead) (chain.
 		return chain.Head{}, err
 	}
 	if final.Height > latest.height() {
-		return chain.Head{Latest: final, Final: final}, nil // behind a load balancer: what is solidified is on the chain
+		// behind a load balancer: a solidified block is part of the chain
+		return chain.Head{Latest: final, Final: final}, nil
 	}
 	return chain.Head{Latest: latest.ref(), Final: final}, nil
 }
@@ -71,7 +72,8 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return h.ref(), nil
 }
 
-// Find returns the canonical block that holds a transaction, or chain.ErrNoBlock; what is no transaction id is in none.
+// Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
+// transaction id.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	id, err := parseHash(txID)
 	if err != nil {
@@ -88,14 +90,14 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	return found.ref(), nil
 }
 
-// executed is an execution as the answer to a question for it.
+// executed is the answer to a request for one execution.
 type executed struct {
 	failure
 	execution
 }
 
-// find returns the header of the block of a view that holds a transaction, or chain.ErrNoBlock. A result with another
-// time than the block at its height stood in a block that was replaced.
+// find returns the header of the block of a view that contains a transaction, or chain.ErrNoBlock. A result whose time
+// differs from that of the block at its height belongs to a block that was reorged out.
 func find(ctx context.Context, s *rpc.Session, v view, id hash) (header, error) {
 	var e executed
 	if err := post(ctx, s, v, "gettransactioninfobyid", map[string]any{"value": id.String()}, &e); err != nil {

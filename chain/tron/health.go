@@ -13,13 +13,13 @@ import (
 var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
-	futureBlock = 3 * time.Second // ahead of time a block may be: one slot
-	rareBlock   = 2 * time.Minute // without a block means that the node is behind
+	futureBlock = 3 * time.Second // how far a block's time may be ahead: one slot
+	rareBlock   = 2 * time.Minute // a longer time without a block means that the node is behind
 	// oldFinality is how many blocks the solidified one may be behind the newest: 19 of 27 producers have to follow it.
 	oldFinality = 100
 )
 
-// CheckHealth asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and
+// CheckHealth checks every node: version, tip, the solidified block, whether it keeps internal transactions, and
 // whether it runs constant calls.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
@@ -37,7 +37,7 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 		r.Unusable(err)
 		return
 	}
-	r.Good(chain.CheckChain, "it has the configured block 0")
+	r.Good(chain.CheckChain, "the node has the configured block 0")
 	r.Good(chain.CheckSync, "at block %d", latest.height())
 	r.Times(now, latest.time(), futureBlock, rareBlock)
 	if final, known := checkFinality(ctx, s, r, latest); known {
@@ -55,7 +55,7 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 		err = info.failed()
 	}
 	if err == nil && info.Config.Version == "" {
-		err = fmt.Errorf("%w: its version", errPartial)
+		err = fmt.Errorf("%w: the version is missing", errPartial)
 	}
 	if err != nil {
 		r.Unasked(chain.CheckVersion, err)
@@ -64,19 +64,19 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	r.Good(chain.CheckVersion, "java-tron %.60s", info.Config.Version)
 }
 
-// checkFinality returns the solidified block, where the node tells one.
+// checkFinality returns the solidified block, if the node reports one.
 func checkFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) (final header, known bool) {
 	final, err := newest(ctx, s, solid)
 	if err != nil {
 		r.Bad(chain.CheckFinality,
-			"serve /walletsolidity below the same address as /wallet, by a reverse proxy before the node's two ports",
-			"it does not tell the solidified block: %v", err)
+			"serve /walletsolidity under the same URL as /wallet, through a reverse proxy for the node's two ports",
+			"the node does not return the solidified block: %v", err)
 		return final, false
 	}
 	behind := latest.height() - min(latest.height(), final.height())
 	if behind > oldFinality {
 		r.Warn(chain.CheckFinality,
-			"see that both ports before this address are of one node in sync; until then nothing is credited",
+			"check that both ports behind this URL belong to one synced node; until then nothing is credited",
 			"solidified is block %d, %d behind the newest", final.height(), behind)
 		return final, true
 	}
@@ -85,24 +85,24 @@ func checkFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest 
 }
 
 const (
-	// looked is how many blocks are looked through for what contracts did in them.
-	looked = 3
-	// telling is how many successful contract calls are enough to expect an internal transaction among them. On the main
-	// net a block has some hundred, and some of these always call other contracts.
-	telling = 50
+	// blocksSearched is how many blocks are searched for internal transactions.
+	blocksSearched = 3
+	// enoughCalls is how many successful contract calls are enough to expect an internal transaction among them. On
+	// mainnet a block has about a hundred calls, and some of these always call other contracts.
+	enoughCalls = 50
 )
 
-// checkResults reads the newest solidified blocks as the follower does. java-tron shows nowhere whether it keeps
-// internal transactions (vm.saveInternalTx, off as it comes: 4.8, config.conf), but where it does some blocks have
-// them.
+// checkResults reads the newest solidified blocks as the follower does. java-tron does not report whether it keeps
+// internal transactions (vm.saveInternalTx, off by default: 4.8, config.conf), but if it does, some blocks have them.
 func checkResults(ctx context.Context, s *rpc.Session, r *chain.Report, final header) {
 	calls, internals := 0, 0
-	for height := final.height(); height > 0 && height+looked > final.height(); height-- {
+	for height := final.height(); height > 0 && height+blocksSearched > final.height(); height-- {
 		d, err := fetch(ctx, s, height)
 		if err != nil {
 			r.Bad(chain.CheckTracing,
-				"see that the node keeps history (storage.transHistory.switch = on), and let it answer getblockbynum and "+
-					"gettransactioninfobyblocknum", "it does not show what transactions of block %d did: %v", height, err)
+				"check that the node keeps history (storage.transHistory.switch = on) and answers getblockbynum and "+
+					"gettransactioninfobyblocknum",
+				"the node does not return the results of the transactions of block %d: %v", height, err)
 			return
 		}
 		for i := range d.executions {
@@ -114,34 +114,36 @@ func checkResults(ctx context.Context, s *rpc.Session, r *chain.Report, final he
 	}
 	switch {
 	case internals > 0:
-		r.Good(chain.CheckTracing, "it shows what transactions did, and what contracts sent")
-	case calls >= telling:
+		r.Good(chain.CheckTracing, "the node returns transaction results and internal transactions")
+	case calls >= enoughCalls:
 		r.Warn(chain.CheckTracing,
-			"set vm.saveInternalTx = true in its config.conf and start it again; TRX that contracts send is not credited "+
-				"meanwhile, and shows up when balances are compared",
-			"it shows no internal transaction of %d contract calls", calls)
+			"set vm.saveInternalTx = true in its config.conf and restart it; until then TRX that contracts send is "+
+				"not credited, and shows up when balances are compared",
+			"the node returns no internal transaction for %d contract calls", calls)
 	default:
 		r.Good(chain.CheckTracing,
-			"it shows what transactions did; whether it keeps what contracts sent (vm.saveInternalTx) cannot be seen by %d "+
-				"contract calls", calls)
+			"the node returns transaction results; whether it keeps internal transactions (vm.saveInternalTx) cannot "+
+				"be determined from %d contract calls", calls)
 	}
 }
 
-// checkTokens asks for the decimals of a token, by a call that java-tron does not run as it comes.
+// checkTokens requests the decimals of a token, by a call that java-tron does not run by default.
 func (c *Chain) checkTokens(ctx context.Context, s *rpc.Session, r *chain.Report) {
 	if len(c.cfg.Tokens) == 0 {
 		return
 	}
-	contract, _ := parseAddress(c.cfg.Tokens[0].Contract) // NewRules has read it
+	contract, _ := parseAddress(c.cfg.Tokens[0].Contract) // NewRules has already parsed it
 	_, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
 	switch {
 	case errors.Is(err, errNoConstant):
 		r.Warn(chain.CheckTokens,
-			"set vm.supportConstant = true in its config.conf and start it again; deposits of tokens are credited all the same",
-			"it runs no constant calls: tokens are not paid or swept, their decimals and balances are not compared")
-	case err != nil && !errors.Is(err, errReverted) && !errors.Is(err, errNoContract): // those are the token's
+			"set vm.supportConstant = true in its config.conf and restart it; deposits of tokens are credited all "+
+				"the same",
+			"the node runs no constant calls: tokens are not paid or swept, their decimals and balances are not "+
+				"compared")
+	case err != nil && !errors.Is(err, errReverted) && !errors.Is(err, errNoContract): // these errors concern the token
 		r.Unasked(chain.CheckTokens, err)
 	default:
-		r.Good(chain.CheckTokens, "it runs constant calls")
+		r.Good(chain.CheckTokens, "the node runs constant calls")
 	}
 }

@@ -14,7 +14,7 @@ func TestCheckHealth(t *testing.T) {
 		return func(f *fake) { f.script[method] = func(object) any { return result } }
 	}
 	well := []string{"chain ok: block 0", "sync ok: at block 101", "clock ok",
-		"finality ok: solidified is block 83, 18 behind", "tracing ok: what contracts sent", "tokens ok",
+		"finality ok: solidified is block 83, 18 behind", "tracing ok: internal transactions", "tokens ok",
 		"version ok: java-tron 4.8.1"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
@@ -36,16 +36,17 @@ func TestCheckHealth(t *testing.T) {
 		"left behind": {later: time.Hour, want: but(2, well[2], "sync warning: 1h0m0s old")},
 		"standing": {change: func(f *fake) {
 			f.solid = 0
-		}, want: append(append(well[:3:3], "finality warning: 101 behind", "tracing ok: cannot be seen"), well[5:]...)},
+		}, want: append(append(well[:3:3], "finality warning: 101 behind", "tracing ok: cannot be determined"),
+			well[5:]...)},
 		"half a node": {change: answer("walletsolidity/getblock", object{"Error": "no such view"}),
 			want: append(well[:3:3], "finality failed: no such view", "tokens warning", "version warning")},
-		"silent": {change: answer("getnodeinfo", object{}), want: but(6, "version warning: its version")},
+		"silent": {change: answer("getnodeinfo", object{}), want: but(6, "version warning: the version is missing")},
 		"secretive": {change: answer("gettransactioninfobyblocknum", object{"Error": "closed"}),
 			want: append(well[:4:4], "tracing failed", "tokens warning", "version warning")},
 		"without history": {change: answer("gettransactioninfobyblocknum", []any{}),
 			want: but(4, "tracing failed: block 83")},
 		"no internals": {change: quiet(90), want: but(4, "tracing warning: 90 contract calls")},
-		"few calls":    {change: quiet(30), want: but(4, "tracing ok: cannot be seen")},
+		"few calls":    {change: quiet(30), want: but(4, "tracing ok: cannot be determined")},
 		"no constant call": {change: func(f *fake) {
 			f.script["triggerconstantcontract"] = unsupported(f)
 		}, want: but(5, "tokens warning: no constant calls")},
@@ -56,7 +57,7 @@ func TestCheckHealth(t *testing.T) {
 			for height := range 101 {
 				txs := calling(20)
 				if height == 81 {
-					txs[7].internal = []any{internalTx("call", fakeContract, fakeStranger, sunOf(70))}
+					txs[7].internal = []any{internalTx("call", fakeContract, fakeOutsider, sunOf(70))}
 				}
 				f.add(txs...)
 			}
@@ -71,7 +72,7 @@ func TestCheckHealth(t *testing.T) {
 	}
 }
 
-// calling are transactions that call a contract.
+// calling returns transactions that call a contract.
 func calling(count int) []fakeTx {
 	txs := make([]fakeTx, count)
 	for i := range txs {

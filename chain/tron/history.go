@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// history is what the blocks after one did to some addresses.
+// history is the effect of the blocks after a given one on some addresses.
 type history struct {
 	at    chain.BlockRef
 	token *address
@@ -31,7 +31,7 @@ func newHistory(at chain.BlockRef, q balanceQuestion) *history {
 	return h
 }
 
-// top is the last block that the history knows.
+// top returns the last block of the history.
 func (h *history) top() chain.BlockRef {
 	if len(h.steps) == 0 {
 		return h.at
@@ -39,10 +39,10 @@ func (h *history) top() chain.BlockRef {
 	return h.steps[len(h.steps)-1].ref
 }
 
-// window is how many blocks a history holds in memory: a block with its results takes up to 2 MB.
+// window is how many blocks a history has in memory: a block with its results takes up to 2 MB.
 const window = 20
 
-// extend reads the blocks up to one, a window at a time, and keeps of them what they did to the addresses.
+// extend reads the blocks up to a given one, a window at a time, and keeps their effects on the addresses.
 func (h *history) extend(ctx context.Context, s *rpc.Session, to chain.BlockRef) error {
 	if to.Height-h.at.Height > rewindable {
 		return fmt.Errorf("%w: %d blocks", errTooOld, to.Height-h.at.Height)
@@ -67,28 +67,28 @@ func (h *history) extend(ctx context.Context, s *rpc.Session, to chain.BlockRef)
 	return nil
 }
 
-// rewind takes back what the blocks up to now did to a balance.
-func (h *history) rewind(held bursar.Amount, a address, now chain.BlockRef) (bursar.Amount, error) {
+// rewind reverses the effects of the blocks up to now on a balance.
+func (h *history) rewind(balance bursar.Amount, a address, now chain.BlockRef) (bursar.Amount, error) {
 	if now.Height == h.at.Height {
-		return held, nil
+		return balance, nil
 	}
 	steps := h.steps[:now.Height-h.at.Height]
 	if steps[len(steps)-1].ref != now {
-		return held, errMoved
+		return balance, errMoved
 	}
 	var in, out bursar.Amount
 	var err error
 	for _, st := range steps {
 		if in, err = in.Add(st.in[a]); err != nil {
-			return held, err
+			return balance, err
 		}
 		if out, err = out.Add(st.out[a]); err != nil {
-			return held, err
+			return balance, err
 		}
 	}
-	before, err := held.Add(out)
+	before, err := balance.Add(out)
 	if err != nil {
-		return held, err
+		return balance, err
 	}
 	return before.Sub(in)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// keeping is a node at the tip that has no blocks below one, as a lite full node has none below its snapshot.
+// keeping returns a node at the tip that has no blocks below one, as a lite full node has none below its snapshot.
 func keeping(t *testing.T, from int) *fake {
 	t.Helper()
 	f := newFake(t)
 	for range 60 {
-		f.add(fakeTx{to: fakeStranger, sun: 1})
+		f.add(fakeTx{to: fakeOutsider, sun: 1})
 	}
 	f.solid = 60
 	f.script["walletsolidity/getblockbynum"] = func(ask object) any {
@@ -41,8 +41,8 @@ func keeping(t *testing.T, from int) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
-// gone; an endpoint that is away may keep it.
+// A proof that a pruned node cannot give, another one may give. History is gone only if every endpoint answers and
+// keeps too little; an unreachable endpoint may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	p := soundPayloads()[0]
@@ -51,17 +51,17 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	id := hash(sha256.Sum256(p.encode())).String()
 	unsigned := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
 	for name, test := range map[string]struct {
-		first, second int // 0: it is away
+		first, second int // 0: unreachable
 		in            int
 		gone          bool
 		pruned        bool
 		fails         bool
 	}{
-		"another keeps it":               {first: 30, second: 1, gone: true},
-		"another keeps it, but for some": {first: 30, second: 5, pruned: true, fails: true},
-		"all are pruned":                 {first: 30, second: 40, pruned: true, fails: true},
-		"another is away":                {first: 30, fails: true},
-		"it is included":                 {first: 30, second: 1, in: 4},
+		"another keeps it":              {first: 30, second: 1, gone: true},
+		"another keeps only part of it": {first: 30, second: 5, pruned: true, fails: true},
+		"all are pruned":                {first: 30, second: 40, pruned: true, fails: true},
+		"another is unreachable":        {first: 30, fails: true},
+		"it is included":                {first: 30, second: 1, in: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

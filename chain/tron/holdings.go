@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// together is how many balances are read between two looks at the head: a fraction of the three seconds of a block.
+	// together is how many balances are read between two reads of the head, in a fraction of the three seconds of a
+	// block.
 	together = 20
-	// readers is how many balances are asked for at once.
+	// readers is how many balances are requested concurrently.
 	readers = 4
-	// readings is how often these are read before a chain that moves all the while is an error.
+	// readings is how often the balances are read before a chain that moves each time is an error.
 	readings = 4
-	// rewindable is how far back of its present state a node's balances are followed.
+	// rewindable is how many blocks back from its present state a node's balances are computed.
 	rewindable = 200
 )
 
-var errTooOld = errors.New("the block is too far back: the node knows present balances only")
+var errTooOld = errors.New("the block is too far back: the node has present balances only")
 
 // Holdings reads balances from the newest solidified state, or from the newest state for a block that is not solidified
-// yet, and takes back what the blocks after the given one did: java-tron answers no question about an older state. What
-// other kinds of transactions than payments, tokens and contract calls did in these blocks is not taken back; we make
-// none.
+// yet, and reverses the effects of the blocks after the given one: java-tron answers no request about an older state.
+// It reverses payments, token transfers and contract calls, but no other kinds of transactions; we make none.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -50,18 +50,18 @@ func (c *Chain) Holdings(
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	var held []bursar.Amount
+	var balances []bursar.Amount
 	err := c.constantly(ctx, func(s *rpc.Session) (err error) {
-		held, err = q.answer(ctx, s, at)
+		balances, err = q.answer(ctx, s, at)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("holdings at block %d: %w", at.Height, err)
 	}
-	return held, nil
+	return balances, nil
 }
 
-// balanceQuestion asks for the UTXOs, or for the tokens of a contract, at addresses.
+// balanceQuestion asks for the TRX, or the tokens of a contract, at addresses.
 type balanceQuestion struct {
 	of    []address
 	token *address
@@ -78,7 +78,7 @@ func (q balanceQuestion) answer(ctx context.Context, s *rpc.Session, at chain.Bl
 	since := newHistory(at, q)
 	var all []bursar.Amount
 	for part := range slices.Chunk(q.of, together) {
-		held, now, err := balanceQuestion{part, q.token}.present(ctx, s, at.Height)
+		balances, now, err := balanceQuestion{part, q.token}.present(ctx, s, at.Height)
 		if err != nil {
 			return nil, err
 		}
@@ -86,16 +86,16 @@ func (q balanceQuestion) answer(ctx context.Context, s *rpc.Session, at chain.Bl
 			return nil, err
 		}
 		for i, a := range part {
-			if held[i], err = since.rewind(held[i], a, now); err != nil {
+			if balances[i], err = since.rewind(balances[i], a, now); err != nil {
 				return nil, fmt.Errorf("balance of %s: %w", a, err)
 			}
 		}
-		all = append(all, held...)
+		all = append(all, balances...)
 	}
 	return all, nil
 }
 
-// present reads balances between two looks at the same head, which is not below a height.
+// present reads balances between two reads of the same head, which is not below a height.
 func (q balanceQuestion) present(
 	ctx context.Context, s *rpc.Session, floor uint64,
 ) ([]bursar.Amount, chain.BlockRef, error) {
@@ -109,10 +109,10 @@ func (q balanceQuestion) present(
 		return nil, chain.BlockRef{}, err
 	}
 	if before.height() < floor {
-		return nil, chain.BlockRef{}, fmt.Errorf("%w: its newest is %d", errLacks, before.height())
+		return nil, chain.BlockRef{}, fmt.Errorf("%w: its newest block is %d", errLacks, before.height())
 	}
 	for range readings {
-		held, err := q.read(ctx, s, v)
+		balances, err := q.read(ctx, s, v)
 		if err != nil {
 			return nil, chain.BlockRef{}, err
 		}
@@ -121,7 +121,7 @@ func (q balanceQuestion) present(
 			return nil, chain.BlockRef{}, err
 		}
 		if after.ID == before.ID {
-			return held, after.ref(), nil
+			return balances, after.ref(), nil
 		}
 		before = after
 	}
@@ -129,13 +129,13 @@ func (q balanceQuestion) present(
 }
 
 func (q balanceQuestion) read(ctx context.Context, s *rpc.Session, v view) ([]bursar.Amount, error) {
-	held := make([]bursar.Amount, len(q.of))
+	balances := make([]bursar.Amount, len(q.of))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for i, a := range q.of {
 		group.Go(func() error {
 			err := rpc.Guarded(func() (err error) {
-				held[i], err = q.one(groupCtx, s, v, a)
+				balances[i], err = q.one(groupCtx, s, v, a)
 				return err
 			})
 			if err != nil {
@@ -144,7 +144,7 @@ func (q balanceQuestion) read(ctx context.Context, s *rpc.Session, v view) ([]bu
 			return nil
 		})
 	}
-	return held, group.Wait()
+	return balances, group.Wait()
 }
 
 func (q balanceQuestion) one(ctx context.Context, s *rpc.Session, v view, a address) (bursar.Amount, error) {

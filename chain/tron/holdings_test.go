@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// movedBlocks puts two blocks on a chain of four, after which we hold 1000 and 50 tokens.
+// movedBlocks adds two blocks to a chain of four, after which we have 1000 sun and 50 tokens.
 func movedBlocks(t testing.TB) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -18,21 +18,21 @@ func movedBlocks(t testing.TB) *fake {
 	}
 	f.add(
 		fakeTx{to: fakeOurs, sun: 300},
-		fakeTx{from: fakeOurs, to: fakeStranger, sun: 40, fee: 6},
+		fakeTx{from: fakeOurs, to: fakeOutsider, sun: 40, fee: 6},
 		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, fee: 9,
-			logs: []any{transferLog(fakeToken, fakeOurs, fakeStranger, 20)}},
+			logs: []any{transferLog(fakeToken, fakeOurs, fakeOutsider, 20)}},
 	)
 	f.add(
 		fakeTx{kind: triggerType, to: fakeContract, sun: 70,
 			internal: []any{internalTx("call", fakeContract, fakeOurs, sunOf(70))}},
-		fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 33)}},
+		fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeOutsider, fakeOurs, 33)}},
 		fakeTx{to: fakeOurs, sun: 5000, outcome: "FAILED", failed: true},
 	)
 	f.give(fakeOurs, 1000, 50)
 	return f
 }
 
-// TestHoldingsRewind: what later blocks did is taken back, from the solidified state or from the newest.
+// TestHoldingsRewind: the effects of later blocks are reversed, from the solidified state or from the newest.
 func TestHoldingsRewind(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -50,11 +50,11 @@ func TestHoldingsRewind(t *testing.T) {
 			f := movedBlocks(t)
 			f.solid = test.solid
 			c := f.open(t, nil)
-			bases := []string{fakeStranger.String(), fakeOurs.String()}
-			f.give(fakeStranger, 10_000, 10_000)
+			bases := []string{fakeOutsider.String(), fakeOurs.String()}
+			f.give(fakeOutsider, 10_000, 10_000)
 			got, err := c.Holdings(t.Context(), bases, "", f.at(test.at))
 			if err != nil || len(got) != 2 || got[1] != bursar.Units(test.native) {
-				t.Fatalf("coins %v, %v, want %d", got, err, test.native)
+				t.Fatalf("TRX %v, %v, want %d", got, err, test.native)
 			}
 			got, err = c.Holdings(t.Context(), bases[1:], fakeToken.String(), f.at(test.at))
 			if err != nil || !reflect.DeepEqual(got, []bursar.Amount{bursar.Units(test.tokens)}) {
@@ -93,7 +93,7 @@ func TestHoldingsRefuse(t *testing.T) {
 	}
 }
 
-// TestHoldingsOfAMovingChain: balances are read between two looks at one head.
+// TestHoldingsOfAMovingChain: balances are read between two reads of the same head.
 func TestHoldingsOfAMovingChain(t *testing.T) {
 	t.Parallel()
 	f := movedBlocks(t)
@@ -108,7 +108,7 @@ func TestHoldingsOfAMovingChain(t *testing.T) {
 	}
 }
 
-// TestHoldingsOfMany reads more addresses than are read at once, while blocks arrive that pay some of them.
+// TestHoldingsOfMany reads more addresses than are requested concurrently, while blocks arrive that pay some of them.
 func TestHoldingsOfMany(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -146,10 +146,10 @@ func TestHoldingsOfMany(t *testing.T) {
 	}
 	for i, a := range accounts {
 		if got[i] != bursar.Units(uint64(1000+paid[a])) {
-			t.Fatalf("%d holds %s, want %d", i, got[i], 1000+paid[a])
+			t.Fatalf("the balance of %d is %s, want %d", i, got[i], 1000+paid[a])
 		}
 	}
 	if f.solid == at {
-		t.Fatal("no block arrived meanwhile")
+		t.Fatal("no block arrived during the read")
 	}
 }

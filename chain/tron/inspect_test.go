@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// soundPayloads are what drafts hold.
+// soundPayloads are payloads of unsigned transactions.
 func soundPayloads() []payload {
 	base := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_700_000_060_000,
 		Timestamp: 1_700_000_000_000, Owner: fakeOurs}
@@ -36,19 +36,19 @@ func TestInspectRefusesPayloads(t *testing.T) {
 		}
 	}
 	for name, spoil := range map[string]func(native, tokens *payload) *payload{
-		"nothing paid":       func(c, _ *payload) *payload { c.Amount = 0; return c },
-		"to the payer":       func(c, _ *payload) *payload { c.Target = c.Owner; return c },
-		"to nobody":          func(c, _ *payload) *payload { c.Target = address{}; return c },
-		"by nobody":          func(c, _ *payload) *payload { c.Owner = address{}; return c },
-		"negative":           func(c, _ *payload) *payload { c.Amount = 1 << 63; return c },
-		"a negative limit":   func(c, _ *payload) *payload { c.FeeLimit = 1 << 63; return c },
-		"another token":      func(_, k *payload) *payload { k.Target = fakeContract; return k },
-		"another call":       func(_, k *payload) *payload { k.Data[0] ^= 1; return k },
-		"longer call data":   func(_, k *payload) *payload { k.Data = append(k.Data, 0); return k },
-		"no call data":       func(_, k *payload) *payload { k.Data = []byte{}; return k },
-		"a receiver with 41": func(_, k *payload) *payload { k.Data[4+11] = 0x41; return k },
-		"tokens to nobody":   func(_, k *payload) *payload { copy(k.Data[4+12:], make([]byte, 20)); return k },
-		"more than 128 bits": func(_, k *payload) *payload { k.Data[4+32] = 1; return k },
+		"nothing paid":               func(c, _ *payload) *payload { c.Amount = 0; return c },
+		"to the payer":               func(c, _ *payload) *payload { c.Target = c.Owner; return c },
+		"to the zero address":        func(c, _ *payload) *payload { c.Target = address{}; return c },
+		"by the zero address":        func(c, _ *payload) *payload { c.Owner = address{}; return c },
+		"negative":                   func(c, _ *payload) *payload { c.Amount = 1 << 63; return c },
+		"a negative limit":           func(c, _ *payload) *payload { c.FeeLimit = 1 << 63; return c },
+		"another token":              func(_, k *payload) *payload { k.Target = fakeContract; return k },
+		"another call":               func(_, k *payload) *payload { k.Data[0] ^= 1; return k },
+		"longer call data":           func(_, k *payload) *payload { k.Data = append(k.Data, 0); return k },
+		"no call data":               func(_, k *payload) *payload { k.Data = []byte{}; return k },
+		"a receiver with 41":         func(_, k *payload) *payload { k.Data[4+11] = 0x41; return k },
+		"tokens to the zero address": func(_, k *payload) *payload { copy(k.Data[4+12:], make([]byte, 20)); return k },
+		"more than 128 bits":         func(_, k *payload) *payload { k.Data[4+32] = 1; return k },
 	} {
 		all := soundPayloads()
 		if contents, err := r.Inspect(envelopeOf(t, *spoil(&all[0], &all[2]))); err == nil {
@@ -57,7 +57,7 @@ func TestInspectRefusesPayloads(t *testing.T) {
 	}
 }
 
-// TestInspectRefusesEncodings puts what a payment never has into its bytes.
+// TestInspectRefusesEncodings adds to the bytes what a payment never has.
 func TestInspectRefusesEncodings(t *testing.T) {
 	t.Parallel()
 	all := soundPayloads()
@@ -96,9 +96,9 @@ func TestInspectRefusesEncodings(t *testing.T) {
 		"another kind":     whole(message(nil).number(contractKind, 2).bytes(contractParameter, parameter(body))),
 		"another type's name": whole(contract(message(nil).bytes(anyType, []byte(typePrefix+triggerType)).bytes(anyValue,
 			body))),
-		"a type without a name":  whole(contract(message(nil).bytes(anyValue, body))),
-		"more in the body":       whole(contract(parameter(append(body, message(nil).number(4, 1)...)))),
-		"the body's fields anew": whole(contract(parameter(append(body, body...)))),
+		"a type without a name":      whole(contract(message(nil).bytes(anyValue, body))),
+		"more in the body":           whole(contract(parameter(append(body, message(nil).number(4, 1)...)))),
+		"the body's fields repeated": whole(contract(parameter(append(body, body...)))),
 		"another prefix": whole(contract(parameter(message(nil).bytes(paysOwner,
 			append([]byte{0xa0}, native.Owner[:]...)).bytes(paysTo, native.Target.bytes()).number(paysAmount, 1)))),
 		"a longer number":        append(whole(right), 0x90, 0x01, 0x80, 0x00),
@@ -113,14 +113,14 @@ func TestInspectRefusesEncodings(t *testing.T) {
 	}
 }
 
-// TestTheReservationIsTheID: the claim, the digest and the transaction's id are one.
+// TestTheReservationIsTheID: the reservation, the digest and the transaction's id are equal.
 func TestTheReservationIsTheID(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 0, 0)
 	c := f.open(t, nil)
 	unsigned, tx := signed(t, f, c)
 	if unsigned.Reservations[0] != "tx/"+tx.TxID {
-		t.Fatalf("claims %q of %s", unsigned.Reservations, tx.TxID)
+		t.Fatalf("reservations %q of transaction %s", unsigned.Reservations, tx.TxID)
 	}
 	if got := uint64(len(tx.Raw)) + resultSize; got != size(rawOf(t, unsigned)) {
 		t.Fatalf("size %d", got)

@@ -10,7 +10,7 @@ import (
 
 // java-tron's queue publishes two parts: the trigger's name, and JSON (java-tron 4.8,
 // EventPluginLoader.publishTrigger).
-func TestListenHearsTriggers(t *testing.T) {
+func TestListenReceivesTriggers(t *testing.T) {
 	t.Parallel()
 	p, err := pushtest.Publish(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// movements are what a block brought to and took from some addresses, in UTXOs or in the tokens of one contract.
+// movements are the amounts that a block moved to and from some addresses, in TRX or in the tokens of one contract.
 type movements struct {
 	token   *address
 	of      map[address]bool
@@ -59,7 +59,7 @@ func (m *movements) tokens(tx *transaction, e *execution) error {
 	return nil
 }
 
-// native follows fees, plain payments, what calls bring to contracts, and what contracts send.
+// native follows fees, plain payments, TRX sent along with calls to contracts, and TRX that contracts send.
 func (m *movements) native(tx *transaction, e *execution) error {
 	fee, err := e.Fee.amount()
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *movements) native(tx *transaction, e *execution) error {
 	return nil
 }
 
-// callValue reads the UTXOs that come with a contract call.
+// callValue reads the TRX that comes with a contract call.
 func (t *transaction) callValue() transferValue {
 	var value struct {
 		Owner  address `json:"owner_address"`

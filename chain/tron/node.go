@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// view is which state of the chain a node answers from.
+// view is the state of the chain that a node answers from.
 type view string
 
 // The two views of a node.
 const (
 	full  view = "wallet"         // the newest block
-	solid view = "walletsolidity" // the newest block that can no more be replaced
+	solid view = "walletsolidity" // the newest block that can no longer be replaced
 )
 
-// failure is a member of every answer: java-tron reports what goes wrong with HTTP status 200.
+// failure is part of every answer: java-tron reports errors with HTTP status 200.
 type failure struct {
 	Error string `json:"Error"`
 }
@@ -29,10 +29,10 @@ func (f failure) failed() error {
 	return fmt.Errorf("%w: %.300s", errAnswer, f.Error)
 }
 
-var errAnswer = errors.New("the node answered an error")
+var errAnswer = errors.New("the node returned an error")
 
-// post asks one view. A failure puts the endpoint into a cool-down: what is asked here is well formed, so it speaks of
-// the node's health ("lack of computing resources", a store that is broken), and another one may answer.
+// post sends a request to one view. A failure puts the endpoint into a cool-down: the requests are well formed, so a
+// failure concerns the node's health ("lack of computing resources", a corrupt store), and another endpoint may answer.
 func post[T interface{ failed() error }](
 	ctx context.Context, s *rpc.Session, v view, method string, ask any, out *T,
 ) error {
@@ -45,7 +45,7 @@ func post[T interface{ failed() error }](
 	return nil
 }
 
-// account is what is used of an account; one that was never activated has no address.
+// account is the part of an account that is used; one that was never activated has no address.
 type account struct {
 	failure
 	Address string `json:"address"`
@@ -60,7 +60,7 @@ func accountOf(ctx context.Context, s *rpc.Session, v view, of address) (account
 	var a account
 	err := post(ctx, s, v, "getaccount", map[string]any{"address": of.hex()}, &a)
 	if err == nil && a.active() && a.Address != of.hex() {
-		err = s.Fail(fmt.Errorf("%w: account %.50q and not %s", errOther, a.Address, of.hex()))
+		err = s.Fail(fmt.Errorf("%w: got account %.50q, want %s", errOther, a.Address, of.hex()))
 	}
 	return a, err
 }

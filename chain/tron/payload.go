@@ -7,21 +7,21 @@ import (
 	"math"
 )
 
-// payload is what a transaction says before it is signed (Transaction.raw of java-tron's core/Tron.proto): one plain
-// payment, or one call of a contract with call data. Permission ids, memos and call values do not exist here.
+// payload is the content of a transaction before it is signed (Transaction.raw of java-tron's core/Tron.proto): one
+// plain payment, or one call of a contract with call data. It has no permission ids, memos or call values.
 type payload struct {
 	RefBytes   [2]byte // the last two bytes of a recent block's height
 	RefHash    [8]byte // bytes 8 to 15 of its id; a transaction is valid only on a chain that has this block
 	Expiration uint64  // milliseconds of the chain's clock
-	Timestamp  uint64  // milliseconds; means nothing to the chain
+	Timestamp  uint64  // milliseconds; the chain ignores it
 	FeeLimit   uint64  // sun
 	Owner      address
-	Target     address // the receiver of UTXOs, or the contract that is called
+	Target     address // the receiver of TRX, or the contract that is called
 	Amount     uint64  // sun
 	Data       []byte  // call data; none in a plain payment
 }
 
-// Numbers of core/Tron.proto and of the messages of core/contract.
+// Field numbers of core/Tron.proto and of the messages of core/contract.
 const (
 	rawRefBytes, rawRefHash, rawExpiration, rawContract, rawTimestamp, rawFeeLimit = 1, 4, 8, 11, 14, 18
 
@@ -38,7 +38,7 @@ const (
 
 const typePrefix = "type.googleapis.com/protocol."
 
-// encode is the one encoding of a payload.
+// encode returns the only encoding of a payload.
 func (p *payload) encode() []byte {
 	kind, name, body := uint64(transferKind), transferType, message(nil)
 	body = body.bytes(paysOwner, p.Owner.bytes()).bytes(paysTo, p.Target.bytes())
@@ -55,15 +55,15 @@ func (p *payload) encode() []byte {
 		bytes(rawContract, contract).number(rawTimestamp, p.Timestamp).number(rawFeeLimit, p.FeeLimit)
 }
 
-// decodePayload reads what encode wrote. It takes nothing else: whatever it does not know is lost in the payload, and
-// then the payload's own encoding differs from the bytes.
+// decodePayload reads the output of encode and refuses anything else: unknown data is lost in the payload, whose own
+// encoding then differs from the bytes.
 func decodePayload(raw []byte) (p payload, err error) {
 	f, err := readFields(raw)
 	if err != nil {
 		return p, err
 	}
 	if copy(p.RefBytes[:], f.strings[rawRefBytes]) != 2 || copy(p.RefHash[:], f.strings[rawRefHash]) != 8 {
-		return p, fmt.Errorf("%w: the reference to a block", errEncoding)
+		return p, fmt.Errorf("%w: the block reference is invalid", errEncoding)
 	}
 	p.Expiration, p.Timestamp, p.FeeLimit = f.numbers[rawExpiration], f.numbers[rawTimestamp], f.numbers[rawFeeLimit]
 	contract, err := readFields(f.strings[rawContract])
@@ -82,15 +82,15 @@ func decodePayload(raw []byte) (p payload, err error) {
 		return p, err
 	}
 	if max(p.Expiration, p.Timestamp, p.FeeLimit, p.Amount) > math.MaxInt64 {
-		return p, fmt.Errorf("%w: a negative number", errEncoding)
+		return p, fmt.Errorf("%w: it has a negative number", errEncoding)
 	}
 	if !bytes.Equal(p.encode(), raw) {
-		return p, fmt.Errorf("%w: something more than a payment", errEncoding)
+		return p, fmt.Errorf("%w: it contains more than a payment", errEncoding)
 	}
 	return p, nil
 }
 
-// body reads the one contract.
+// body reads the only contract.
 func (p *payload) body(kind uint64, body fields) error {
 	var ok1, ok2 bool
 	switch kind {
@@ -104,7 +104,7 @@ func (p *payload) body(kind uint64, body fields) error {
 		p.Data = append([]byte{}, body.strings[callsData]...)
 	}
 	if !ok1 || !ok2 {
-		return fmt.Errorf("%w: contract of kind %d", errEncoding, kind)
+		return fmt.Errorf("%w: unknown contract type %d", errEncoding, kind)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (p *payload) refer(h *header) {
 	copy(p.RefHash[:], h.ID[8:16])
 }
 
-// seal is the whole transaction.
+// seal returns the bytes of the signed transaction.
 func seal(raw, signature []byte) []byte {
 	return message(nil).bytes(txRaw, raw).bytes(txSignature, signature)
 }
@@ -128,7 +128,7 @@ const (
 	resultSize = 64
 )
 
-// size is the bandwidth that a transaction of so many raw bytes uses.
+// size returns the bandwidth that a transaction with these raw bytes uses.
 func size(raw []byte) uint64 {
 	return uint64(len(seal(raw, make([]byte, signatureSize)))) + resultSize
 }

@@ -5,16 +5,17 @@ import (
 	"errors"
 )
 
-// The little of protocol buffers that a payment needs: numbers (wire type 0) and bytes (wire type 2).
+// The part of protocol buffers that a payment needs: numbers (wire type 0) and bytes (wire type 2).
 
 const (
 	varintType = 0
 	bytesType  = 2
 )
 
-var errEncoding = errors.New("not in the encoding of a payment")
+var errEncoding = errors.New("not the encoding of a payment")
 
-// message is an encoded message that grows by fields in the order of their numbers. What is empty is left out (proto3).
+// message is an encoded message to which fields are appended in the order of their numbers. Empty fields are omitted
+// (proto3).
 type message []byte
 
 func (m message) number(field int, value uint64) message {
@@ -34,8 +35,8 @@ func (m message) bytes(field int, value []byte) message {
 	return append(m, value...)
 }
 
-// fields is a message that is read: the values by field number. A field that is there twice is an error, and so is a
-// wire type that no payment has.
+// fields is a message being read: the values by field number. A repeated field is an error, and so is a wire type that
+// no payment has.
 type fields struct {
 	numbers map[int]uint64
 	strings map[int][]byte

@@ -26,7 +26,7 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
 	}
-	var own ahead // of its own: what is remembered of the endpoint that is followed stays
+	var own ahead // its own memory, so that the memory of the followed endpoint stays unchanged
 	head, err := c.head(ctx, s, &own)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
@@ -34,7 +34,7 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return head, nil
 }
 
-// BlockOn reads the canonical block at a height through one endpoint, by what After does.
+// BlockOn reads the canonical block at a height through one endpoint, in the same way as After.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Each endpoint is read by itself, and shows what the follower reads.
+// Each endpoint is read separately, and returns the blocks that the follower reads.
 func TestEndpointsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
 	ahead, behind := newFake(t), newFake(t)

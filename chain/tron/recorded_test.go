@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// recorded is what nodes of the Nile test network have told, from java-tron's own documentation of its HTTP API.
+// recorded is a set of recorded answers of Nile test network nodes, from java-tron's own documentation of its HTTP API.
 type recorded struct {
 	Transactions []struct {
 		Source            string
@@ -37,8 +37,8 @@ func recordedAnswers(t *testing.T) recorded {
 	return r
 }
 
-// recordedBlock puts all recorded transactions into one block. What is not recorded of them is what every result has,
-// and the block's height and time. The documentation shortens some ids.
+// recordedBlock puts all recorded transactions into one block. It adds the parts that were not recorded, which every
+// result has, and the block's height and time. The documentation shortens some ids.
 func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	t.Helper()
 	var list []any
@@ -48,7 +48,7 @@ func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 		tx, info := r.Transaction, r.Info
 		raw, err := hex.DecodeString(tx["raw_data_hex"].(string))
 		if sum := sha256.Sum256(raw); err == nil && hex.EncodeToString(sum[:]) != tx["txID"] {
-			t.Errorf("%s: its id is not that of its bytes", r.Source)
+			t.Errorf("%s: the id does not match its bytes", r.Source)
 		}
 		if _, err := parseHash(tx["txID"].(string)); err != nil {
 			tx["txID"] = fakeTxID(1, i)
@@ -68,8 +68,7 @@ func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	return kinds
 }
 
-// Every kind of contract that there is passes, and plain payments arrive; TRC-10 tokens and calls of contracts bring
-// nothing.
+// Every kind of contract passes, and plain payments are credited; TRC-10 tokens and calls of contracts deliver nothing.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -95,11 +94,11 @@ func TestRecordedTransactions(t *testing.T) {
 		Address: bursar.Address{Base: payee.String()}, Amount: bursar.Units(10_000_000),
 	}}
 	if !reflect.DeepEqual(blocks[0].Transfers, want) {
-		t.Errorf("it brought %+v, want %+v", blocks[0].Transfers, want)
+		t.Errorf("the transfers are %+v, want %+v", blocks[0].Transfers, want)
 	}
 }
 
-// A block's header and the answer to a constant call, as they were recorded.
+// A recorded block header and a recorded answer to a constant call.
 func TestRecordedAnswers(t *testing.T) {
 	t.Parallel()
 	r := recordedAnswers(t)
@@ -120,7 +119,7 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 }
 
-// A payment of USDT on the main net: block 67,325,788, 26 November 2024 (cipherowl-ai/chainstorage,
+// A payment of USDT on mainnet: block 67,325,788, 26 November 2024 (cipherowl-ai/chainstorage,
 // internal/utils/fixtures/parser/tron/raw_block_trace_tx_info.json, from which the log and the receipt are).
 func TestRecordedUSDT(t *testing.T) {
 	t.Parallel()
@@ -144,6 +143,6 @@ func TestRecordedUSDT(t *testing.T) {
 	}
 	if got := blocks[0].Transfers[0]; got.Contract != token.String() || got.Amount != bursar.Units(160_101) ||
 		got.Address.Base != to.String() {
-		t.Errorf("it brought %+v", got)
+		t.Errorf("the transfers are %+v", got)
 	}
 }

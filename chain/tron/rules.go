@@ -10,7 +10,8 @@ import (
 
 var _ chain.Signable = (*Rules)(nil)
 
-// Rules is the part of the chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+// Rules is the part of the chain that needs no node: addresses, and reading and signing unsigned transactions. A signer
+// uses it alone.
 type Rules struct {
 	cfg    Config
 	tokens map[address]Token
@@ -27,23 +28,24 @@ func NewRules(cfg Config) (*Rules, error) {
 	for _, token := range cfg.Tokens {
 		contract, err := parseAddress(token.Contract)
 		if err != nil || token.Decimals < 0 || token.Decimals > 38 {
-			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals", cfg.ID, token.Contract, token.Decimals)
+			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals is not valid", cfg.ID,
+				token.Contract, token.Decimals)
 		}
 		if _, double := r.tokens[contract]; double {
-			return nil, fmt.Errorf("configure chain %s: token %s is there twice", cfg.ID, contract)
+			return nil, fmt.Errorf("configure chain %s: token %s is listed twice", cfg.ID, contract)
 		}
 		r.tokens[contract] = Token{Contract: contract.String(), Decimals: token.Decimals}
 	}
 	if cfg.Hot != "" {
 		if r.hot, err = parseAddress(cfg.Hot); err != nil {
-			return nil, fmt.Errorf("configure chain %s: hot address %.50q", cfg.ID, cfg.Hot)
+			return nil, fmt.Errorf("configure chain %s: hot wallet %.50q is not an address", cfg.ID, cfg.Hot)
 		}
 	}
 	return r, nil
 }
 
-// Check is rpc.Config.Check: the node must have the configured block 0, a *rpc.WrongChainError otherwise. Tokens are no
-// part of it: CheckAssets judges them one by one, for a node as it comes answers no constant call.
+// Check is rpc.Config.Check: the node must have the configured block 0, a *rpc.WrongChainError otherwise. It does not
+// check tokens: CheckAssets checks them one by one, because a node with default settings answers no constant call.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	genesis, err := headerAt(ctx, s, full, 0)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// scanner walks one block. Each address is asked about once.
+// scanner evaluates one block. It looks up each address once.
 type scanner struct {
 	*delivered
 	watch chain.Watch
-	known map[address]string // the base, or "" for a stranger
+	known map[address]string // the base address, or "" if it is not ours
 	out   chain.Block
 }
 
-// scan tells what a block did to watched addresses.
+// scan returns a block's effects on watched addresses.
 func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 	w := &scanner{
 		delivered: d, watch: watch, known: map[address]string{},
@@ -43,8 +43,8 @@ func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 	return w.out, nil
 }
 
-// silent reports whether contracts ran in a block and no internal transaction is shown: the node may keep none
-// (vm.saveInternalTx, off as it comes: java-tron 4.8, config.conf), so it denies no UTXOs that contracts sent.
+// silent reports whether contracts ran in a block and the node returned no internal transaction: the node may keep none
+// (vm.saveInternalTx, off by default: java-tron 4.8, config.conf), so this does not prove that contracts sent no TRX.
 func (d *delivered) silent() bool {
 	calls := false
 	for i := range d.Txs {
@@ -53,7 +53,7 @@ func (d *delivered) silent() bool {
 	return calls && !d.internal()
 }
 
-// internal reports whether a block shows internal transactions.
+// internal reports whether a block has internal transactions.
 func (d *delivered) internal() bool {
 	return slices.ContainsFunc(d.executions, func(e execution) bool { return len(e.Internals) > 0 })
 }
@@ -70,7 +70,7 @@ func (w *scanner) pays(a address) string {
 	return base
 }
 
-// value adds what a plain payment delivered. A payment to us that does not say whether it succeeded is half an answer.
+// value adds the value of a plain payment. A payment to us without an outcome is an incomplete answer.
 func (w *scanner) value(i int) error {
 	tx := &w.Txs[i]
 	v, ok, err := tx.payment()
@@ -98,7 +98,7 @@ func (w *scanner) add(id hash, output uint32, base string, amount bursar.Amount)
 	})
 }
 
-// internals adds the UTXOs that contracts sent.
+// internals adds the TRX that contracts sent.
 func (w *scanner) internals(i int) error {
 	for place := range w.executions[i].Internals {
 		from, to, amount, err := w.executions[i].Internals[place].moved()
@@ -115,13 +115,13 @@ func (w *scanner) internals(i int) error {
 	return nil
 }
 
-// moving are the kinds of internal transactions that bring UTXOs to transferTo_address (java-tron,
-// actuator/…/Program.java). Others, such as freezing or delegating resources, name an address and an amount and move
+// moving are the kinds of internal transactions that move TRX to transferTo_address (java-tron,
+// actuator/…/Program.java). Others, such as freezing or delegating resources, contain an address and an amount and move
 // nothing to it.
 var moving = map[string]bool{"call": true, "create": true, "suicide": true}
 
-// moved returns what an internal transaction delivered: nothing when it was rejected, is of another kind, or carries
-// TRC-10 tokens. Addresses that cannot be read are nobody's.
+// moved returns the value that an internal transaction moved: nothing if it was rejected, is of another kind, or
+// carries TRC-10 tokens. Unreadable addresses are not ours.
 func (t *internal) moved() (from, to address, amount bursar.Amount, err error) {
 	note, err := hex.DecodeString(t.Note)
 	if err != nil || !moving[string(note)] || t.Rejected || len(t.Values) == 0 {
@@ -130,7 +130,7 @@ func (t *internal) moved() (from, to address, amount bursar.Amount, err error) {
 	if json.Unmarshal(t.To, &to) != nil {
 		return from, to, amount, nil
 	}
-	_ = json.Unmarshal(t.From, &from) // only to leave out what an address sends itself
+	_ = json.Unmarshal(t.From, &from) // only to leave out payments of an address to itself
 	for _, value := range t.Values {
 		if value.Token != "" {
 			continue

@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// A node that keeps no internal transactions, as java-tron is configured when it comes, does not deny what contracts
-// sent: its block says so, or a second opinion from it would stop crediting or end an honest deposit.
+// A node with default settings keeps no internal transactions, and so cannot deny that contracts sent value: its block
+// says so, or a second opinion from it would stop crediting or reject an honest deposit.
 func TestANodeWithoutInternalTransactionsSaysSo(t *testing.T) {
 	t.Parallel()
 	call := func(steps ...any) fakeTx {
@@ -30,8 +30,8 @@ func TestANodeWithoutInternalTransactionsSaysSo(t *testing.T) {
 	}
 }
 
-// While catching up another endpoint helps, and it keeps no internal transactions. What contracts sent is found all the
-// same, since the node that is read keeps them.
+// While catching up another endpoint helps, but it keeps no internal transactions. Payments of contracts are found all
+// the same, since the node that is read keeps them.
 func TestNoHelpFromANodeWithoutInternalTransactions(t *testing.T) {
 	t.Parallel()
 	keeps, keepsNone := newFake(t), newFake(t)
@@ -62,7 +62,7 @@ func TestNoHelpFromANodeWithoutInternalTransactions(t *testing.T) {
 		last = blocks[len(blocks)-1].Ref
 	}
 	if keepsNone.calls() < 4 {
-		t.Error("nobody asked the other node for a block")
+		t.Error("the other node was asked for no block")
 	}
 	if found != n {
 		t.Errorf("%d payments of %d were found", found, n)

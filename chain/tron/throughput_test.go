@@ -14,12 +14,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blockServer answers about a chain from bytes that it keeps.
+// blockServer serves a chain from prepared bytes.
 type blockServer struct {
 	headers, blocks, infos [][]byte
 }
 
-// newBlockServer makes blocks of the main net's size in November 2026: 300 transactions, two thirds of them payments of
+// newBlockServer makes blocks of mainnet's size in November 2026: 300 transactions, two thirds of them payments of
 // USDT, 0.4 MB with 0.6 MB of results. In each, one payment is ours.
 func newBlockServer(b *testing.B, count int) *blockServer {
 	b.Helper()
@@ -27,15 +27,15 @@ func newBlockServer(b *testing.B, count int) *blockServer {
 	for height := range count + 1 {
 		var txs []fakeTx
 		for i := range 100 {
-			log := func() []any { return []any{transferLog(fakeToken, fakeStranger, fakeAddress("somebody"), 5)} }
-			to := fakeStranger
+			log := func() []any { return []any{transferLog(fakeToken, fakeOutsider, fakeAddress("somebody"), 5)} }
+			to := fakeOutsider
 			if i == 50 {
 				to = fakeOurs
 			}
-			step := internalTx("call", fakeContract, fakeStranger, sunOf(5))
+			step := internalTx("call", fakeContract, fakeOutsider, sunOf(5))
 			txs = append(txs, fakeTx{from: fakeContract, to: to, sun: 5},
-				fakeTx{from: fakeStranger, kind: triggerType, to: fakeToken, logs: log()},
-				fakeTx{from: fakeStranger, kind: triggerType, to: fakeToken, logs: slices.Repeat(log(), 8),
+				fakeTx{from: fakeOutsider, kind: triggerType, to: fakeToken, logs: log()},
+				fakeTx{from: fakeOutsider, kind: triggerType, to: fakeToken, logs: slices.Repeat(log(), 8),
 					internal: slices.Repeat([]any{step}, 5)})
 		}
 		if height == 0 {
@@ -50,8 +50,8 @@ func newBlockServer(b *testing.B, count int) *blockServer {
 	return s
 }
 
-// fill adds what java-tron tells besides (4.8, Util.printTransactionToJSON, TransactionInfo): it is not used, and read
-// all the same.
+// fill adds the other members of java-tron's answers (4.8, Util.printTransactionToJSON, TransactionInfo): they are not
+// used, but parsed all the same.
 func (b *fakeBlock) fill() {
 	for i, info := range b.infos {
 		tx := b.tx(i)
@@ -109,7 +109,7 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "gettransactioninfobyblocknum":
 		answer = s.infos[ask.Num]
 	}
-	_, _ = w.Write(answer) // the client judges what arrives
+	_, _ = w.Write(answer) // the client checks what arrives
 }
 
 func BenchmarkThroughput(b *testing.B) {

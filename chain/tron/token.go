@@ -10,20 +10,20 @@ import (
 // transferTopic is Keccak-256 of "Transfer(address,address,uint256)" (TIP-20).
 const transferTopic = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
-// transferSelector begins the call data of transfer(address,uint256) (TIP-20).
+// transferSelector is the beginning of the call data of transfer(address,uint256) (TIP-20).
 var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
 
-// transferCall names the same function to triggerconstantcontract.
+// transferCall is the name of the same function for triggerconstantcontract.
 const transferCall = "transfer(address,uint256)"
 
-// event is a log of a transaction: its contract is told without the 41.
+// event is a log of a transaction; its contract comes without the 41.
 type event struct {
 	Address string   `json:"address"`
 	Topics  []string `json:"topics"`
 	Data    string   `json:"data"`
 }
 
-// contract reads the contract that a log is of. What cannot be read is no listed token.
+// contract reads the contract that wrote a log. An unreadable one is not a listed token.
 func (e *event) contract() (a address, ok bool) {
 	text := e.Address
 	if len(text) == 42 && text[:2] == "41" {
@@ -36,7 +36,7 @@ func (e *event) contract() (a address, ok bool) {
 	return a, err == nil
 }
 
-// transferData is the call data that pays tokens.
+// transferData returns the call data that pays tokens.
 func transferData(to address, amount bursar.Amount) []byte {
 	receiver, value := wordOfAddress(to), wordOf(amount)
 	data := append([]byte{}, transferSelector[:]...)
@@ -44,7 +44,7 @@ func transferData(to address, amount bursar.Amount) []byte {
 	return append(data, value[:]...)
 }
 
-// readTransfer reads what transferData writes, and nothing else.
+// readTransfer reads the output of transferData and refuses anything else.
 func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
 		return to, amount, false
@@ -53,11 +53,11 @@ func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	return address(data[4+12 : 4+32]), amount, err == nil
 }
 
-// unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+// unknownEvent describes a Transfer event whose topics or data are not two addresses and 128 bits of value.
 const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked
-// to be moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one successful transaction. The value in the event counts, whatever
+// amount was requested: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (c *Chain) logs(w *scanner, i int) {
 	e := &w.executions[i]
 	for place := range e.Logs {

@@ -14,31 +14,31 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is an unsigned transaction's unsigned form: what is to be signed, and with which key.
+// envelope is the stored form of an unsigned transaction: what is to be signed, and with which key.
 type envelope struct {
 	Version uint64
 	Family  string
 	Branch  uint32
 	Index   uint32
-	Raw     []byte // the encoded payload: its SHA-256 is the transaction's id, and what is signed
+	Raw     []byte // the encoded payload; its SHA-256 is the transaction's id, and is what is signed
 }
 
 const envelopeVersion = 1
 
-var errUnsigned = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not an unsigned transaction of this chain")
 
-// pack is the one encoding of a payment.
+// pack returns the only encoding of a payment.
 func pack(p *payload, key chain.KeyRef) ([]byte, error) {
 	unsigned, err := rlp.EncodeToBytes(&envelope{
 		Version: envelopeVersion, Family: string(key.Family), Branch: key.Branch, Index: key.Index, Raw: p.encode(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("encode draft: %w", err)
+		return nil, fmt.Errorf("encode unsigned transaction: %w", err)
 	}
 	return unsigned, nil
 }
 
-// unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
+// unpack reads the output of pack. RLP has one encoding for each value, and the decoder accepts no other.
 func unpack(unsigned []byte) (e envelope, p payload, err error) {
 	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
 		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
@@ -53,11 +53,11 @@ func unpack(unsigned []byte) (e envelope, p payload, err error) {
 }
 
 // Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token.
-// Anything else – other call data, a value sent along, a memo, a permission id, a second contract, a field that is not
-// known here – is an error.
+// Anything else – other call data, a value sent along, a memo, a permission id, a second contract, an unknown field –
+// is an error.
 //
-// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look
-// at, carries what the activation of its receiver may cost, so that the whole fee is under the signature.
+// Its fee is the fee limit and the price of all its bytes. The chain ignores a plain payment's fee limit; it carries
+// the cost of activating the receiver, so that the signature covers the whole fee.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 	}, nil
 }
 
-// fee is the most that a transaction can cost: its fee limit, and every byte of bandwidth paid for.
+// fee returns the most that a transaction can cost: its fee limit, and every byte of bandwidth paid for.
 func (r *Rules) fee(raw []byte, limit uint64) (bursar.Amount, error) {
 	bandwidth, err := bursar.Units(size(raw)).Mul(r.cfg.BytePrice)
 	if err != nil {
@@ -98,10 +98,10 @@ func (r *Rules) fee(raw []byte, limit uint64) (bursar.Amount, error) {
 	return bandwidth.Add(bursar.Units(limit))
 }
 
-// payment reads what a payload pays.
+// payment reads the payment that a payload makes.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if p.Owner == (address{}) || p.Target == (address{}) || p.Owner == p.Target {
-		return chain.Payment{}, fmt.Errorf("%w: no payer, no receiver, or one and the same", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: it has no payer, no receiver, or they are equal", errUnsigned)
 	}
 	if p.Data == nil {
 		if p.Amount == 0 {
@@ -112,12 +112,12 @@ func (r *Rules) payment(p payload) (chain.Payment, error) {
 	token, listed := r.tokens[p.Target]
 	to, amount, ok := readTransfer(p.Data)
 	if !listed || !ok || to == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: its call data is not a transfer of a listed token", errUnsigned)
 	}
 	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
 }
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the payer, S in the lower half.
+// Assemble accepts one signature of 65 bytes (R, S, recovery id) by the payer, with S in the lower half.
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 	return tx, nil
 }
 
-var errSignature = errors.New("the signature is wrong")
+var errSignature = errors.New("invalid signature")
 
 // recoveryOffset is what TronWeb and java-tron's wallet add to the recovery id.
 const recoveryOffset = 27
@@ -140,7 +140,7 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 		return chain.SignedTx{}, err
 	}
 	if len(signatures) != 1 || len(signatures[0]) != signatureSize {
-		return chain.SignedTx{}, fmt.Errorf("%w: want one of %d bytes", errSignature, signatureSize)
+		return chain.SignedTx{}, fmt.Errorf("%w: want one signature of %d bytes", errSignature, signatureSize)
 	}
 	id := sha256.Sum256(e.Raw)
 	if err := checkSignature(id, signatures[0], p.Owner); err != nil {
@@ -154,14 +154,14 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 func checkSignature(digest [32]byte, signature []byte, by address) error {
 	rr, ss := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
 	if !crypto.ValidateSignatureValues(signature[64], rr, ss, true) {
-		return fmt.Errorf("%w: out of range", errSignature)
+		return fmt.Errorf("%w: R, S or the recovery id is out of range", errSignature)
 	}
 	key, err := crypto.SigToPub(digest[:], signature)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSignature, err)
 	}
 	if signer := address(crypto.PubkeyToAddress(*key)); signer != by {
-		return fmt.Errorf("%w: it is by %s and not by %s", errSignature, signer, by)
+		return fmt.Errorf("%w: it was made by %s, want %s", errSignature, signer, by)
 	}
 	return nil
 }

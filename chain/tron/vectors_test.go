@@ -54,7 +54,7 @@ func loadVectors(t testing.TB) (v vectors) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Some vectors hold an object where others hold a text: those are read by textual.
+	// Some vectors have an object where others have a text: textual reads those.
 	var loose struct {
 		Addresses, Keys json.RawMessage
 		Transactions    []map[string]json.RawMessage
@@ -74,7 +74,7 @@ func loadVectors(t testing.TB) (v vectors) {
 	return v
 }
 
-// flattened brings both forms of transaction vectors into one.
+// flattened converts both forms of transaction vectors into one.
 func flattened(t testing.TB, fields map[string]json.RawMessage) (v transactionVector) {
 	t.Helper()
 	var parts struct {
@@ -119,7 +119,7 @@ func unhex(t testing.TB, text string) []byte {
 	return raw
 }
 
-// rulesOf is a private network with tokens.
+// rulesOf returns a private network with tokens.
 func rulesOf(t testing.TB, tokens ...string) *Rules {
 	t.Helper()
 	cfg := Config{}
@@ -165,11 +165,11 @@ func TestAddressVectors(t *testing.T) {
 		}
 	}
 	if _, err := r.Address(make(chain.PublicKey, 33), 0); err == nil {
-		t.Error("an address was made of no key")
+		t.Error("an address was made without a key")
 	}
 }
 
-// All forms are one address.
+// All forms mean the same address.
 func TestParseAddress(t *testing.T) {
 	t.Parallel()
 	r := rulesOf(t)
@@ -193,11 +193,11 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// payloadOf describes a vector's transaction.
+// payloadOf returns a vector's transaction as a payload.
 func payloadOf(t testing.TB, v transactionVector) payload {
 	t.Helper()
 	p := payload{Timestamp: v.Timestamp, Expiration: v.Expiration, FeeLimit: v.FeeLimit, Owner: addressFrom(t, v.Owner)}
-	if v.Header != nil { // the vector tells the block that is referred to
+	if v.Header != nil { // the vector contains the referenced block
 		header := message(nil).number(1, v.Timestamp).bytes(2, unhex(t, v.Header.Root)).bytes(3, unhex(t, v.Header.Parent)).
 			number(7, v.Header.Number).bytes(9, unhex(t, "4167e39013be3cdd3814bed152d7439fb5b6791409")).number(10, 30)
 		h := header32(header, v.Header.Number)
@@ -214,7 +214,7 @@ func payloadOf(t testing.TB, v transactionVector) payload {
 	return p
 }
 
-// header32 is a header with the id that its bytes have.
+// header32 returns a header with the id of its bytes.
 func header32(raw []byte, number uint64) (h header) {
 	h.ID = sha256.Sum256(raw)
 	for i := range 8 {
@@ -224,8 +224,8 @@ func header32(raw []byte, number uint64) (h header) {
 	return h
 }
 
-// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The one with a memo is put together
-// with it: payments of ours have none.
+// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The vector with a memo is assembled
+// with it: our payments have none.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range loadVectors(t).Transactions {
@@ -261,7 +261,7 @@ func TestTransactionVectors(t *testing.T) {
 			again, err := decodePayload(raw)
 			if v.Memo != "" {
 				if err == nil {
-					t.Fatal("a memo was taken for a payment")
+					t.Fatal("a transaction with a memo was accepted as a payment")
 				}
 			} else if err != nil || !bytes.Equal(again.encode(), raw) {
 				t.Fatalf("decoded into %+v, %v", again, err)
@@ -270,7 +270,7 @@ func TestTransactionVectors(t *testing.T) {
 	}
 }
 
-// withMemo puts field 10 before the contract.
+// withMemo inserts field 10 before the contract.
 func withMemo(t testing.TB, raw []byte, memo string) []byte {
 	t.Helper()
 	f, err := readFields(raw)
@@ -282,8 +282,8 @@ func withMemo(t testing.TB, raw []byte, memo string) []byte {
 		number(rawTimestamp, f.numbers[rawTimestamp]).number(rawFeeLimit, f.numbers[rawFeeLimit])
 }
 
-// TestInspectVectors reads vectors as drafts: a plain payment and a token transfer are read as what they are.
-// Approvals, and receivers behind 41 in call data, which the contract would mask, are not.
+// TestInspectVectors reads vectors as unsigned transactions: a plain payment and a token transfer are accepted.
+// Approvals, and receivers with a leading 41 in call data, which the contract would mask, are not.
 func TestInspectVectors(t *testing.T) {
 	t.Parallel()
 	pays := map[string]string{"tx-062": "18123456", "tx-066": "20690000"}
@@ -314,7 +314,7 @@ func TestInspectVectors(t *testing.T) {
 			t.Errorf("%s pays %+v by %+v, want %s", v.ID, payment, contents.Inputs, amount)
 		}
 		if _, err := rulesOf(t).Inspect(unsigned); v.Contract != "" && err == nil {
-			t.Errorf("%s: a token that is not listed was taken", v.ID)
+			t.Errorf("%s: a token that is not listed was accepted", v.ID)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The forms that values have in answers: bytes are hexadecimal without a mark before them, and what is zero, empty or
-// false is left out.
+// The encodings of values in answers: bytes are hexadecimal without a prefix, and values that are zero, empty or false
+// are omitted.
 
 var errHex = errors.New("not a hexadecimal string of the expected length")
 
@@ -20,7 +20,7 @@ type hash [32]byte
 
 func (h hash) String() string { return hex.EncodeToString(h[:]) }
 
-// parseHash reads what String writes.
+// parseHash reads the output of String.
 func parseHash(s string) (h hash, err error) {
 	if len(s) != 2*len(h) {
 		return h, errHex
@@ -42,7 +42,7 @@ func (h *hash) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// height is the number that a block's id begins with.
+// height returns the number that a block's id begins with.
 func (h hash) height() uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
 // textOf reads a JSON string that needs no unquoting. The bytes are valid until the next read.
@@ -57,7 +57,7 @@ func textOf(dec *jsontext.Decoder) ([]byte, error) {
 	return value[1 : len(value)-1], nil
 }
 
-// UnmarshalJSONFrom reads 21 bytes behind 41, or the 20 bytes of events.
+// UnmarshalJSONFrom reads 41 followed by 20 bytes, or the 20 bytes of events.
 func (a *address) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	text, err := textOf(dec)
 	if err != nil {
@@ -73,10 +73,10 @@ func (a *address) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// sun is an amount of a millionth of a TRX, as java-tron counts it: a signed number of 64 bits that is not negative.
+// sun is an amount in millionths of a TRX, as java-tron counts it: a signed number of 64 bits that is not negative.
 type sun int64
 
-var errNegative = errors.New("a negative amount")
+var errNegative = errors.New("the amount is negative")
 
 func (s sun) amount() (bursar.Amount, error) {
 	if s < 0 {
@@ -90,7 +90,7 @@ func amountOf(raw [16]byte) bursar.Amount {
 	const half = 1 << 32
 	amount := bursar.Units(binary.BigEndian.Uint64(raw[:8]))
 	for range 2 {
-		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit
+		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit in 128 bits
 	}
 	amount, _ = amount.Add(bursar.Units(binary.BigEndian.Uint64(raw[8:])))
 	return amount
@@ -107,13 +107,13 @@ func (w word) amount() (bursar.Amount, error) {
 	return amountOf([16]byte(w[16:])), nil
 }
 
-// wordOf is a number in 32 bytes.
+// wordOf returns a number in 32 bytes.
 func wordOf(a bursar.Amount) (w word) {
 	a.Big().FillBytes(w[:])
 	return w
 }
 
-// wordOfAddress is an address as an argument of a call.
+// wordOfAddress returns an address as an argument of a call.
 func wordOfAddress(a address) (w word) {
 	copy(w[12:], a[:])
 	return w

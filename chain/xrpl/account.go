@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Flags of an AccountRoot (rippled's LedgerFormats.h).
+// The flags of an AccountRoot (rippled's LedgerFormats.h).
 const (
 	requireTag    = 0x0002_0000 // lsfRequireDestTag
 	disallowXRP   = 0x0008_0000 // lsfDisallowXRP
@@ -19,7 +19,7 @@ const (
 	depositAuth   = 0x0100_0000 // lsfDepositAuth
 )
 
-// account is an AccountRoot, and whether there is one.
+// account is an AccountRoot, and whether it exists.
 type account struct {
 	Account  string         `json:"Account"`
 	Balance  drops          `json:"Balance"`
@@ -31,13 +31,13 @@ type account struct {
 	Broker   jsontext.Value `json:"LoanBrokerID"`
 
 	exists bool
-	in     uint32 // the ledger that it is told of, where the answer names one
+	in     uint32 // the ledger of this state, if the answer names one
 }
 
-// keyless reports whether the ledger itself holds the account: its keys do not exist, and payments to it fail.
+// keyless reports whether the ledger itself owns the account: it has no keys, and payments to it fail.
 func (a account) keyless() bool { return len(a.AMM)+len(a.Vault)+len(a.Broker) > 0 }
 
-// reserve is what the account may not pay away.
+// reserve returns the amount that the account must keep.
 func (a account) reserve(st standing) (bursar.Amount, error) {
 	owned, err := st.forEach.Mul(uint64(a.Owned))
 	if err != nil {
@@ -54,7 +54,7 @@ type accountAnswer struct {
 	Validated bool    `json:"validated"`
 }
 
-// accountIn asks for an account in some state of the ledger; one that is not there is no error.
+// accountIn requests an account in some state of the ledger; a missing account is not an error.
 func accountIn(ctx context.Context, s *rpc.Session, base string, state params) (accountAnswer, error) {
 	with := params{"account": base}
 	for key, value := range state {
@@ -68,13 +68,14 @@ func accountIn(ctx context.Context, s *rpc.Session, base string, state params) (
 	case err != nil:
 		return answer, fmt.Errorf("account %s: %w", base, err)
 	case answer.Data.Account != base:
-		return answer, s.Fail(fmt.Errorf("account %s: %w: of %.40q", base, errAnswer, answer.Data.Account))
+		return answer, s.Fail(fmt.Errorf("account %s: %w: it is of account %.40q", base, errAnswer,
+			answer.Data.Account))
 	}
 	answer.Data.exists, answer.Data.in = true, uint32(answer.Index)
 	return answer, nil
 }
 
-// validatedAccount is an account in the newest validated ledger.
+// validatedAccount returns an account in the newest validated ledger.
 func validatedAccount(ctx context.Context, s *rpc.Session, base string) (account, error) {
 	answer, err := accountIn(ctx, s, base, params{"ledger_index": "validated"})
 	if err == nil && answer.Data.exists && !answer.Validated {
@@ -83,8 +84,8 @@ func validatedAccount(ctx context.Context, s *rpc.Session, base string) (account
 	return answer.Data, err
 }
 
-// Holdings asks one node for the balances in the given ledger, reserve included. The node must still have its state,
-// which for most nodes is that of the last few thousand ledgers.
+// Holdings requests from one node the balances in the given ledger, reserve included. The node must still have that
+// ledger's state; most nodes have the last few thousand.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -98,13 +99,13 @@ func (c *Chain) Holdings(
 	if err != nil {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
-	held := make([]bursar.Amount, len(bases))
+	balances := make([]bursar.Amount, len(bases))
 	for i, base := range bases {
-		if held[i], err = balanceAt(ctx, s, base, at); err != nil {
+		if balances[i], err = balanceAt(ctx, s, base, at); err != nil {
 			return nil, fmt.Errorf("holdings at ledger %d: %w", at.Height, err)
 		}
 	}
-	return held, nil
+	return balances, nil
 }
 
 func balanceAt(ctx context.Context, s *rpc.Session, base string, at chain.BlockRef) (bursar.Amount, error) {

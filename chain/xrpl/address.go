@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/btcsuite/btcd/btcec/v2"
-	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the ledger's own hash
+	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the hash that XRPL addresses are made of
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -20,10 +20,10 @@ type accountID [20]byte
 // classicPrefix is the version byte of classic addresses.
 const classicPrefix = 0
 
-// String is the classic address, which is the canonical base of Bursar.
+// String returns the classic address, which is Bursar's canonical base address.
 func (a accountID) String() string { return encodeCheck(append([]byte{classicPrefix}, a[:]...)) }
 
-// accountOf is RIPEMD-160 of SHA-256 of a public key of 33 bytes.
+// accountOf returns RIPEMD-160 of SHA-256 of a public key of 33 bytes.
 func accountOf(pub []byte) (a accountID) {
 	inner := sha256.Sum256(pub)
 	outer := ripemd160.New()
@@ -32,11 +32,12 @@ func accountOf(pub []byte) (a accountID) {
 	return a
 }
 
-// Address returns the classic address of a compressed secp256k1 key, with memo as its destination tag. Memo 0 is no
-// tag: it is the address itself, and tag 0 belongs to nobody.
+// Address returns the classic address of a compressed secp256k1 key, with memo as its destination tag. Memo 0 means no
+// tag: it is the address itself, and tag 0 is not used.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if len(pub) != btcec.PubKeyBytesLenCompressed {
-		return bursar.Address{}, fmt.Errorf("address of a key: %d bytes, want %d", len(pub), btcec.PubKeyBytesLenCompressed)
+		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want %d", len(pub),
+			btcec.PubKeyBytesLenCompressed)
 	}
 	if _, err := btcec.ParsePubKey(pub); err != nil {
 		return bursar.Address{}, fmt.Errorf("address of a key: %w", err)
@@ -44,11 +45,11 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: accountOf(pub).String(), Memo: memo, HasMemo: memo != 0}, nil
 }
 
-// ParseAddress accepts a classic address, with ":" and a destination tag where there is one, and an X-address of the
+// ParseAddress accepts a classic address, followed by ":" and a destination tag if it has one, and an X-address of the
 // configured network (XLS-5). Both become the classic form.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	if len(s) > maxBase58 {
-		return bursar.Address{}, fmt.Errorf("%w: it is too long", bursar.ErrBadAddress)
+		return bursar.Address{}, fmt.Errorf("%w: the address is too long", bursar.ErrBadAddress)
 	}
 	if !strings.HasPrefix(s, "r") {
 		return r.parseX(s)
@@ -63,7 +64,7 @@ func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	return address, nil
 }
 
-// ParseContract refuses everything: issued currencies are not served.
+// ParseContract refuses everything: issued currencies are not supported.
 func (r *Rules) ParseContract(string) (string, error) {
 	return "", fmt.Errorf("%w: this chain has no token contracts", bursar.ErrBadAddress)
 }
@@ -107,11 +108,11 @@ func (r *Rules) parseX(s string) (bursar.Address, error) {
 	case flag == 1 && tag <= 1<<32-1:
 		return bursar.Address{Base: base.String(), Memo: uint32(tag), HasMemo: true}, nil
 	}
-	return bursar.Address{}, fmt.Errorf("%w: an X-address with a tag that is no tag", bursar.ErrBadAddress)
+	return bursar.Address{}, fmt.Errorf("%w: the X-address has an invalid tag", bursar.ErrBadAddress)
 }
 
-// nobodys are the special addresses that no key opens, from the ledger's documentation of addresses.
-func nobodys() []string {
+// keylessAddresses are the special addresses that no key controls, from the ledger's documentation of addresses.
+func keylessAddresses() []string {
 	return []string{
 		"rrrrrrrrrrrrrrrrrrrrrhoLvTp", // ACCOUNT_ZERO
 		"rrrrrrrrrrrrrrrrrrrrBZbvji",  // ACCOUNT_ONE
@@ -120,5 +121,5 @@ func nobodys() []string {
 	}
 }
 
-// genesisAccount held all XRP once. Its key is known to everybody, and on the public networks it is disabled.
+// genesisAccount once held all XRP. Its key is public, and it is disabled on the public networks.
 const genesisAccount = "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"

@@ -9,12 +9,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// recent is how long a node's standing is used again: Head asks for it, and After is called at once with what Head
-// said.
+// recent is how long a node's standing is used again: Head requests it, and After is called at once with the result.
 const recent = time.Second
 
-// ahead remembers what a node last said of itself, so that Head and the After behind it ask once. It never spares Head
-// its question: what an announcement wakes must see the new ledger.
+// ahead remembers a node's last standing, so that Head and the following After send one request. Head always sends its
+// request: a call after an announcement must see the new ledger.
 type ahead struct {
 	mu   sync.Mutex
 	node string
@@ -24,7 +23,7 @@ type ahead struct {
 	calm bool // Head has asked again since, and there was nothing new
 }
 
-// note keeps what a node says, to Head or to After.
+// note stores a node's standing, reported to Head or to After.
 func (a *ahead) note(node string, st standing, now time.Time, head bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,15 +31,14 @@ func (a *ahead) note(node string, st standing, now time.Time, head bool) {
 	a.node, a.st, a.at, a.calm = node, st, now, a.read && head
 }
 
-// readUpTo notes that nothing is left to read below a node's newest ledger.
+// readUpTo records that nothing is left to read below a node's newest ledger.
 func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.read = a.read || a.node == node && a.st.tip == tip
 }
 
-// beyond returns what a node has said just now, while ledgers follow last there, and once when Head has seen that none
-// do.
+// beyond returns a node's recent standing, while ledgers follow last there, and once after Head has seen that none do.
 func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standing, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,8 +53,8 @@ func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standin
 	return a.st, calm
 }
 
-// standingFor chooses a node for what follows last, and tells where it stands, which Head may have asked it a moment
-// ago.
+// standingFor chooses a node for the ledgers after last, and returns its standing, which Head may have requested a
+// moment ago.
 func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, standing, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {

@@ -17,26 +17,26 @@ type request struct {
 // params are the parameters of a call.
 type params map[string]any
 
-// status is in every result. An error comes with HTTP 200, as a member of the result.
+// status is part of every result. An error comes with HTTP 200, as a member of the result.
 type status struct {
 	Status    string `json:"status"`
 	Token     string `json:"error"`
 	Message   string `json:"error_message"`
 	Exception string `json:"error_exception"`
-	Searched  bool   `json:"searched_all"` // with txnNotFound: every ledger of the range was there
+	Searched  bool   `json:"searched_all"` // with txnNotFound: the node had every ledger of the range
 	Warning   string `json:"warning"`      // "load": the node is about to refuse this client
 
-	pressed bool // the answer carries a warning of load in either node's form
+	pressed bool // the answer has a load warning, in either node's form
 }
 
-// loadWarning is how Clio says that it is about to refuse this client (Clio 2.3, warnRPC_RATE_LIMIT).
+// loadWarning is Clio's warning that it is about to refuse this client (Clio 2.3, warnRPC_RATE_LIMIT).
 const loadWarning = 2003
 
 func (s *status) outcome() *status { return s }
 
 type result interface{ outcome() *status }
 
-// nodeError is what a node answered instead of a result.
+// nodeError is a node's error in place of a result.
 type nodeError struct {
 	token, message string
 	searched       bool
@@ -55,14 +55,14 @@ func says(err error, token string) bool {
 	return errors.As(err, &e) && e.token == token
 }
 
-// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that reported its
+// errLacks means that a node does not have a ledger. Behind a load balancer another node than the one that reported its
 // standing may have answered, so the endpoint is not at fault.
 var errLacks = errors.New("the node does not have the ledger")
 
 // lacks reports whether a node's answer is that it does not have a ledger.
 func lacks(err error) bool { return says(err, "lgrNotFound") || says(err, "lgrNotValidated") }
 
-// unfit are the answers by which a node says that it can answer nothing now (rippled's ErrorCodes.cpp, Clio's
+// unfit reports whether an error means that the node cannot answer anything now (rippled's ErrorCodes.cpp, Clio's
 // Errors.cpp).
 func unfit(token string) bool {
 	switch token {
@@ -74,9 +74,9 @@ func unfit(token string) bool {
 	return false
 }
 
-var errAnswer = errors.New("the answer is not of the form asked for")
+var errAnswer = errors.New("the answer does not have the requested form")
 
-// response is the whole answer to a question.
+// response is the whole answer to a request.
 type response[T any] struct {
 	Result   T `json:"result"`
 	Warnings []struct {
@@ -84,8 +84,9 @@ type response[T any] struct {
 	} `json:"warnings"`
 }
 
-// ask puts one question to one node. Version 1 of the API is asked for: rippled's and Clio's default, and the same on
-// both. An answer that is no result and no error, or that says the node is unfit, puts the endpoint into a cool-down.
+// ask sends one request to one node. It requests version 1 of the API: rippled's and Clio's default, and the same on
+// both. An answer that is neither a result nor an error, or that says that the node cannot answer now, puts the
+// endpoint into a cool-down.
 func ask[T any, R interface {
 	*T
 	result
@@ -98,7 +99,7 @@ func ask[T any, R interface {
 	return err
 }
 
-// inquire is ask for what a node may refuse to tell: every error that it answers is a *nodeError, and no fault.
+// inquire is ask for data that a node may refuse: every error that it answers is a *nodeError, and not a fault.
 func inquire[T any, R interface {
 	*T
 	result

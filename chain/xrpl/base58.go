@@ -6,13 +6,13 @@ import (
 	"math/big"
 )
 
-// alphabet is the ledger's own order of base 58 digits: an account's first byte, zero, shows as r.
+// alphabet is the ledger's own order of base 58 digits: an account's first byte, zero, appears as r.
 const alphabet = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
 
-// maxBase58 bounds what is decoded: an X-address has 47 digits.
+// maxBase58 limits the length of decoded texts: an X-address has 47 digits.
 const maxBase58 = 64
 
-// encodeCheck writes bytes and four bytes of their double SHA-256 in base 58.
+// encodeCheck encodes bytes, followed by four bytes of their double SHA-256, in base 58.
 func encodeCheck(payload []byte) string {
 	sum := checksum(payload)
 	data := append(append([]byte{}, payload...), sum[:]...)
@@ -34,7 +34,7 @@ func encodeCheck(payload []byte) string {
 	return string(out)
 }
 
-// decodeCheck reads what encodeCheck wrote, and nothing that it would write differently.
+// decodeCheck reads the output of encodeCheck and refuses any other spelling.
 func decodeCheck(text string) (payload []byte, ok bool) {
 	if len(text) > maxBase58 {
 		return nil, false

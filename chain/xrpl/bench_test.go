@@ -7,10 +7,10 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// busyLedger is 250 transactions, of which one is ours.
+// busyLedger returns 250 transactions, one of which pays us.
 func busyLedger() (txs []object) {
 	for i := range 250 {
-		nodes := []any{root(stranger, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
+		nodes := []any{root(outsider, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
 		for range 6 {
 			nodes = append(nodes, object{"ModifiedNode": object{"LedgerEntryType": "RippleState",
 				"LedgerIndex":    fakeHash("line"),
@@ -43,7 +43,7 @@ func BenchmarkLedger(b *testing.B) {
 		if err := unmarshal(raw, &l); err != nil {
 			b.Fatal(err)
 		}
-		if err := l.order(); err != nil {
+		if err := l.sort(); err != nil {
 			b.Fatal(err)
 		}
 		if block, err := scan(&l, watch); err != nil || len(block.Transfers) != 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// submitted is what is used of `submit`.
+// submitted is the used part of the answer of `submit`.
 type submitted struct {
 	status
 	Result  string `json:"engine_result"`
@@ -21,19 +21,19 @@ type submitted struct {
 	} `json:"tx_json"`
 }
 
-// engineError is a node's judgement of a transaction that it has not taken.
+// engineError is a node's result for a transaction that it has not accepted.
 type engineError struct{ result, message string }
 
 func (e *engineError) Error() string {
-	return fmt.Sprintf("node says %.40q: %.200q", e.result, e.message)
+	return fmt.Sprintf("node answered %.40q: %.200q", e.result, e.message)
 }
 
-var errOtherID = errors.New("the node gave the transaction another id")
+var errOtherID = errors.New("the node returned another transaction id")
 
-// Broadcast sends the bytes. What a node says at once is provisional in both directions: only results that the ledger's
-// documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has been used,
-// or whose last ledger has passed, may stand in a ledger: that is looked up for the one, and left to Expired for the
-// other.
+// Broadcast sends the bytes. A node's immediate result is provisional in both directions: only results that the
+// ledger's documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has
+// been used, or whose last ledger has passed, may be in a ledger: the first case is looked up here, and the second is
+// left to Expired.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
@@ -44,7 +44,7 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	id := txID(tx.Raw)
 	if id.String() != tx.TxID {
-		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, id)
+		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	}
 	var answer submitted
 	err = ask(ctx, s, "submit", params{"tx_blob": strings.ToUpper(hex.EncodeToString(tx.Raw))}, &answer)
-	if says(err, "invalidTransaction") { // it cannot be read, or its signature is wrong
+	if says(err, "invalidTransaction") { // it cannot be parsed, or its signature is invalid
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return judge(ctx, s, id, &engineError{answer.Result, answer.Message})
 }
 
-// judge tells what a node's result means for the outcome.
+// judge returns the meaning of a node's result for the outcome.
 func judge(ctx context.Context, s *rpc.Session, id hash, said *engineError) error {
 	class, _, _ := strings.Cut(said.result, "_")
 	switch said.result {
@@ -83,7 +83,7 @@ func judge(ctx context.Context, s *rpc.Session, id hash, said *engineError) erro
 		return said
 	}
 	switch {
-	case strings.HasPrefix(class, "tec"): // taken, and about to fail as things stand
+	case strings.HasPrefix(class, "tec"): // accepted, but about to fail in the current state
 		return nil
 	case strings.HasPrefix(class, "tem"):
 		return fmt.Errorf("%w: %w", chain.ErrRejected, said)

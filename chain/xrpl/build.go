@@ -11,26 +11,26 @@ import (
 )
 
 var (
-	errOrder  = errors.New("the order does not fit this chain")
-	errBump   = errors.New("a payment here is never outbid: it expires")
-	errMaster = errors.New("the paying account's master key is disabled")
+	errRequest = errors.New("the transaction request is not valid for this chain")
+	errBump    = errors.New("a payment on this chain cannot be replaced: it expires")
+	errMaster  = errors.New("the paying account's master key is disabled")
 )
 
-// Build builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
+// Build builds one payment of XRP. Its reservation is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
-// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to
-// replace is an error: nothing waits longer than its expiry.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, order)
+// A lowest fee above Config.MaxFee or TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the chain
+// interface: a request with a transaction to replace is an error, since no payment waits longer than its expiry.
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	unsigned, err := c.build(ctx, request)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return unsigned, nil
 }
 
-func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	p, err := c.begin(order)
+func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	p, err := c.begin(request)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -38,10 +38,10 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if err := c.refuseDestination(ctx, s, st, order.Payments[0]); err != nil {
+	if err := c.refuseDestination(ctx, s, st, request.Payments[0]); err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	limit := order.MaxFee
+	limit := request.MaxFee
 	if c.cfg.MaxFee.Less(limit) {
 		limit = c.cfg.MaxFee
 	}
@@ -49,40 +49,41 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	from, err := validatedAccount(ctx, s, order.From.Base)
+	from, err := validatedAccount(ctx, s, request.From.Base)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	open, err := accountIn(ctx, s, order.From.Base, params{"ledger_index": "current"})
+	open, err := accountIn(ctx, s, request.From.Base, params{"ledger_index": "current"})
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if p.Sequence, err = sequence(order, from); err != nil {
+	if p.Sequence, err = sequence(request, from); err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if err := affords(order, from, open.Data, st, fee); err != nil {
+	if err := affords(request, from, open.Data, st, fee); err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	return c.finish(order, p, st, fee)
+	return c.finish(request, p, st, fee)
 }
 
-// begin checks the order and fills in what it says.
-func (c *Chain) begin(order chain.TxRequest) (payment, error) {
+// begin checks the transaction request and copies its values.
+func (c *Chain) begin(request chain.TxRequest) (payment, error) {
 	var p payment
-	if len(order.Payments) != 1 || order.Kind != chain.KindWithdrawal || order.From.Key.Family != c.cfg.Family {
-		return p, fmt.Errorf("%w: a %s of %d payments from family %q", errOrder, order.Kind, len(order.Payments),
-			order.From.Key.Family)
+	if len(request.Payments) != 1 || request.Kind != chain.KindWithdrawal || request.From.Key.Family != c.cfg.Family {
+		return p, fmt.Errorf("%w: a %s of %d payments, want one, from family %q", errRequest, request.Kind,
+			len(request.Payments),
+			request.From.Key.Family)
 	}
-	if order.Replaces != nil {
+	if request.Replaces != nil {
 		return p, errBump
 	}
-	to := order.Payments[0]
+	to := request.Payments[0]
 	if err := c.refuse(to); err != nil {
 		return p, err
 	}
-	key, err := hex.DecodeString(order.From.Pub)
-	if err != nil || len(key) != len(p.SigningKey) || accountOf(key).String() != order.From.Base {
-		return p, fmt.Errorf("%w: payer %.50q with public key %.80q", errOrder, order.From.Base, order.From.Pub)
+	key, err := hex.DecodeString(request.From.Pub)
+	if err != nil || len(key) != len(p.SigningKey) || accountOf(key).String() != request.From.Base {
+		return p, fmt.Errorf("%w: payer %.50q with public key %.80q", errRequest, request.From.Base, request.From.Pub)
 	}
 	p.SigningKey, p.Account = [33]byte(key), accountOf(key)
 	if p.Destination, err = parseClassic(to.Address.Base); err != nil {
@@ -99,33 +100,35 @@ func (c *Chain) begin(order chain.TxRequest) (payment, error) {
 	return p, nil
 }
 
-// sequence is the one by our books. Before the first it is the account's in the newest validated ledger: what waits
-// there may never be included, and then everything behind it would wait for ever.
-func sequence(order chain.TxRequest, from account) (uint32, error) {
+// sequence returns the next sequence in our records. For the first payment it is the account's in the newest validated
+// ledger: pending transactions may never be included, and then everything after them would wait forever.
+func sequence(request chain.TxRequest, from account) (uint32, error) {
 	switch {
-	case order.Nonce == nil:
+	case request.Nonce == nil:
 		return from.Sequence, nil
-	case uint64(from.Sequence) > *order.Nonce:
-		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our books say %d", chain.ErrExternalNonce, order.From.Base,
-			from.Sequence, *order.Nonce)
-	case *order.Nonce > 1<<32-1:
-		return 0, fmt.Errorf("%w: sequence %d", errOrder, *order.Nonce)
+	case uint64(from.Sequence) > *request.Nonce:
+		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our records have %d", chain.ErrExternalNonce,
+			request.From.Base,
+			from.Sequence, *request.Nonce)
+	case *request.Nonce > 1<<32-1:
+		return 0, fmt.Errorf("%w: sequence %d is out of range", errRequest, *request.Nonce)
 	}
-	return uint32(*order.Nonce), nil
+	return uint32(*request.Nonce), nil
 }
 
-// affords leaves the account its reserve, and what is spoken for. What waits for the next ledger is spent: our own is
-// part of that where the node knows it, and spoken for in any case.
-func affords(order chain.TxRequest, from, open account, st standing, fee bursar.Amount) error {
+// affords checks that the account keeps its reserve and the amounts set aside for other transactions. Transactions
+// pending for the next ledger count as spent: our own are among them if the node knows them, and are set aside in any
+// case.
+func affords(request chain.TxRequest, from, open account, st standing, fee bursar.Amount) error {
 	reserve, err := from.reserve(st)
 	if err != nil {
 		return err
 	}
-	needed, err := bursar.Sum(order.Payments[0].Amount, fee, reserve)
+	needed, err := bursar.Sum(request.Payments[0].Amount, fee, reserve)
 	if err != nil {
 		return err
 	}
-	missing, err := order.Lacks("", from.Balance.Amount, needed)
+	missing, err := request.Lacks("", from.Balance.Amount, needed)
 	if err != nil {
 		return err
 	}
@@ -138,16 +141,16 @@ func affords(order chain.TxRequest, from, open account, st standing, fee bursar.
 	return nil
 }
 
-func (c *Chain) finish(order chain.TxRequest, p payment, st standing, fee bursar.Amount) (chain.UnsignedTx, error) {
+func (c *Chain) finish(request chain.TxRequest, p payment, st standing, fee bursar.Amount) (chain.UnsignedTx, error) {
 	last := st.tip.Height + uint64(c.cfg.Patience)
 	if last > 1<<32-1 || p.Sequence == 0 {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: sequence %d, last ledger %d", errOrder, p.Sequence, last)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: sequence %d, last ledger %d", errRequest, p.Sequence, last)
 	}
 	p.LastLedger = uint32(last)
 	p.Fee, _ = fee.Uint64() // at most Config.MaxFee
-	e := envelope{Key: order.From.Key, Since: uint32(st.tip.Height), Payload: p.encode()}
+	e := envelope{Key: request.From.Key, Since: uint32(st.tip.Height), Payload: p.encode()}
 	return chain.UnsignedTx{
-		Reservations: []string{fmt.Sprintf("%s/%d", order.From.Base, p.Sequence)},
+		Reservations: []string{fmt.Sprintf("%s/%d", request.From.Base, p.Sequence)},
 		Bytes:        e.encode(), Fee: fee, Expires: last,
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Network is which of the ledger's networks is meant. It decides which X-addresses are payable.
+// Network is one of the ledger's networks. It determines which X-addresses are payable.
 type Network string
 
 // The networks.
@@ -19,30 +19,30 @@ const (
 	Private Network = "private" // any other, X-addresses begin with T
 )
 
-// Config is one network. ID and Network are required.
+// Config configures one network. ID and Network are required.
 type Config struct {
 	ID      bursar.ChainID
 	Family  bursar.Family // "xrpl"
 	Network Network
-	// NetworkID is the id of a private network. Zero takes any node whose transactions need not name their network, which
-	// are those with an id up to 1024.
+	// NetworkID is the id of a private network. Zero accepts any node whose transactions need not name their network,
+	// which are those with an id up to 1024.
 	NetworkID uint32
 
-	// MaxFee bounds the fee that is offered, in drops: 50,000. In a rush, a payment that offers less than the open ledger
-	// asks waits in the queue.
+	// MaxFee is the highest fee offered, in drops: 50,000. Under load, a payment that offers less than the open
+	// ledger's fee waits in the queue.
 	MaxFee bursar.Amount
 	// Patience is how many ledgers after the newest one a payment may still be included: 60, about four minutes.
 	Patience uint32
 
 	Pace       time.Duration // 4 s: a ledger closes every three to five seconds
-	MaxPending int           // 10, which is what a node's queue takes of one account
+	MaxPending int           // 10, as many as a node's queue accepts from one account
 }
 
-// lastBareNetwork is the highest network id whose transactions do not carry it (XLS-37,
+// lastBareNetwork is the highest network id whose transactions do not contain it (XLS-37,
 // telNETWORK_ID_MAKES_TX_NON_CANONICAL).
 const lastBareNetwork = 1024
 
-// maxPatience keeps the ledgers that Expired has searched within what `tx` takes (1000).
+// maxPatience keeps the range of ledgers that Expired searches within the limit of `tx` (1000).
 const maxPatience = 900
 
 func (cfg Config) withDefaults() (Config, error) {
@@ -72,7 +72,7 @@ func setDefault[T comparable](field *T, value T) {
 func (cfg Config) validate(networkID uint32) error {
 	switch {
 	case cfg.ID == "" || strings.ContainsAny(string(cfg.ID), " /"):
-		return errors.New("an id without spaces and slashes is required")
+		return errors.New("the chain id is missing, or has spaces or slashes")
 	case len(cfg.Family) > 255:
 		return errors.New("the family's name is too long")
 	case cfg.Network != Mainnet && cfg.Network != Testnet && cfg.Network != Private:
@@ -80,9 +80,9 @@ func (cfg Config) validate(networkID uint32) error {
 	case cfg.NetworkID != networkID:
 		return fmt.Errorf("%s has network id %d", cfg.Network, networkID)
 	case cfg.Patience < 4 || cfg.Patience > maxPatience:
-		return fmt.Errorf("the patience must lie between 4 and %d ledgers", maxPatience)
+		return fmt.Errorf("the patience must be between 4 and %d ledgers", maxPatience)
 	case maxDrops.Less(cfg.MaxFee):
-		return errors.New("the highest fee is more than there is")
+		return errors.New("the highest fee exceeds the maximum supply of XRP")
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 
 var _ chain.Historian = (*Chain)(nil)
 
-// Expired reports that a payment can be in no ledger any more: its last one has been validated, and a node has searched
-// every ledger in which it could stand, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
-// keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned
-// where all lack some.
+// Expired reports whether a payment can be in no ledger any more: its last ledger has been validated, and a node has
+// searched every ledger that may contain it, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
+// keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned if
+// all lack some.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	gone, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	return gone, err
 }
 
-// errHistory says that a node lacks a ledger in which a payment could stand.
-var errHistory = errors.New("the node does not keep all ledgers in which the payment could be")
+// errHistory means that a node lacks a ledger that may contain a payment.
+var errHistory = errors.New("the node lacks some of the ledgers that may contain the payment")
 
 func (c *Chain) expiredOn(ctx context.Context, s *rpc.Session, since uint64, p payment, id hash) (bool, error) {
 	st, err := c.stand(ctx, s)
@@ -54,23 +54,25 @@ func (c *Chain) expiredOn(ctx context.Context, s *rpc.Session, since uint64, p p
 	case err != nil || known && answer.Validated:
 		return false, err
 	case !st.held.covers(since, uint64(p.LastLedger)):
-		return false, fmt.Errorf("%w: %d to %d are needed, it keeps %.80q", errHistory, since, p.LastLedger, st.held.String())
+		return false, fmt.Errorf("%w: ledgers %d to %d are needed, the node keeps %.80q", errHistory, since,
+			p.LastLedger, st.held.String())
 	case known: // the node remembers it from when it was sent
 		return unused(ctx, s, p)
 	case !answer.Searched:
-		return false, fmt.Errorf("%w: it has not searched all from %d to %d", errHistory, since, p.LastLedger)
+		return false, fmt.Errorf("%w: the node has not searched all ledgers from %d to %d", errHistory, since,
+			p.LastLedger)
 	}
 	return true, nil
 }
 
-// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a
-// load balancer the account may be told by a node that has not come so far: that proves nothing.
+// unused reports whether no transaction at all has used a payment's sequence, up to its last ledger. Behind a load
+// balancer the answer about the account may come from a node that is behind: that proves nothing.
 func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 	from, err := validatedAccount(ctx, s, p.Account.String())
 	return err == nil && from.exists && from.in >= p.LastLedger && from.Sequence <= p.Sequence, err
 }
 
-// Outcome says what became of a payment, by whichever endpoint keeps the history.
+// Outcome returns what became of a payment, from any endpoint that keeps the history.
 func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return c.findOn(ctx, s, txID)

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// own tells a transaction of ours from one that somebody else made with a key of ours, whatever its type: one that
-// moves nothing, such as AccountSet, SetRegularKey or SignerListSet, is an external spend too. So is what took XRP from
-// an account of ours by another's transaction, such as the cashing of a check that our key signed.
+// own distinguishes a transaction of ours from one that somebody else made with one of our keys, whatever its type: one
+// that moves nothing, such as AccountSet, SetRegularKey or SignerListSet, is an external spend too. So is a transaction
+// of somebody else that took XRP from one of our accounts, such as the cashing of a check that our key signed.
 func (w *scanner) own(tx *transaction) error {
 	id := tx.Hash.String()
 	if w.watch.Sent(id) {
@@ -49,12 +49,12 @@ func (w *scanner) own(tx *transaction) error {
 	return nil
 }
 
-// maxClaims is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
+// maxReservations is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
 const maxReservations = 1000
 
-// reservations are the sequences that a transaction used up of an account: those by which the account's next one rose,
-// of which a TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its
-// own as well.
+// reservations returns the sequences of an account that a transaction used up: those by which the account's next one
+// rose, of which a TicketCreate takes several, or the ticket that it used instead of one. A failed transaction uses up
+// its own as well.
 func (tx *transaction) reservations(base string) (resources []string) {
 	if tx.Account != base {
 		return nil
@@ -78,8 +78,8 @@ func (tx *transaction) reservations(base string) (resources []string) {
 	return resources
 }
 
-// outflow is which accounts gained what an account lost, in the order of the entries and no more than that. What went
-// into an escrow, a payment channel or an offer is nobody's gain yet.
+// outflow returns the accounts that gained an account's loss, in the order of the entries and no more than the loss.
+// XRP that went into an escrow, a payment channel or an offer is nobody's gain yet.
 func (tx *transaction) outflow(from string, lost bursar.Amount) []chain.Payment {
 	var all chain.Gathered
 	for _, node := range tx.Meta.Nodes {
@@ -90,7 +90,7 @@ func (tx *transaction) outflow(from string, lost bursar.Amount) []chain.Payment 
 		}
 		have := after.Balance.Amount
 		if tx.feePayer() == to {
-			have, _ = have.Add(tx.Fee.Amount) // of all XRP there is
+			have, _ = have.Add(tx.Fee.Amount) // the sum is at most all XRP
 		}
 		gained := have.SubOrZero(before.Balance.Amount)
 		if lost.Less(gained) {

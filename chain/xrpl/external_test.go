@@ -16,7 +16,7 @@ func paid(to string, tag *uint32, drops uint64) chain.Payment {
 	return p
 }
 
-// renumbered is an AccountRoot of ours whose next sequence rose.
+// renumbered returns an AccountRoot of ours whose next sequence rose.
 func renumbered(before, after uint64, from, to int) object {
 	node := root(ours, before, after)
 	entry := node["ModifiedNode"].(object)
@@ -30,8 +30,8 @@ type externalCase struct {
 	want []chain.ExternalSpend
 }
 
-// externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one
-// with a ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
+// externalCases follow rippled: an AccountRoot's Sequence rises in every transaction of the account except one with a
+// ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
 func externalCases() map[string]externalCase {
 	us := func(more object) object {
 		fields := object{"Account": ours, "Destination": third, "Sequence": 8}
@@ -68,23 +68,24 @@ func externalCases() map[string]externalCase {
 			object{"CreatedNode": object{
 				"LedgerEntryType": "Escrow", "NewFields": object{"Account": ours, "Destination": third,
 					"Amount": "5000000"}}}), spend(eighth, 12)},
-		"our account leaves": {of("AccountDelete", us(object{"Fee": "200000"}), object{"DeletedNode": object{
+		"our account is deleted": {of("AccountDelete", us(object{"Fee": "200000"}), object{"DeletedNode": object{
 			"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": ours, "Balance": "0", "Sequence": 9},
 			"PreviousFields": object{"Balance": "5200000",
 				"Sequence": 8}}}, received), spend(eighth, 200_000, paid(third, nil, 5_000_000))},
 		"a check of ours is cashed": {of("CheckCash", object{"Account": third}, root(ours, 20_000_000, 15_000_000),
 			root(third, 1_000_000, 5_999_988)), spend(nil, 0, paid(third, nil, 5_000_000))},
-		"an offer of ours is taken": {of("OfferCreate", object{"Account": stranger}, root(ours, 20_000_000, 18_000_000),
-			root(stranger, 1_000_000, 2_999_988)), spend(nil, 0, paid(stranger, nil, 2_000_000))},
-		"we pay the fee of another": {pay(object{"Account": stranger, "Destination": third, "Delegate": ours}, "7000000",
+		"an offer of ours is taken": {of("OfferCreate", object{"Account": outsider}, root(ours, 20_000_000, 18_000_000),
+			root(outsider, 1_000_000, 2_999_988)), spend(nil, 0, paid(outsider, nil, 2_000_000))},
+		"we pay the fee of another": {pay(object{"Account": outsider, "Destination": third, "Delegate": ours},
+			"7000000",
 			root(ours, 20_000_000, 19_999_988), root(third, 1_000_000, 8_000_000)), spend(nil, 12)},
-		"another pays the fee of ours": {pay(us(object{"Delegate": stranger}), "5000000",
+		"another pays the fee of ours": {pay(us(object{"Delegate": outsider}), "5000000",
 			renumbered(20_000_000, 15_000_000, 8, 9), received), spend(eighth, 0, paid(third, nil, 5_000_000))},
 	}
 }
 
-// An external spend is reported with all that it moved and used up, so that a database that does not remember its own
-// transactions recognises them, whatever the transaction's type.
+// An external spend is reported with everything that it moved and used up, so that a database that lost its own
+// transactions recognizes them, whatever the transaction's type.
 func TestExternalSpendsShowTheirContents(t *testing.T) {
 	t.Parallel()
 	for name, test := range externalCases() {

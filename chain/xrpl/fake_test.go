@@ -27,7 +27,7 @@ const first = 100
 // fake is a scripted node.
 type fake struct {
 	mu       sync.Mutex
-	ledgers  []object // as `ledger` tells them, transactions included
+	ledgers  []object // as `ledger` returns them, transactions included
 	complete string
 	script   map[string]func(params object) object // results; a member "error" makes one an error
 	asked    map[string]int
@@ -54,7 +54,7 @@ func (f *fake) open(t testing.TB) *Chain {
 	return c
 }
 
-// add appends a ledger whose header is right.
+// add appends a ledger with a valid header.
 func (f *fake) add(txs ...object) object {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *fake) add(txs ...object) object {
 	list := []any{}
 	for i, tx := range txs {
 		l["transaction_hash"] = fakeHash("root", len(f.ledgers))
-		whole := object{"hash": fakeHash("tx", len(f.ledgers), i), "Fee": "12", "Account": stranger, "Sequence": 1,
+		whole := object{"hash": fakeHash("tx", len(f.ledgers), i), "Fee": "12", "Account": outsider, "Sequence": 1,
 			"unheardOf": object{"of": 1}}
 		for key, value := range tx {
 			whole[key] = value
@@ -90,7 +90,7 @@ func (f *fake) add(txs ...object) object {
 	return l
 }
 
-// reseal makes a ledger's hash fit its header.
+// reseal recomputes a ledger's hash from its header.
 func reseal(l object) {
 	var h header
 	l["ledger_hash"] = hash{}.String()
@@ -106,10 +106,10 @@ func reseal(l object) {
 
 func fakeHash(kind string, n ...int) string { return sha512Half(fmt.Sprint(kind, n)).String() }
 
-// Accounts of the fake ledger, and a watch on ours.
+// The accounts of the fake ledger, and a watch on ours.
 var (
 	ours     = accountID{1}.String()
-	stranger = accountID{2}.String()
+	outsider = accountID{2}.String()
 	third    = accountID{3}.String()
 )
 
@@ -117,7 +117,7 @@ func (f *fake) ref(i int) chain.BlockRef {
 	return chain.BlockRef{Height: first + uint64(i), Hash: f.ledgers[i]["ledger_hash"].(string)}
 }
 
-// after reads all that follows the first ledger.
+// after reads all ledgers after the first one.
 func (f *fake) after(t testing.TB, sent ...string) ([]chain.Block, error) {
 	t.Helper()
 	watch := chaintest.NewWatch(ours)
@@ -125,14 +125,14 @@ func (f *fake) after(t testing.TB, sent ...string) ([]chain.Block, error) {
 	return f.open(t).After(t.Context(), f.ref(0), 100, watch)
 }
 
-// reset forgets what was asked.
+// reset clears the recorded requests.
 func (f *fake) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.asked)
 }
 
-// calls is how often the node was asked.
+// calls returns how often the node was asked.
 func (f *fake) calls() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,10 +165,10 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 			result["status"] = "error"
 		}
 	}
-	_ = json.NewEncoder(w).Encode(object{"result": result}) // the client judges what arrives
+	_ = json.NewEncoder(w).Encode(object{"result": result}) // the client checks what arrives
 }
 
-// usual is how an honest node answers.
+// usual returns an honest node's answer.
 func (f *fake) usual(method string, params object) object {
 	newest := first + len(f.ledgers) - 1
 	switch method {
@@ -193,7 +193,7 @@ func (f *fake) usual(method string, params object) object {
 	return object{"error": "unknownCmd"}
 }
 
-// root is an AccountRoot that changed from before to after; before 0 is one that was made.
+// root returns an AccountRoot that changed from before to after; if before is 0, it was created.
 func root(base string, before, after uint64) object {
 	entry := object{"LedgerEntryType": "AccountRoot",
 		"FinalFields": object{"Account": base, "Balance": fmt.Sprint(after), "Sequence": 9}}
@@ -210,7 +210,7 @@ func root(base string, before, after uint64) object {
 	return object{"ModifiedNode": entry}
 }
 
-// transfer is what is expected of one.
+// transfer returns an expected transfer.
 func transfer(at int, tag *uint32, amount uint64) chain.Transfer {
 	address := bursar.Address{Base: ours}
 	if tag != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blameless fails the test if the only endpoint has been found at fault.
+// blameless fails the test if the only endpoint counted as faulty.
 func blameless(t *testing.T, c *Chain) {
 	t.Helper()
 	if s := c.Stats()[0]; s.Faults != 0 || s.State != rpc.StateUp {
@@ -19,12 +19,13 @@ func blameless(t *testing.T, c *Chain) {
 	}
 }
 
-// Behind a load balancer another node may answer than the one before. What it does not have yet is no news.
-func TestANodeBehindIsNoNews(t *testing.T) {
+// Behind a load balancer another node may answer than before. A ledger that it does not have yet means that there is
+// nothing new.
+func TestANodeThatIsBehindHasNothingNew(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		lag  func(f *fake)
-		last int // place of the last ledger read; 9: none that the node knows
+		last int // index of the last ledger read; 9: none that the node knows
 	}{
 		"behind what was read": {func(*fake) {}, 9},
 		"the next is missing": {func(f *fake) {
@@ -59,8 +60,8 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 	}
 }
 
-// What is missing in the middle of a reading ends it there.
-func TestReadingStopsAtWhatIsMissing(t *testing.T) {
+// A missing ledger in the middle of a read ends the read there.
+func TestReadingStopsAtAMissingLedger(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for range 4 {
@@ -80,9 +81,9 @@ func TestReadingStopsAtWhatIsMissing(t *testing.T) {
 	blameless(t, c)
 }
 
-// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the
-// same, and where there is another one, that is used.
-func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
+// A ledger that a node announces but never returns is an error after a while. A single endpoint is asked again all the
+// same, and if there is another one, that one is used.
+func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {
 		f, now := newFake(t), time.Unix(1_700_000_000, 0)
@@ -115,7 +116,7 @@ func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 	}
 }
 
-// Where another endpoint has what one lacks, that one is used.
+// If another endpoint has the ledgers that one lacks, the other one is used.
 func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	t.Parallel()
 	pruned, whole := newFake(t), newFake(t)
@@ -139,8 +140,8 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger,
-// one for the ledger and two for where the node stands.
+// A follower requests the head, reads the following ledgers, and repeats until there are no more: three calls for each
+// ledger, one for the ledger and two for the node's standing.
 func TestCallsForOneLedger(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -174,7 +175,7 @@ func TestCallsForOneLedger(t *testing.T) {
 	}
 }
 
-// What an announcement wakes must see the new ledger, whatever was asked a moment ago.
+// A call after an announcement must see the new ledger, whatever was requested a moment ago.
 func TestANewLedgerIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -200,8 +201,8 @@ func TestANewLedgerIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-// A node that warns of too much load is asked for one ledger at a time.
-func TestALoadWarningIsHeeded(t *testing.T) {
+// A node that sends a load warning is asked for one ledger at a time.
+func TestALoadWarningSlowsTheReading(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for range 6 {
@@ -219,7 +220,7 @@ func TestALoadWarningIsHeeded(t *testing.T) {
 	}
 }
 
-// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never
+// An account that a node behind a load balancer returns as of an older ledger does not prove that a payment was never
 // included.
 func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 	t.Parallel()

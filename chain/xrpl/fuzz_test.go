@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// Whatever parses is canonical: its own text parses to the same, and the bytes behind an address have one text.
+// Every parsed address is canonical: its own text parses to the same address, and the bytes of an address have one
+// text.
 func FuzzParseAddress(f *testing.F) {
 	v := loadVectors(f)
 	for _, x := range v.XAddress {
@@ -37,7 +38,7 @@ func FuzzParseAddress(f *testing.F) {
 	})
 }
 
-// Whatever an unsigned transaction's bytes say, they say it in one way, and what is signed is what is shown.
+// Every accepted unsigned transaction has one encoding, and its signature covers what Inspect shows.
 func FuzzInspect(f *testing.F) {
 	for _, v := range loadVectors(f).Payments {
 		p, err := parsePayment(unhex(f, v.SignedBlob))
@@ -69,7 +70,7 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// No ledger, however strange, makes the scan panic, or credit nothing or somebody else.
+// No ledger, however unusual, makes the scan panic, credit an amount of zero, or credit somebody else.
 func FuzzLedger(f *testing.F) {
 	node := newFake(f)
 	for _, tx := range []object{
@@ -85,7 +86,7 @@ func FuzzLedger(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var l ledger
-		if unmarshal(raw, &l) != nil || l.order() != nil {
+		if unmarshal(raw, &l) != nil || l.sort() != nil {
 			return
 		}
 		watch := chaintest.NewWatch(ours)

@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head pass between comparisons of all nodes' heights.
+// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
 const surveyEvery = 10
 
 // Head returns the newest validated ledger, which is final.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
 		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
 			st, err := c.stand(ctx, s)
 			return st.tip.Height, err
@@ -33,7 +33,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
-// pin chooses a node and asks where it stands.
+// pin chooses a node and requests its standing.
 func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
 	return s, st, err
 }
 
-// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is
-// an error.
+// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one
+// gives an error.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	ref, err := c.at(ctx, height)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Chain) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return h.ref(), err
 }
 
-// found is what is used of `tx`.
+// found is the used part of the answer of `tx`.
 type found struct {
 	status
 	Hash      hash  `json:"hash"`
@@ -81,8 +81,8 @@ type found struct {
 	Validated bool  `json:"validated"`
 }
 
-// Find returns the validated ledger that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in
-// none. A node that holds a part of the ledger's history answers for that part.
+// Find returns the validated ledger that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
+// transaction hash. A node with part of the ledger's history answers for that part.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	ref, err := c.find(ctx, txID)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *Chain) findOn(ctx context.Context, s *rpc.Session, txID string) (chain.
 	return h.ref(), err
 }
 
-// lookUp asks for a transaction, within a range of ledgers if one is given, and reports whether the node has it, in a
-// validated ledger or not yet. When it has not, Searched says whether every ledger of the range was looked through.
+// lookUp requests a transaction, within a range of ledgers if one is given, and reports whether the node has it, in a
+// validated ledger or not yet. If not, Searched says whether the node searched every ledger of the range.
 func lookUp(ctx context.Context, s *rpc.Session, id hash, within params) (answer found, known bool, err error) {
 	with := params{"transaction": id.String(), "binary": true}
 	for key, value := range within {
@@ -134,7 +134,7 @@ func lookUp(ctx context.Context, s *rpc.Session, id hash, within params) (answer
 	case err != nil:
 		return found{}, false, err
 	case answer.Hash != id:
-		return found{}, false, s.Fail(fmt.Errorf("transaction %s instead of %s", answer.Hash, id))
+		return found{}, false, s.Fail(fmt.Errorf("got transaction %s instead of %s", answer.Hash, id))
 	}
 	return answer, true, nil
 }

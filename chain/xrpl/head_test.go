@@ -18,7 +18,7 @@ func TestHeadIsTheNewestWholeLedger(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		complete string
-		want     int // place of the ledger; -1: an error
+		want     int // index of the ledger; -1: an error
 	}{
 		"all":                   {"100-103", 3},
 		"with an old gap":       {"5-50,52-101,103", 3},
@@ -84,7 +84,7 @@ func TestLinks(t *testing.T) {
 	for _, height := range []uint64{100, 102} {
 		_, err := c.After(t.Context(), chain.BlockRef{Height: height, Hash: fakeHash("other")}, 10, watch)
 		if !errors.Is(err, chain.ErrOffChain) {
-			t.Errorf("after a strange ledger %d: %v", height, err)
+			t.Errorf("after an unknown ledger %d: %v", height, err)
 		}
 	}
 	f.ledgers[2]["parent_hash"] = fakeHash("elsewhere")
@@ -97,7 +97,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("ledgers that do not follow each other: %v", err)
 	}
 	f, c = fresh()
-	f.ledgers[1]["parent_hash"] = fakeHash("elsewhere") // its own ledger 100 still is the one that we know
+	f.ledgers[1]["parent_hash"] = fakeHash("elsewhere") // its own ledger 100 is still the known one
 	reseal(f.ledgers[1])
 	f.ledgers[2]["parent_hash"] = f.ledgers[1]["ledger_hash"]
 	reseal(f.ledgers[2])
@@ -159,13 +159,13 @@ func TestFind(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
-		"no id":          {Network: Mainnet},
-		"no network":     {ID: "xrpl"},
-		"a main net id":  {ID: "xrpl", Network: Mainnet, NetworkID: 5},
-		"a test net id":  {ID: "xrpl", Network: Testnet, NetworkID: 2},
-		"no patience":    {ID: "xrpl", Network: Mainnet, Patience: 1},
-		"much patience":  {ID: "xrpl", Network: Mainnet, Patience: 5000},
-		"an id of parts": {ID: "x/y", Network: Mainnet},
+		"no id":                      {Network: Mainnet},
+		"no network":                 {ID: "xrpl"},
+		"an id other than mainnet's": {ID: "xrpl", Network: Mainnet, NetworkID: 5},
+		"an id other than testnet's": {ID: "xrpl", Network: Testnet, NetworkID: 2},
+		"too little patience":        {ID: "xrpl", Network: Mainnet, Patience: 1},
+		"too much patience":          {ID: "xrpl", Network: Mainnet, Patience: 5000},
+		"an id of parts":             {ID: "x/y", Network: Mainnet},
 	} {
 		if _, err := NewRules(cfg); err == nil {
 			t.Errorf("%s: taken", name)

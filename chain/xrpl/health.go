@@ -12,15 +12,15 @@ import (
 var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
-	futureLedger = 30 * time.Second // close times are rounded to 10 s, and agreed upon by clocks that differ
-	rareLedger   = 2 * time.Minute  // without a validated ledger means that the node is behind
-	shortMemory  = 1000             // ledgers, about an hour: what a node should hold
+	futureLedger = 30 * time.Second // close times are rounded to 10 s, and validators' clocks differ
+	rareLedger   = 2 * time.Minute  // a longer time without a validated ledger means that the node is behind
+	shortMemory  = 1000             // ledgers, about an hour: a node should have this many
 )
 
-// inSync are the states in which rippled follows the network (server_info, server_state). Clio tells none.
+// inSync are the states in which rippled follows the network (server_info, server_state). Clio reports none.
 var inSync = []string{"", "full", "validating", "proposing"}
 
-// CheckHealth asks every node what it is: version, state, the validated ledger, and which ledgers it holds.
+// CheckHealth checks every node: version, state, the validated ledger, and which ledgers it has.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -45,16 +45,16 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 		r.Good(chain.CheckVersion, "rippled %.40s", info.Rippled)
 	}
 	if !slices.Contains(inSync, info.State) {
-		r.Bad(chain.CheckSync, "wait until its server_state is full", "it is %.40q", info.State)
+		r.Bad(chain.CheckSync, "wait until its server_state is full", "its state is %.40q", info.State)
 	}
 	if info.Validated == nil || info.Validated.Index == 0 {
-		r.Bad(chain.CheckFinality, "wait until it has synced with its validators; see its [validators_file]", "%v",
+		r.Bad(chain.CheckFinality, "wait until it has synced with its validators; check its [validators_file]", "%v",
 			errNothingValidated)
 		return
 	}
 	tip := uint64(info.Validated.Index)
 	r.Good(chain.CheckFinality, "validated is ledger %d", tip)
-	checkHeld(r, info.Complete, tip)
+	checkLedgers(r, info.Complete, tip)
 	if h, err := headerAt(ctx, s, tip); err != nil {
 		r.Unasked(chain.CheckClock, err)
 	} else {
@@ -62,7 +62,7 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	}
 }
 
-// checkNetworkID tells by what the node's network is known.
+// checkNetworkID reports what identifies the node's network.
 func (c *Chain) checkNetworkID(ctx context.Context, s *rpc.Session, r *chain.Report, answer serverInfo) {
 	proven, err := c.checkNetwork(ctx, s, answer)
 	id := answer.Info.NetworkID
@@ -72,19 +72,19 @@ func (c *Chain) checkNetworkID(ctx context.Context, s *rpc.Session, r *chain.Rep
 	case id != nil:
 		r.Good(chain.CheckChain, "network %d", *id)
 	case proven:
-		r.Good(chain.CheckChain, "mainnet, proven by its ledgers: it tells no network_id")
+		r.Good(chain.CheckChain, "mainnet, proven by its ledgers: the node reports no network_id")
 	default:
 		r.Warn(chain.CheckChain,
 			"set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network "+
-				"is never taken for this one",
-			"it tells no network_id, and nothing that it has proves its network: it is taken as configured")
+				"is never mistaken for this one",
+			"the node reports no network_id, and nothing that it has proves its network: the configured one is assumed")
 	}
 }
 
-func checkHeld(r *chain.Report, complete string, tip uint64) {
+func checkLedgers(r *chain.Report, complete string, tip uint64) {
 	held, err := parseRanges(complete)
 	if err != nil {
-		r.Bad(chain.CheckHistory, "see what answers at this address: it is no rippled", "%v", err)
+		r.Bad(chain.CheckHistory, "check what answers at this URL: it is not a rippled", "%v", err)
 		return
 	}
 	newest, any := held.upTo(tip)
@@ -102,8 +102,8 @@ func checkHeld(r *chain.Report, complete string, tip uint64) {
 	if newest-first < shortMemory && first > 2 {
 		r.Warn(chain.CheckHistory,
 			"set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage",
-			"it holds ledgers without a gap from %d on only", first)
+			"the node has ledgers without a gap only from %d on", first)
 		return
 	}
-	r.Good(chain.CheckHistory, "it holds ledgers without a gap from %d on", first)
+	r.Good(chain.CheckHistory, "the node has ledgers without a gap from %d on", first)
 }

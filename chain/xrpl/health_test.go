@@ -33,14 +33,14 @@ func TestCheckHealth(t *testing.T) {
 		}, want: append(well[:2:2], "finality failed: no validated ledger")},
 		"empty": {change: func(i object) {
 			i["complete_ledgers"] = "empty"
-		}, want: but(3, "history failed: lacks ledgers")},
+		}, want: but(3, "history failed: a gap in its ledgers")},
 		"far behind": {change: func(i object) {
 			i["complete_ledgers"] = "2-90"
 		}, want: but(3, "history failed: validated 101, complete")},
 		"forgetful": {change: func(i object) {
 			i["complete_ledgers"] = "2-90,95-101"
-		}, want: but(3, "history warning: from 95 on only")},
-		"another thing": {change: func(i object) {
+		}, want: but(3, "history warning: only from 95 on")},
+		"no list of ledgers": {change: func(i object) {
 			i["complete_ledgers"] = "all"
 		}, want: but(3, "history failed: not a list of ranges")},
 		"in the past": {later: -time.Minute, want: but(4, "clock failed: 1m0s ahead")},
@@ -66,7 +66,7 @@ func TestCheckHealth(t *testing.T) {
 }
 
 // A node that does not answer is one finding.
-func TestHealthCheckANodeThatIsAway(t *testing.T) {
+func TestHealthCheckOfAnUnreachableNode(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.script["server_info"] = func(object) object { return object{"error": "noNetwork"} }

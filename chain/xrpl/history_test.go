@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// keeping is a node at the tip that keeps some ledgers, and looks for a payment in those.
+// keeping returns a node at the tip that keeps some ledgers, and searches them for a payment.
 func keeping(t *testing.T, complete, txID string, includedIn int) *fake {
 	t.Helper()
 	f := paying(t, nil, object{})
@@ -30,7 +30,7 @@ func keeping(t *testing.T, complete, txID string, includedIn int) *fake {
 	return f
 }
 
-// away is an endpoint that cannot be asked.
+// away returns an endpoint that is unreachable.
 func away(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -48,8 +48,9 @@ func openAt(t *testing.T, urls ...string) *Chain {
 	return c
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
-// gone; an endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
+// A proof that a pruned node cannot give, another one may give. History is gone only if every endpoint answers and
+// keeps too little; an unreachable endpoint may keep it. None of that prevents following the chain through a pruned
+// node.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	unsigned, tx := signed(t, paying(t, nil, object{}).open(t))
@@ -62,10 +63,10 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 		pruned bool
 		fails  bool
 	}{
-		"another keeps it": {second: whole, gone: true},
-		"all are pruned":   {second: "150-170", pruned: true, fails: true},
-		"another is away":  {down: true, fails: true},
-		"it is included":   {second: whole, in: 120},
+		"another keeps it":       {second: whole, gone: true},
+		"all are pruned":         {second: "150-170", pruned: true, fails: true},
+		"another is unreachable": {down: true, fails: true},
+		"it is included":         {second: whole, in: 120},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,10 +81,10 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 			}
 			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) ||
 				!containsText(err, strings.TrimPrefix(first.url, "http://"))) {
-				t.Fatalf("it does not say which ledgers are needed, which are kept and where: %v", err)
+				t.Fatalf("the error does not say which ledgers are needed, which are kept and where: %v", err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {
-				t.Fatal("a pruned node is put aside")
+				t.Fatal("a pruned node got a cool-down")
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}

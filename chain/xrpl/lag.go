@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// patience is how long a node may lack a ledger that it says to have. Behind a load balancer another node has answered,
-// which has not received it yet: that is no news, and no fault of the endpoint. What lasts longer is a node that never
-// shows it.
+// patience is how long a node may lack a ledger that it has announced. Behind a load balancer another node has
+// answered, which has not received the ledger yet: there is nothing new, and the endpoint is not at fault. If it takes
+// longer, the node never returns the ledger.
 const patience = 10 * time.Second
 
-// fresh is how many ledgers below the newest another node behind a load balancer may lack. More is no lag.
+// fresh is how many ledgers below the newest another node behind a load balancer may lack. More is not a lag.
 const fresh = 20
 
-// lag remembers since when endpoints have lacked a ledger that they say to have.
+// lag remembers since when endpoints have lacked a ledger that they announced.
 type lag struct {
 	mu    sync.Mutex
 	since map[string]time.Time
 }
 
-// lasts notes that an endpoint lacks a ledger, and reports whether it has shown none for too long.
+// lasts records that an endpoint lacks a ledger, and reports whether it has returned none for too long.
 func (l *lag) lasts(endpoint string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +34,7 @@ func (l *lag) lasts(endpoint string, now time.Time) bool {
 	return now.Sub(since) >= patience
 }
 
-// over notes that an endpoint has shown the ledgers that follow.
+// over records that an endpoint has returned the following ledgers.
 func (l *lag) over(endpoint string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,12 +32,12 @@ func (h header) ref() chain.BlockRef {
 	return chain.BlockRef{Height: uint64(h.Index), Hash: h.Hash.String()}
 }
 
-// rippleEpoch is 2000-01-01 in Unix seconds, from which the ledger counts.
+// rippleEpoch is 2000-01-01 in Unix seconds, the start of the ledger's time.
 const rippleEpoch = 946_684_800
 
 func (h header) time() time.Time { return time.Unix(int64(h.Close)+rippleEpoch, 0).UTC() }
 
-// computed is the hash of a header's fields (rippled's LedgerHeader.cpp).
+// computed returns the hash of a header's fields (rippled's LedgerHeader.cpp).
 func (h header) computed() hash {
 	native, _ := h.Native.Uint64() // at most 10^17
 	b := binary.BigEndian.AppendUint32(nil, uint32(h.Index))
@@ -48,23 +48,24 @@ func (h header) computed() hash {
 	return sha512Half("LWR\x00", append(b, h.Resolution, h.Flags))
 }
 
-// transaction is of any type: what its type adds is not looked at. What a payment asked for is not even decoded.
+// transaction is a transaction of any type: fields specific to a type are ignored. The requested amount of a payment is
+// not even decoded.
 type transaction struct {
 	Hash        hash   `json:"hash"`
 	Type        string `json:"TransactionType"`
 	Account     string `json:"Account"`
-	Delegate    word   `json:"Delegate"` // bears the fee in the account's stead (XLS-75)
+	Delegate    word   `json:"Delegate"` // pays the fee instead of the account (XLS-75)
 	Destination word   `json:"Destination"`
 	Tag         number `json:"DestinationTag"`
 	Fee         drops  `json:"Fee"`
-	Sequence    number `json:"Sequence"` // 0 where a ticket is used
+	Sequence    number `json:"Sequence"` // 0 if a ticket is used
 	Ticket      number `json:"TicketSequence"`
 	Meta        *meta  `json:"metaData"`
 }
 
 func (tx *transaction) succeeded() bool { return tx.Meta.Result == "tesSUCCESS" }
 
-// meta is what a transaction did.
+// meta is the effect of a transaction.
 type meta struct {
 	Result    string         `json:"TransactionResult"`
 	Place     uint32         `json:"TransactionIndex"`
@@ -72,14 +73,14 @@ type meta struct {
 	Delivered jsontext.Value `json:"delivered_amount"`
 }
 
-// change is one entry of the ledger's state that came, changed or went.
+// change is one entry of the ledger's state that was created, modified or deleted.
 type change struct {
 	Created  *entry `json:"CreatedNode"`
 	Modified *entry `json:"ModifiedNode"`
 	Deleted  *entry `json:"DeletedNode"`
 }
 
-// entry is what is used of one, whatever its type.
+// entry is the used part of an entry of any type.
 type entry struct {
 	Type     string `json:"LedgerEntryType"`
 	New      fields `json:"NewFields"`
@@ -87,8 +88,8 @@ type entry struct {
 	Previous fields `json:"PreviousFields"`
 }
 
-// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a
-// Check, an Escrow or a PayChannel who gets it. In entries of other types the same names mean other things, or nothing.
+// fields are the used fields of an entry: of an AccountRoot the account, its balance and its next sequence, of a Check,
+// an Escrow or a PayChannel the receiver. In entries of other types the same names mean other things, or nothing.
 type fields struct {
 	Account     word   `json:"Account"`
 	Balance     amount `json:"Balance"`
@@ -116,15 +117,16 @@ type ledgerAnswer struct {
 }
 
 var (
-	errOtherLedger  = errors.New("another ledger than asked for")
-	errHeader       = errors.New("the ledger's hash does not fit its header")
+	errOtherLedger  = errors.New("the node returned another ledger than requested")
+	errHeader       = errors.New("the ledger's hash does not match its header")
 	errNotValidated = errors.New("the ledger is not validated")
-	// errOpen says that a node shows its open ledger for the height, for it is behind: rippled does so without an error.
+	// errOpen means that a node returned its open ledger for the height, because it is behind: rippled does so without
+	// an error.
 	errOpen    = fmt.Errorf("%w: %w", errLacks, errNotValidated)
-	errPartial = errors.New("a part of the ledger is missing")
+	errPartial = errors.New("part of the ledger is missing")
 )
 
-// check compares a header with what was asked for and with its own hash.
+// check compares a header with the request and with its own hash.
 func (h header) check(height uint64, validated bool) error {
 	switch {
 	case !validated:
@@ -137,29 +139,30 @@ func (h header) check(height uint64, validated bool) error {
 	return nil
 }
 
-// order sorts the transactions as they were applied, and finds a list that is not whole: each has a place of its own.
-func (l *ledger) order() error {
+// sort sorts the transactions as they were applied, and detects an incomplete list: each transaction has its own
+// position.
+func (l *ledger) sort() error {
 	if (len(l.Txs) == 0) != (l.TxRoot == hash{}) {
 		return fmt.Errorf("%w: %d transactions below root %s", errPartial, len(l.Txs), l.TxRoot)
 	}
 	for i := range l.Txs {
 		tx := &l.Txs[i]
 		if tx.Meta == nil || tx.Meta.Result == "" || tx.Account == "" || tx.Type == "" {
-			return fmt.Errorf("%w: of transaction %s", errPartial, tx.Hash)
+			return fmt.Errorf("%w: the metadata of transaction %s", errPartial, tx.Hash)
 		}
 	}
 	slices.SortFunc(l.Txs, func(a, b transaction) int { return int(a.Meta.Place) - int(b.Meta.Place) })
 	seen := map[hash]bool{}
 	for i := range l.Txs {
 		if place := l.Txs[i].Meta.Place; int(place) != i || seen[l.Txs[i].Hash] {
-			return fmt.Errorf("%w: transaction %d stands at place %d", errPartial, place, i)
+			return fmt.Errorf("%w: transaction %d has position %d", errPartial, place, i)
 		}
 		seen[l.Txs[i].Hash] = true
 	}
 	return nil
 }
 
-// headerAt asks for a validated ledger's header at a height that the node has said to hold.
+// headerAt requests a validated ledger's header at a height that the node has announced.
 func headerAt(ctx context.Context, s *rpc.Session, height uint64) (header, error) {
 	var answer headerAnswer
 	if err := ask(ctx, s, "ledger", params{"ledger_index": height}, &answer); err != nil {
@@ -171,7 +174,7 @@ func headerAt(ctx context.Context, s *rpc.Session, height uint64) (header, error
 	return answer.Ledger, nil
 }
 
-// ledgerAt asks for a whole validated ledger.
+// ledgerAt requests a complete validated ledger.
 func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, error) {
 	var answer ledgerAnswer
 	with := params{"ledger_index": height, "transactions": true, "expand": true, "owner_funds": false}
@@ -181,7 +184,7 @@ func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, erro
 	l := &answer.Ledger
 	err := l.check(height, answer.Validated)
 	if err == nil {
-		err = l.order()
+		err = l.sort()
 	}
 	if err != nil {
 		return nil, unsound(s, fmt.Errorf("ledger %d: %w", height, err))
@@ -189,7 +192,7 @@ func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, erro
 	return l, nil
 }
 
-// unsound is the fault of a node that shows something else than a ledger. One that is behind is at no fault.
+// unsound handles a node that returns something other than the ledger: a node that is behind is not at fault.
 func unsound(s *rpc.Session, err error) error {
 	if errors.Is(err, errLacks) {
 		return err
@@ -197,7 +200,7 @@ func unsound(s *rpc.Session, err error) error {
 	return s.Fail(err)
 }
 
-// lacking is what a refusal to show a ledger means: a node that does not have it, or one that is at fault.
+// lacking handles a refusal to return a ledger: the node does not have it, or is at fault.
 func lacking(s *rpc.Session, err error) error {
 	var answered *nodeError
 	switch {

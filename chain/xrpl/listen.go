@@ -14,7 +14,8 @@ import (
 
 var _ chain.Listener = (*Chain)(nil)
 
-// silence is after which time without a ledger a subscription is taken for broken. A ledger closes every four seconds.
+// silence is how long there may be no ledger before a subscription counts as broken. A ledger closes every four
+// seconds.
 const silence = time.Minute
 
 // Listen subscribes to validated ledgers over a WebSocket: the stream "ledger" sends a ledgerClosed for each (xrpld,
@@ -25,7 +26,7 @@ func (c *Chain) Listen(ctx context.Context, url string, announced func()) error 
 		announced)
 }
 
-// readStream says what a message of the WebSocket means.
+// readStream returns the meaning of a message of the WebSocket.
 func readStream(message []byte) (push.Kind, error) {
 	var said struct {
 		Type    string `json:"type"`
@@ -34,11 +35,11 @@ func readStream(message []byte) (push.Kind, error) {
 		Message string `json:"error_message"`
 	}
 	if err := json.Unmarshal(message, &said, jsontext.AllowDuplicateNames(true)); err != nil {
-		return push.Other, fmt.Errorf("a message cannot be read: %w", err)
+		return push.Other, fmt.Errorf("read message: %w", err)
 	}
 	switch {
 	case said.Status == "error":
-		return push.Other, fmt.Errorf("subscribe is refused: %.60s %.200s", said.Error, said.Message)
+		return push.Other, fmt.Errorf("the node refuses to subscribe: %.60s %.200s", said.Error, said.Message)
 	case said.Type == "ledgerClosed":
 		return push.Announcement, nil
 	case said.Type == "response" && said.Status == "success":

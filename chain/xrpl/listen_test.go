@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc/push/pushtest"
 )
 
-// What xrpld answers (xrpl.org, subscribe, "Ledger Stream").
+// The answers of xrpld (xrpl.org, subscribe, "Ledger Stream").
 const (
 	xrpldAccepts = `{"id":1,"result":{"fee_base":10,"ledger_hash":"60EBABF55F6AB58864242CADA0B24FBEA027F2426917F39CA56576B335C0065A","ledger_index":8819951,` +
 		`"ledger_time":463782770,"load_base":256,"load_factor":256,"reserve_base":10000000,"reserve_inc":2000000},"status":"success","type":"response"}`
@@ -19,11 +19,11 @@ const (
 		`"request":{"command":"subscribe","id":1,"streams":["ledger"]}}`
 )
 
-func TestListenHearsLedgers(t *testing.T) {
+func TestListenReceivesLedgers(t *testing.T) {
 	t.Parallel()
 	url := pushtest.WebSocket(t, func(asked string) []string {
 		if want := `{"id":1,"command":"subscribe","streams":["ledger"]}`; asked != want {
-			t.Errorf("it asks %s, want %s", asked, want)
+			t.Errorf("the request is %s, want %s", asked, want)
 		}
 		return []string{xrpldAccepts, xrpldLedger, `{"type":"serverStatus"}`, xrpldLedger}
 	})
@@ -39,9 +39,9 @@ func TestListenHearsLedgers(t *testing.T) {
 	}
 }
 
-func TestListenTellsRefusals(t *testing.T) {
+func TestListenReportsRefusals(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "cannot be read"} {
+	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "read message"} {
 		url := pushtest.WebSocket(t, func(string) []string { return []string{answer} })
 		if err := newFake(t).open(t).Listen(t.Context(), url, func() {
 			t.Error("announced")

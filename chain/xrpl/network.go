@@ -8,35 +8,35 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// A node tells its network_id only where its [network_id] is configured, which a main net node does not need (xrpld
-// 3.0, NetworkOPs.cpp and cfg/xrpld-example.cfg; Clio 2.3 copies it from the node that it forwards to). Otherwise its
-// data tell.
+// A node reports its network_id only if its [network_id] is configured, which a mainnet node does not need (xrpld 3.0,
+// NetworkOPs.cpp and cfg/xrpld-example.cfg; Clio 2.3 copies it from the node that it forwards to). Otherwise its data
+// show the network.
 
 // evidence is what a node's data prove about the network that it serves.
 type evidence int
 
 const (
 	noEvidence  evidence = iota
-	provesMain           // it has a ledger of the main net
-	provesOther          // it lacks what every node of the main net has
+	provesMain           // it has a ledger of mainnet
+	provesOther          // it lacks an entry that every mainnet node has
 )
 
 // mainPage is the entry of the ledger's state that lists the hashes of the ledgers 256, 512, …, 65,280. Every state
-// since then holds it, so a node that has discarded all history answers for it too (xrpld 3.0: keylet::skip,
+// since then contains it, so a node that has discarded all history can return it too (xrpld 3.0: keylet::skip,
 // SHA-512Half of "\0s" and a number of 32 bits; Ledger::updateSkipList).
 const mainPage = "692ECE2D61FD5074F298DC168177CA6E17B7282B9630E606AE519D7FE32B5940"
 
-// pin is a ledger of the main net whose hash has been published.
+// pin is a mainnet ledger whose hash has been published.
 type pin struct {
 	height uint64
 	hash   string
 }
 
-// listed is the pin that mainPage is judged by: the last that stands in the state of ledger 40,000, which is a test
-// file of ripple-binary-codec (test/fixtures/ledger-full-40000.json in XRPLF/xrpl.js).
+// listed is the pin that mainPage is compared with: the last in the state of ledger 40,000, which is a test file of
+// ripple-binary-codec (test/fixtures/ledger-full-40000.json in XRPLF/xrpl.js).
 var listed = pin{39_936, "EE15773B6C898386E770E3613E28A8BE0D365F933648CA9AC4828AD67C998B71"}
 
-// pins are ledgers by whose header a node is judged that has them, where it does not answer for entries of the state.
+// pins are ledgers whose headers identify the network of a node that has them, if it returns no entries of the state.
 // Sources: 32570 is the oldest that exists, in rubblelabs/ripple (websockets/commands_test.go) and the explorers; 38129
 // and 40000 are test files of ripple-binary-codec.
 func pins() []pin {
@@ -47,24 +47,24 @@ func pins() []pin {
 	}
 }
 
-var errNoNetworkID = errors.New("the node does not tell its network id")
+var errNoNetworkID = errors.New("the node does not report its network id")
 
-// checkNetwork compares the network that a node serves with the configured one. proven is false where the node tells no
-// network_id and its data prove nothing: then it is taken for what is configured.
+// checkNetwork compares the network that a node serves with the configured one. proven is false if the node reports no
+// network_id and its data prove nothing: then the configured network is assumed.
 func (r *Rules) checkNetwork(ctx context.Context, s *rpc.Session, answer serverInfo) (proven bool, err error) {
 	info := answer.Info
 	if info.NetworkID != nil {
 		return true, r.checkID(*info.NetworkID, info.Validated)
 	}
 	if r.cfg.NetworkID > lastBareNetwork {
-		// Its transactions carry the id, and a node without one refuses them all (xrpld 3.0, Transactor.cpp, preflight0).
-		// Clio leaves the id out while it cannot reach its node.
+		// Its transactions contain the id, and a node without one refuses them all (xrpld 3.0, Transactor.cpp,
+		// preflight0). Clio omits the id while it cannot reach its node.
 		if info.Clio != "" {
 			return false, errNoNetworkID
 		}
-		return false, r.wrong("network 0, for it has no [network_id]")
+		return false, r.wrong("network 0, since it has no [network_id]")
 	}
-	held, _ := parseRanges(info.Complete) // what cannot be read is judged where it is used
+	held, _ := parseRanges(info.Complete) // a malformed list is reported where it is used
 	found, err := proveMain(ctx, s, held)
 	if err != nil {
 		return false, fmt.Errorf("which network it serves: %w", err)
@@ -89,8 +89,8 @@ func (r *Rules) checkID(id uint32, newest *validatedLedger) error {
 	return r.checkHeight(newest)
 }
 
-// mainnetPast is a ledger that the main net passed in March 2025. A fresh ledger of somebody's own has network id 0
-// too, and is told apart by its height.
+// mainnetPast is a ledger that mainnet passed in March 2025. A fresh private ledger has network id 0 too, and is
+// distinguished by its height.
 const mainnetPast = 95_000_000
 
 func (r *Rules) checkHeight(newest *validatedLedger) error {
@@ -114,7 +114,7 @@ type entryAnswer struct {
 	} `json:"node"`
 }
 
-// proveMain asks for what proves the main net. What a node refuses to tell proves nothing.
+// proveMain requests the data that prove mainnet. A refusal proves nothing.
 func proveMain(ctx context.Context, s *rpc.Session, held ranges) (evidence, error) {
 	var page entryAnswer
 	err := inquire(ctx, s, "ledger_entry", params{"index": mainPage, "ledger_index": "validated"}, &page)
@@ -150,7 +150,7 @@ func proveByHeader(ctx context.Context, s *rpc.Session, held ranges) (evidence, 
 		case err != nil:
 			return noEvidence, err
 		case answer.Ledger.check(known.height, answer.Validated) != nil:
-			continue // judged where ledgers are read
+			continue // reported where ledgers are read
 		case answer.Ledger.Hash.String() != known.hash:
 			return provesOther, nil
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// mainHashes is the recorded entry of the main net's state that lists the hashes of its first ledgers.
+// mainHashes returns the recorded entry of mainnet's state that lists the hashes of its first ledgers.
 func mainHashes(t testing.TB) object {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/main-hashes.json")
@@ -27,7 +27,7 @@ func mainHashes(t testing.TB) object {
 	return recorded.Node
 }
 
-// serving is a fake node of some network. id nil: it tells none, which is how xrpld comes (3.0, NetworkOPs.cpp).
+// serving is a fake node of some network. id nil: it reports none, which is xrpld's default (3.0, NetworkOPs.cpp).
 type serving struct {
 	id     any
 	height int
@@ -69,7 +69,7 @@ func (n serving) start(t testing.TB) *fake {
 	return f
 }
 
-// oldest is the header of the main net's oldest ledger (rubblelabs/ripple, websockets/commands_test.go).
+// oldest returns the header of mainnet's oldest ledger (rubblelabs/ripple, websockets/commands_test.go).
 func oldest() object {
 	return object{
 		"ledger_index": "32570", "ledger_hash": "4109C6F2045FC7EFF4CDE8F9905D19C28820D86304080FF886B299F0206E42B5",
@@ -81,7 +81,7 @@ func oldest() object {
 	}
 }
 
-// Which network a node serves it tells by its id, by its data where it tells none, and by its height.
+// A node's network is identified by its id, by its data if it reports no id, and by its height.
 func TestWrongNetworksAreRefused(t *testing.T) {
 	t.Parallel()
 	listing := func(change func(node object)) object {
@@ -92,7 +92,7 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 		return object{"index": mainPage, "node": node, "validated": true}
 	}
 	elsewhere := listing(func(node object) { node["Hashes"].([]any)[155] = fakeHash("elsewhere") })
-	begun := listing(func(node object) { node["Hashes"] = node["Hashes"].([]any)[:100] })
+	shortHistory := listing(func(node object) { node["Hashes"] = node["Hashes"].([]any)[:100] })
 	closed := object{"error": "noPermission"}
 	young := oldest()
 	young["close_time"] = 410_325_680
@@ -102,35 +102,35 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 		network Network
 		id      uint32
 		serves  serving
-		want    string // "": it is taken; wrong: it is of another network; unsure: it cannot be asked now
+		want    string // "": accepted; wrong: it is of another network; unsure: the check is not possible now
 	}{
-		"main net by its id":               {Mainnet, 0, serving{id: 0, height: mainnetPast}, ""},
-		"a fresh ledger with main's id":    {Mainnet, 0, serving{id: 0, height: 100}, wrong},
-		"the test net":                     {Mainnet, 0, serving{id: 1, height: mainnetPast}, wrong},
-		"a default node of main":           {Mainnet, 0, serving{height: mainnetPast, entry: listing(nil)}, ""},
-		"a default node of another":        {Mainnet, 0, serving{height: mainnetPast}, wrong},
-		"a default node with another past": {Mainnet, 0, serving{height: mainnetPast, entry: elsewhere}, wrong},
-		"a default node with a short past": {Mainnet, 0, serving{height: mainnetPast, entry: begun}, wrong},
+		"mainnet by its id":                 {Mainnet, 0, serving{id: 0, height: mainnetPast}, ""},
+		"a fresh ledger with mainnet's id":  {Mainnet, 0, serving{id: 0, height: 100}, wrong},
+		"testnet":                           {Mainnet, 0, serving{id: 1, height: mainnetPast}, wrong},
+		"a default mainnet node":            {Mainnet, 0, serving{height: mainnetPast, entry: listing(nil)}, ""},
+		"a default node of another network": {Mainnet, 0, serving{height: mainnetPast}, wrong},
+		"a default node with another past":  {Mainnet, 0, serving{height: mainnetPast, entry: elsewhere}, wrong},
+		"a default node with a short past":  {Mainnet, 0, serving{height: mainnetPast, entry: shortHistory}, wrong},
 		"a node with all history": {Mainnet, 0,
 			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, ""},
-		"all history on the test net": {Testnet, 1,
+		"all history on testnet": {Testnet, 1,
 			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, wrong},
-		"one that proves nothing":            {Mainnet, 0, serving{height: mainnetPast, entry: closed}, ""},
-		"one that proves nothing and is low": {Mainnet, 0, serving{height: 100, entry: closed}, wrong},
+		"a node that proves nothing":                 {Mainnet, 0, serving{height: mainnetPast, entry: closed}, ""},
+		"a node that proves nothing at a low height": {Mainnet, 0, serving{height: 100, entry: closed}, wrong},
 		"another's header at a pin": {Mainnet, 0,
 			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: young}}, wrong},
-		"the test net by its id":            {Testnet, 1, serving{id: 1, height: 100}, ""},
-		"main net's id on the test net":     {Testnet, 1, serving{id: 0, height: 100}, wrong},
-		"a default node on the test net":    {Testnet, 1, serving{height: 100}, ""},
-		"main's ledgers on the test net":    {Testnet, 1, serving{height: mainnetPast, entry: listing(nil)}, wrong},
-		"any private one":                   {Private, 0, serving{id: 0, height: 100}, ""},
-		"any private one with an id":        {Private, 0, serving{id: 1024, height: 100}, ""},
-		"any private one without":           {Private, 0, serving{height: 100}, ""},
-		"one that must name its network":    {Private, 0, serving{id: 1025, height: 100}, wrong},
-		"a network of its own":              {Private, 21338, serving{id: 21338, height: 100}, ""},
-		"its neighbour":                     {Private, 21338, serving{id: 21337, height: 100}, wrong},
-		"a node that cannot take its id":    {Private, 21338, serving{height: 100}, wrong},
-		"a Clio that cannot reach its node": {Private, 21338, serving{height: 100, clio: true}, unsure},
+		"testnet by its id":                  {Testnet, 1, serving{id: 1, height: 100}, ""},
+		"mainnet's id on testnet":            {Testnet, 1, serving{id: 0, height: 100}, wrong},
+		"a default node on testnet":          {Testnet, 1, serving{height: 100}, ""},
+		"mainnet's ledgers on testnet":       {Testnet, 1, serving{height: mainnetPast, entry: listing(nil)}, wrong},
+		"any private network":                {Private, 0, serving{id: 0, height: 100}, ""},
+		"any private network with an id":     {Private, 0, serving{id: 1024, height: 100}, ""},
+		"any private network without an id":  {Private, 0, serving{height: 100}, ""},
+		"an id that transactions must name":  {Private, 0, serving{id: 1025, height: 100}, wrong},
+		"a network of its own":               {Private, 21338, serving{id: 21338, height: 100}, ""},
+		"its neighbour":                      {Private, 21338, serving{id: 21337, height: 100}, wrong},
+		"a node that does not accept the id": {Private, 21338, serving{height: 100}, wrong},
+		"a Clio that cannot reach its node":  {Private, 21338, serving{height: 100, clio: true}, unsure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,13 +143,13 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 			_, err = c.Head(t.Context())
 			var other *rpc.WrongChainError
 			if errors.As(err, &other) != (test.want == wrong) || (err != nil) != (test.want != "") {
-				t.Errorf("it is %v", err)
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}
 }
 
-// The pins agree with the recorded data: the entry's place, its hash, and the headers' own hashes.
+// The pins match the recorded data: the entry's index, its hash, and the headers' own hashes.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	if got := sha512Half("\x00s", []byte{0, 0, 0, 0}); got.String() != mainPage {
@@ -163,11 +163,11 @@ func TestPins(t *testing.T) {
 		t.Errorf("the oldest pin is %+v", known)
 	}
 	if listed.height%256 != 0 {
-		t.Errorf("ledger %d is in no list", listed.height)
+		t.Errorf("ledger %d is not in the list", listed.height)
 	}
 }
 
-// A node that tells no id and proves nothing is explained by the health check.
+// The health check explains a node that reports no id and proves nothing.
 func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -176,8 +176,9 @@ func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 	}{
 		"proven": {serving{height: mainnetPast, entry: object{"node": mainHashes(t), "validated": true}},
 			"chain ok: mainnet, proven by its ledgers"},
-		"not proven":  {serving{height: mainnetPast, entry: object{"error": "noPermission"}}, "chain warning: network_id"},
-		"told by its": {serving{id: 0, height: mainnetPast}, "chain ok: network 0"},
+		"not proven": {serving{height: mainnetPast, entry: object{"error": "noPermission"}},
+			"chain warning: network_id"},
+		"by its id": {serving{id: 0, height: mainnetPast}, "chain ok: network 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// payment is a transaction of type Payment that delivers XRP: the only kind made here.
+// payment is a transaction of type Payment that delivers XRP: the only type that this adapter makes.
 type payment struct {
-	NetworkID   uint32 // 0: not named
+	NetworkID   uint32 // 0: absent
 	Flags       uint32
 	Sequence    uint32
 	Tag         *uint32
@@ -23,10 +23,10 @@ type payment struct {
 	Destination accountID
 }
 
-// fullyCanonical is the flag tfFullyCanonicalSig. The flag beside it that would make a payment partial is never set.
+// fullyCanonical is the flag tfFullyCanonicalSig. The adjacent flag, which would make a payment partial, is never set.
 const fullyCanonical = 0x8000_0000
 
-// Field headers: type in the upper half, field code in the lower, or in a byte of its own from 16 on. They stand in the
+// Field headers: type in the upper half, field code in the lower, or in a byte of its own from 16 on. They are in the
 // order of (type, code), which is the order of the encoding (rippled's SField.cpp).
 const (
 	fieldType        = 0x12   // UInt16 2
@@ -47,11 +47,11 @@ const (
 	typePayment = 0
 	// positiveXRP marks an Amount as drops (bit 63 clear) above zero (bit 62).
 	positiveXRP = 1 << 62
-	// maxDER is the longest canonical signature: two numbers of 33 bytes.
+	// maxDER is the maximum length of a canonical signature: two numbers of 33 bytes.
 	maxDER = 72
 )
 
-// encode writes the one encoding of a payment.
+// encode returns the only encoding of a payment.
 func (p *payment) encode() []byte {
 	b := []byte{fieldType, 0, typePayment}
 	u32 := func(header int, value uint32) {
@@ -83,12 +83,12 @@ func (p *payment) encode() []byte {
 
 var errPayment = errors.New("not a payment of XRP")
 
-// parsePayment reads what encode wrote, and nothing else: no other field, order or length.
+// parsePayment reads the output of encode and refuses anything else: no other field, order or length.
 func parsePayment(raw []byte) (payment, error) {
 	r := reader{left: raw}
 	var p payment
 	if !r.is(fieldType) || r.u16() != typePayment {
-		return p, fmt.Errorf("%w: it is of another type", errPayment)
+		return p, fmt.Errorf("%w: it is a transaction of another type", errPayment)
 	}
 	if r.is(fieldNetworkID) {
 		p.NetworkID = r.u32()
@@ -123,7 +123,7 @@ func parsePayment(raw []byte) (payment, error) {
 	return p, nil
 }
 
-// reader takes fields off a serialized transaction. After the first mistake everything it returns is zero.
+// reader takes fields from a serialized transaction. After the first error everything it returns is zero.
 type reader struct {
 	left []byte
 	bad  bool
@@ -139,7 +139,7 @@ func (r *reader) take(n int) []byte {
 	return part
 }
 
-// is takes a field's header if it is the next one.
+// is consumes a field's header if it is the next one.
 func (r *reader) is(header int) bool {
 	if header > 0xff {
 		if len(r.left) < 2 || int(binary.BigEndian.Uint16(r.left)) != header {
@@ -161,7 +161,7 @@ func (r *reader) u16() uint16 { return binary.BigEndian.Uint16(r.take(2)) }
 
 func (r *reader) u32() uint32 { return binary.BigEndian.Uint32(r.take(4)) }
 
-// drops reads a positive amount of XRP, at most all there is.
+// drops reads a positive amount of XRP, at most the total supply.
 func (r *reader) drops() uint64 {
 	value := binary.BigEndian.Uint64(r.take(8))
 	amount := value &^ positiveXRP

@@ -12,11 +12,11 @@ import (
 )
 
 var (
-	errToken   = errors.New("this chain has no token contracts")
-	errTooDear = errors.New("the network asks for a higher fee than is allowed")
+	errToken      = errors.New("this chain has no token contracts")
+	errFeeTooHigh = errors.New("the network asks for a higher fee than is allowed")
 )
 
-// Quote returns the fee that a payment would offer now. The destination is looked at in the newest validated ledger.
+// Quote returns the fee that a payment would offer now. It reads the destination in the newest validated ledger.
 func (c *Chain) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, p)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Chain) quote(ctx context.Context, p chain.Payment) (bursar.Amount, erro
 	return c.offer(ctx, s, c.cfg.MaxFee)
 }
 
-// refuse judges a payment by itself.
+// refuse checks a payment without a node.
 func (c *Chain) refuse(p chain.Payment) error {
 	_, err := parseClassic(p.Address.Base)
 	switch {
@@ -50,14 +50,15 @@ func (c *Chain) refuse(p chain.Payment) error {
 	case p.Amount.IsZero():
 		return &chain.RefusedError{Below: true, Reason: "the smallest payment is 0.000001 XRP"}
 	case maxDrops.Less(p.Amount):
-		return &chain.RefusedError{Reason: "the amount is more than there is"}
-	case slices.Contains(nobodys(), p.Address.Base), c.cfg.Network != Private && p.Address.Base == genesisAccount:
-		return &chain.RefusedError{Reason: "nobody holds the key of the address"}
+		return &chain.RefusedError{Reason: "the amount exceeds the maximum supply of XRP"}
+	case slices.Contains(keylessAddresses(), p.Address.Base),
+		c.cfg.Network != Private && p.Address.Base == genesisAccount:
+		return &chain.RefusedError{Reason: "no key controls the address"}
 	}
 	return nil
 }
 
-// refuseDestination judges a payment by what its receiver is now.
+// refuseDestination checks a payment against the current state of its receiver.
 func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st standing, p chain.Payment) error {
 	to, err := validatedAccount(ctx, s, p.Address.Base)
 	switch {
@@ -73,14 +74,14 @@ func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st standi
 	case to.Flags&requireTag != 0 && !p.Address.HasMemo:
 		return &chain.RefusedError{Reason: "the address needs a destination tag"}
 	case to.Flags&depositAuth != 0:
-		return &chain.RefusedError{Reason: "the address takes payments from authorised senders only"}
+		return &chain.RefusedError{Reason: "the address accepts payments from authorized senders only"}
 	case to.Flags&disallowXRP != 0:
-		return &chain.RefusedError{Reason: "the address asks not to be sent XRP"}
+		return &chain.RefusedError{Reason: "the address does not accept XRP"}
 	}
 	return nil
 }
 
-// feeAnswer is what is used of `fee`.
+// feeAnswer is the used part of the answer of `fee`.
 type feeAnswer struct {
 	status
 	Drops struct {
@@ -90,8 +91,8 @@ type feeAnswer struct {
 	} `json:"drops"`
 }
 
-// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a
-// fee cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
+// offer returns a fifth more than the open ledger's fee, so that a payment stays valid if the load rises a little; a
+// fee cannot be raised later. If that exceeds the limit, offer returns the limit, as long as the queue accepts it.
 func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) (bursar.Amount, error) {
 	var answer feeAnswer
 	if err := ask(ctx, s, "fee", nil, &answer); err != nil {
@@ -103,11 +104,11 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) 
 		return bursar.Amount{}, err
 	}
 	if least.IsZero() {
-		return bursar.Amount{}, s.Fail(fmt.Errorf("fee: %w: the base fee is nothing", errAnswer))
+		return bursar.Amount{}, s.Fail(fmt.Errorf("fee: %w: the base fee is zero", errAnswer))
 	}
 	wanted := most(raised, least)
 	if limit.Less(least) {
-		return bursar.Amount{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: least, Limit: limit})
+		return bursar.Amount{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: least, Limit: limit})
 	}
 	if limit.Less(wanted) {
 		return limit, nil

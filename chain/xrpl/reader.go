@@ -33,8 +33,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
-// BlockOn reads the validated ledger at a height through one endpoint, by what After does. It returns chain.ErrNoBlock
-// where the endpoint has none there: above its newest, or below what it keeps.
+// BlockOn reads the validated ledger at a height through one endpoint, in the same way as After. It returns
+// chain.ErrNoBlock if the endpoint has none there: above its newest, or below its oldest.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watc
 	if err != nil {
 		return chain.Block{}, err
 	}
-	if height > st.tip.Height { // the next one is shown while it is open
+	if height > st.tip.Height { // the node already returns the next one while it is open
 		return chain.Block{}, chain.ErrNoBlock
 	}
 	l, err := ledgerAt(ctx, s, height)

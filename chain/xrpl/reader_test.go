@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Each endpoint is read by itself, and shows what the follower reads.
+// Each endpoint is read separately, and returns the ledgers that the follower reads.
 func TestEndpointsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
 	ahead, pruned := newFake(t), newFake(t)

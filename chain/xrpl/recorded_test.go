@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// recordedTx is a transaction of a public network as nodes have told it, and what it brought to an account.
+// recordedTx is a recorded transaction of a public network, and what it brought to an account.
 type recordedTx struct {
 	Source string
 	Want   struct {
@@ -35,8 +35,8 @@ func recordedTxs(t *testing.T) []recordedTx {
 	return file.Recorded
 }
 
-// What nodes of public networks have told about every way in which XRP arrives, or does not. Each transaction is put
-// alone into a ledger: its place there is the only thing that is not as it was recorded.
+// Recorded answers of public networks' nodes for every way in which XRP is delivered, or is not. Each transaction is
+// alone in a ledger: only its position differs from the recording.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -64,7 +64,7 @@ func TestRecordedTransactions(t *testing.T) {
 				want = []chain.Transfer{{TxID: r.Transaction["hash"].(string), Address: address, Amount: amount}}
 			}
 			if got := blocks[0].Transfers; len(got) != len(want) || len(want) == 1 && got[0] != want[0] {
-				t.Errorf("it brought %+v, want %+v", got, want)
+				t.Errorf("the transfers are %+v, want %+v", got, want)
 			}
 		})
 	}
@@ -76,13 +76,13 @@ func TestRecordedTransactions(t *testing.T) {
 	}
 }
 
-// A payment inside a Batch stands in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed,
-// and its metadata names the Batch.
-func TestInnerTransactionsOfABatchArrive(t *testing.T) {
+// A payment inside a Batch is in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed, and
+// its metadata names the Batch.
+func TestInnerTransactionsOfABatchAreCredited(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(
-		object{"TransactionType": "Batch", "Account": stranger, "Fee": "40",
+		object{"TransactionType": "Batch", "Account": outsider, "Fee": "40",
 			"RawTransactions": []any{object{"RawTransaction": object{"TransactionType": "Payment"}}}},
 		with(pay(object{"Fee": "0", "SigningPubKey": "", "Flags": 0x4000_0000, "DestinationTag": 7}, "7000000",
 			root(ours, 20_000_000, 27_000_000)),
@@ -94,6 +94,6 @@ func TestInnerTransactionsOfABatchArrive(t *testing.T) {
 	}
 	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) ||
 		got.Address.Memo != 7 {
-		t.Errorf("it brought %+v", got)
+		t.Errorf("the transfers are %+v", got)
 	}
 }

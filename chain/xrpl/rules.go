@@ -10,7 +10,8 @@ import (
 
 var _ chain.Signable = (*Rules)(nil)
 
-// Rules is the part of the chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+// Rules is the part of the chain that needs no node: addresses, and reading and signing unsigned transactions. A signer
+// uses it alone.
 type Rules struct {
 	cfg Config
 }
@@ -24,7 +25,7 @@ func NewRules(cfg Config) (*Rules, error) {
 	return &Rules{cfg: cfg}, nil
 }
 
-// Check is rpc.Config.Check: the node must serve the configured network, a *rpc.WrongChainError otherwise.
+// Check is rpc.Config.Check: the node must serve the configured network; otherwise the error is a *rpc.WrongChainError.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	var answer serverInfo
 	if err := ask(ctx, s, "server_info", nil, &answer); err != nil {

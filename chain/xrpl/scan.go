@@ -10,14 +10,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// scanner walks one ledger. Each address is asked about once.
+// scanner evaluates one ledger. It looks up each address once.
 type scanner struct {
 	watch chain.Watch
 	known map[string]bool
 	out   chain.Block
 }
 
-// scan tells what a ledger did to watched addresses. An error is a contradiction in the node's answer.
+// scan returns a ledger's effects on watched addresses. An error means a contradiction in the node's answer.
 func scan(l *ledger, watch chain.Watch) (chain.Block, error) {
 	w := &scanner{watch: watch, known: map[string]bool{},
 		out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
@@ -27,7 +27,7 @@ func scan(l *ledger, watch chain.Watch) (chain.Block, error) {
 			return chain.Block{}, fmt.Errorf("transaction %s: %w", tx.Hash, err)
 		}
 		if !tx.succeeded() {
-			continue // a tec result takes the fee and delivers nothing
+			continue // a tec result costs the fee and delivers nothing
 		}
 		if err := w.gains(tx); err != nil {
 			return chain.Block{}, fmt.Errorf("transaction %s: %w", tx.Hash, err)
@@ -46,12 +46,12 @@ func (w *scanner) pays(base string) bool {
 }
 
 var (
-	errNoDelivered = errors.New("a payment does not say what it delivered")
-	errDelivered   = errors.New("what was delivered is not what the balance gained")
+	errNoDelivered = errors.New("a payment has no delivered_amount")
+	errDelivered   = errors.New("the delivered amount differs from the balance change")
 )
 
 // gains adds the XRP that each watched account gained, whatever the transaction's type: payments, checks, escrows,
-// payment channels, deleted accounts, and types that are yet to come.
+// payment channels, deleted accounts, and future types.
 func (w *scanner) gains(tx *transaction) error {
 	accounted := false
 	for _, node := range tx.Meta.Nodes {
@@ -82,7 +82,7 @@ func (w *scanner) gains(tx *transaction) error {
 }
 
 // delivered compares a payment's delivered_amount with the receiver's gain. An object is an issued currency or an MPT,
-// of which the receiver gains no XRP. Amount and DeliverMax may say more: a partial payment delivers less.
+// which brings the receiver no XRP. Amount and DeliverMax may be higher: a partial payment delivers less.
 func (tx *transaction) delivered(gain bursar.Amount) error {
 	told := tx.Meta.Delivered
 	switch told.Kind() {
@@ -104,8 +104,8 @@ func (tx *transaction) delivered(gain bursar.Amount) error {
 	return fmt.Errorf("%w: %.80s and %s", errDelivered, told, gain)
 }
 
-// moved returns a watched account that an entry is of, and how much its balance rose or fell through others: the fee
-// that it paid itself is no loss to what came in. Base is empty for every other entry.
+// moved returns the watched account of an entry, and how much its balance rose or fell because of others: the fee that
+// the account itself paid does not reduce what it received. Base is empty for every other entry.
 func (w *scanner) moved(tx *transaction, node change) (base string, gain, loss bursar.Amount, err error) {
 	after, before := node.account()
 	base = string(after.Account)
@@ -114,9 +114,9 @@ func (w *scanner) moved(tx *transaction, node change) (base string, gain, loss b
 	}
 	switch {
 	case !after.Balance.there:
-		return base, gain, loss, fmt.Errorf("%w: an account without a balance", errPartial)
+		return base, gain, loss, fmt.Errorf("%w: the balance of an account", errPartial)
 	case after.Balance.bad || before.Balance.bad:
-		return base, gain, loss, fmt.Errorf("%w: of account %s", errDrops, base)
+		return base, gain, loss, fmt.Errorf("%w: account %s", errDrops, base)
 	}
 	had, have := before.Balance.Amount, after.Balance.Amount
 	if tx.feePayer() == base {
@@ -127,7 +127,7 @@ func (w *scanner) moved(tx *transaction, node change) (base string, gain, loss b
 	return base, have.SubOrZero(had), had.SubOrZero(have), nil
 }
 
-// account returns an AccountRoot as it is and as it was. Both are empty for an entry of another type.
+// account returns an AccountRoot after and before the transaction. Both are empty for an entry of another type.
 func (node change) account() (after, before fields) {
 	switch {
 	case node.Created != nil && node.Created.Type == "AccountRoot":
@@ -150,7 +150,7 @@ func (tx *transaction) feePayer() string {
 	return tx.Account
 }
 
-// tagFor returns the tag under which an account was paid: the transaction's own, or that of the check, escrow or
+// tagFor returns the tag under which an account was paid: that of the transaction, or that of the check, escrow or
 // channel that it cashed.
 func (tx *transaction) tagFor(base string) (tag uint32, has bool) {
 	if string(tx.Destination) == base {

@@ -12,7 +12,7 @@ import (
 
 func tagged(n uint32) *uint32 { return &n }
 
-// pay is a payment to us whose Amount promises much more than anything delivers.
+// pay returns a payment to us whose Amount is much higher than anything delivered.
 func pay(more object, delivered any, nodes ...any) object {
 	meta := object{"AffectedNodes": nodes}
 	if delivered != nil {
@@ -26,7 +26,7 @@ func pay(more object, delivered any, nodes ...any) object {
 	return tx
 }
 
-// with adds to a transaction's metadata.
+// with adds members to a transaction's metadata.
 func with(tx object, meta object) object {
 	for key, value := range meta {
 		tx["metaData"].(object)[key] = value
@@ -35,12 +35,12 @@ func with(tx object, meta object) object {
 }
 
 func usd() object {
-	return object{"currency": "USD", "issuer": stranger, "value": "1000000"}
+	return object{"currency": "USD", "issuer": outsider, "value": "1000000"}
 }
 
-// promised is a check, escrow or channel to us.
+// promised returns a check, escrow or channel to us.
 func promised(kind, event string, fields object) object {
-	final := object{"Account": stranger, "Destination": ours}
+	final := object{"Account": outsider, "Destination": ours}
 	for key, value := range fields {
 		final[key] = value
 	}
@@ -55,8 +55,8 @@ func of(kind string, fields object, nodes ...any) object {
 	return tx
 }
 
-// Each line is a rule of the ledger: what came is what was delivered, and nothing else.
-func TestWhatArrives(t *testing.T) {
+// Each line is a rule of the ledger: the transfer is the delivered amount, and nothing else.
+func TestTransfersAreDeliveredAmounts(t *testing.T) {
 	t.Parallel()
 	up, same := root(ours, 20_000_000, 27_000_000), root(ours, 20_000_000, 20_000_000)
 	tests := map[string]struct {
@@ -68,22 +68,22 @@ func TestWhatArrives(t *testing.T) {
 			[]chain.Transfer{transfer(1, tagged(0), 7_000_000)}},
 		"the highest tag": {pay(object{"DestinationTag": 4294967295}, "7000000", up),
 			[]chain.Transfer{transfer(1, tagged(1<<32-1), 7_000_000)}},
-		"the first payment ever": {pay(nil, "27000000", root(ours, 0, 27_000_000)),
+		"the first payment to an account": {pay(nil, "27000000", root(ours, 0, 27_000_000)),
 			[]chain.Transfer{transfer(1, nil, 27_000_000)}},
 		"a partial payment": {pay(object{"Flags": 131072, "DestinationTag": 5}, "7000000", up),
 			[]chain.Transfer{transfer(1, tagged(5), 7_000_000)}},
 		"an issued currency":       {pay(nil, usd(), same), nil},
 		"an issued currency alone": {pay(nil, usd()), nil},
-		"a multi-purpose token": {pay(nil, object{"mpt_issuance_id": "00AA", "value": "9000000"}, root(stranger, 9, 8)),
+		"a multi-purpose token": {pay(nil, object{"mpt_issuance_id": "00AA", "value": "9000000"}, root(outsider, 9, 8)),
 			nil},
 		"a tec result":        {with(pay(nil, "7000000", up), object{"TransactionResult": "tecPATH_PARTIAL"}), nil},
 		"a payment to others": {pay(object{"Destination": third}, "7000000", root(third, 1_000_000, 8_000_000)), nil},
-		"an account that leaves": {of("AccountDelete", object{"Destination": ours, "DestinationTag": 3}, up,
+		"a deleted account": {of("AccountDelete", object{"Destination": ours, "DestinationTag": 3}, up,
 			object{"DeletedNode": object{
-				"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": stranger, "Balance": "0"},
+				"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": outsider, "Balance": "0"},
 				"PreviousFields": object{"Balance": "7200000"}}}),
 			[]chain.Transfer{transfer(1, tagged(3), 7_000_000)}},
-		"a finished escrow": {of("EscrowFinish", object{"Account": third, "Owner": stranger},
+		"a finished escrow": {of("EscrowFinish", object{"Account": third, "Owner": outsider},
 			promised("Escrow", "DeletedNode", object{"DestinationTag": 8, "Amount": "7000000"}), up),
 			[]chain.Transfer{transfer(1, tagged(8), 7_000_000)}},
 		"an escrow without a tag": {of("EscrowFinish", nil, promised("Escrow", "DeletedNode", nil), up),
@@ -98,7 +98,7 @@ func TestWhatArrives(t *testing.T) {
 			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
 		"a failed escrow": {with(of("EscrowFinish", nil, up), object{"TransactionResult": "tecNO_PERMISSION"}),
 			nil},
-		"a type from the future": {of("LoanPay", object{"Destination": object{"x": 1}, "Delegate": 7}, up),
+		"an unknown future type": {of("LoanPay", object{"Destination": object{"x": 1}, "Delegate": 7}, up),
 			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
 		"a pseudo transaction": {of("SetFee", object{"Account": "rrrrrrrrrrrrrrrrrrrrrhoLvTp", "Fee": "0"},
 			object{"ModifiedNode": object{"LedgerEntryType": "FeeSettings"}}), nil},
@@ -107,7 +107,7 @@ func TestWhatArrives(t *testing.T) {
 				"NewFields": object{"Balance": usd(), "Account": ours}}}), nil},
 		"an account threaded only": {pay(nil, usd(), object{"ModifiedNode": object{"LedgerEntryType": "AccountRoot"}}),
 			nil},
-		"Amount of a lying proposal": {pay(object{"Amount": usd(), "SendMax": "9"}, "7000000", up),
+		"a false Amount": {pay(object{"Amount": usd(), "SendMax": "9"}, "7000000", up),
 			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
 	}
 	for name, test := range tests {
@@ -120,17 +120,18 @@ func TestWhatArrives(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, test.want) {
-				t.Fatalf("arrived %+v\nwant %+v", blocks, test.want)
+				t.Fatalf("transfers %+v\nwant %+v", blocks, test.want)
 			}
 			if len(blocks[0].Included)+len(blocks[0].ExternalSpends) != 0 {
-				t.Errorf("a stranger's transaction is %+v %+v", blocks[0].Included, blocks[0].ExternalSpends)
+				t.Errorf("an outsider's transaction counts as ours: %+v %+v", blocks[0].Included,
+					blocks[0].ExternalSpends)
 			}
 		})
 	}
 }
 
-// A check is cashed by its receiver, so the transaction is signed with our key: it is reported, and what it brought is
-// not less for the fee.
+// The receiver cashes a check, so our key signs the transaction: it is reported, and the fee does not reduce the
+// transfer.
 func TestCashedCheck(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -176,7 +177,7 @@ func TestOwnAndExternalTransactions(t *testing.T) {
 	}
 }
 
-// A node that contradicts itself or leaves something out is put aside; nothing of its ledger is believed.
+// A node that contradicts itself or omits something gets a cool-down; nothing of its ledger is believed.
 func TestUnsoundLedgersAreErrors(t *testing.T) {
 	t.Parallel()
 	good := func() object { return pay(nil, "7000000", root(ours, 20_000_000, 27_000_000)) }
@@ -199,25 +200,26 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		"no delivered_amount": {func(f *fake, l object) {
 			delete(tx(l)["metaData"].(object), "delivered_amount")
 		}, errNoDelivered.Error()},
-		"a balance in words": {func(f *fake, l object) {
+		"a balance that is not a number": {func(f *fake, l object) {
 			final(l)["Balance"] = "much"
 		}, errDrops.Error()},
-		"a balance of another thing": {func(f *fake, l object) {
+		"a balance of another type": {func(f *fake, l object) {
 			final(l)["Balance"] = usd()
 		}, errDrops.Error()},
 		"no balance":      {func(f *fake, l object) { delete(final(l), "Balance") }, errPartial.Error()},
 		"no metadata":     {func(f *fake, l object) { delete(tx(l), "metaData") }, errPartial.Error()},
 		"no transactions": {func(f *fake, l object) { l["transactions"] = []any{} }, errPartial.Error()},
-		"transactions not asked for": {func(f *fake, l object) {
+		"transactions that the header does not have": {func(f *fake, l object) {
 			l["transaction_hash"] = hash{}.String()
 			reseal(l)
 		}, errPartial.Error()},
-		"a hole in the list": {func(f *fake, l object) {
+		"a gap in the list": {func(f *fake, l object) {
 			tx(l)["metaData"].(object)["TransactionIndex"] = 1
 		}, errPartial.Error()},
-		"another height":          {func(f *fake, l object) { l["ledger_index"] = "102"; reseal(l) }, errOtherLedger.Error()},
-		"a wrong hash":            {func(f *fake, l object) { l["close_time"] = 1 }, errHeader.Error()},
-		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
+		"another height": {func(f *fake, l object) { l["ledger_index"] = "102"; reseal(l) },
+			errOtherLedger.Error()},
+		"a wrong hash":               {func(f *fake, l object) { l["close_time"] = 1 }, errHeader.Error()},
+		"a fee that is not a number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
 		"only hashes": {func(f *fake, l object) {
 			l["transactions"] = []any{fakeHash("tx")}
 		}, "unmarshal JSON string into Go xrpl.transaction"},
@@ -230,9 +232,10 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		"no status": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"status": ""} }
 		}, errAnswer.Error()},
-		"a gap behind us": {func(f *fake, l object) { f.add(); f.complete = "90-100,102-110" }, errGap.Error()},
-		"nothing at all":  {func(f *fake, l object) { f.complete = "empty" }, errGap.Error()},
-		"no ranges":       {func(f *fake, l object) { f.complete = "1-x" }, errRanges.Error()},
+		"a gap after the last ledger": {func(f *fake, l object) { f.add(); f.complete = "90-100,102-110" },
+			errGap.Error()},
+		"nothing at all": {func(f *fake, l object) { f.complete = "empty" }, errGap.Error()},
+		"no ranges":      {func(f *fake, l object) { f.complete = "1-x" }, errRanges.Error()},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +251,7 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 	}
 }
 
-// final is what the first entry of the first transaction has become.
+// final returns the new state of the first entry of the first transaction.
 func final(l object) object {
 	node := tx(l)["metaData"].(object)["AffectedNodes"].([]any)[0].(object)
 	return node["ModifiedNode"].(object)["FinalFields"].(object)

@@ -19,7 +19,7 @@ func hot() chain.Source {
 	return chain.Source{Key: chain.Hot("xrpl"), Base: accountOf(pub).String(), Pub: hex.EncodeToString(pub)}
 }
 
-// paying is a fake node with a hot account of 100 XRP at sequence 7, and a destination of 5 XRP with some flags.
+// paying returns a fake node with a hot wallet of 100 XRP at sequence 7, and a destination of 5 XRP with some flags.
 func paying(t testing.TB, account, destination object) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -45,7 +45,7 @@ func paying(t testing.TB, account, destination object) *fake {
 	return f
 }
 
-func order(drops uint64, to string) chain.TxRequest {
+func requestOf(drops uint64, to string) chain.TxRequest {
 	address, _ := bursar.SplitMemo(to)
 	return chain.TxRequest{
 		Kind: chain.KindWithdrawal, From: hot(), MaxFee: bursar.Units(2_000_000),
@@ -62,10 +62,10 @@ func TestBuild(t *testing.T) {
 		drops   uint64
 		account object
 		change  func(*chain.TxRequest)
-		want    any // a *string: the claim; an error; or a pointer to an error type
+		want    any // a string: the reservation; an error; or a pointer to an error type
 	}{
 		"the first":             {5_000_000, nil, nil, hot().Base + "/7"},
-		"by our books":          {5_000_000, nil, nonce(9), hot().Base + "/9"},
+		"by our records":        {5_000_000, nil, nonce(9), hot().Base + "/9"},
 		"the same":              {5_000_000, nil, nonce(7), hot().Base + "/7"},
 		"used by somebody else": {5_000_000, nil, nonce(6), chain.ErrExternalNonce},
 		"down to the reserve":   {98_999_988, nil, nil, hot().Base + "/7"},
@@ -78,18 +78,18 @@ func TestBuild(t *testing.T) {
 		"a token": {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
 		"two payments": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.Payments = append(o.Payments, o.Payments[0])
-		}, errOrder},
-		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
-		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
+		}, errRequest},
+		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errRequest},
+		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errRequest},
 		"another public key": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4}))
-		}, errOrder},
-		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
-		"a higher bid":   {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
+		}, errRequest},
+		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errRequest},
+		"a fee bump":     {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := order(test.drops, third+":0")
+			o := requestOf(test.drops, third+":0")
 			if test.change != nil {
 				test.change(&o)
 			}
@@ -97,23 +97,23 @@ func TestBuild(t *testing.T) {
 			switch want := test.want.(type) {
 			case string:
 				if err != nil || len(unsigned.Reservations) != 1 || unsigned.Reservations[0] != want || unsigned.Expires != 160 {
-					t.Fatalf("drafted %+v (%v), want claim %s until 160", unsigned, err, want)
+					t.Fatalf("built %+v (%v), want reservation %s until 160", unsigned, err, want)
 				}
 			case error:
 				if !errors.Is(err, want) {
-					t.Fatalf("drafted with %v, want %v", err, want)
+					t.Fatalf("built with error %v, want %v", err, want)
 				}
 			default:
 				if !errors.As(err, want) {
-					t.Fatalf("drafted with %v, want a %T", err, want)
+					t.Fatalf("built with error %v, want a %T", err, want)
 				}
 			}
 		})
 	}
 }
 
-// What waits in the open ledger is spent; an account that is not there has nothing.
-func TestBuildCountsWhatIsThere(t *testing.T) {
+// Transactions pending in the open ledger count as spent; a missing account has no balance.
+func TestBuildCountsTheAvailableBalance(t *testing.T) {
 	t.Parallel()
 	f := paying(t, nil, object{})
 	usual := f.script["account_info"]
@@ -125,7 +125,7 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		return answer
 	}
 	var funds *chain.NeedsFundsError
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+	if _, err := f.open(t).Build(t.Context(), requestOf(5_000_000, third)); !errors.As(err, &funds) ||
 		funds.Missing != bursar.Units(3_000_012) {
 		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
 	}
@@ -135,16 +135,16 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		}
 		return usual(params)
 	}
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+	if _, err := f.open(t).Build(t.Context(), requestOf(5_000_000, third)); !errors.As(err, &funds) ||
 		funds.Missing != bursar.Units(6_000_012) {
 		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
 	}
 }
 
-// signed is an unsigned transaction with its transaction.
+// signed returns an unsigned transaction and its signed transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	unsigned, err := c.Build(t.Context(), order(5_000_000, third+":7"))
+	unsigned, err := c.Build(t.Context(), requestOf(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestBroadcastVerdicts(t *testing.T) {
 	for _, test := range []struct {
 		result string
 		found  object
-		want   error // errNone; nil: any error that is none of the seam's
+		want   error // errNone; nil: any error that is not one of the chain interface
 	}{
 		{"tesSUCCESS", none, errNone},
 		{"terQUEUED", none, errNone},
@@ -263,8 +263,8 @@ func TestBroadcastErrors(t *testing.T) {
 	}
 }
 
-// A payment has expired only when a ledger after its last one is validated, every ledger in which it could stand was
-// searched, and none has it.
+// A payment has expired only if a ledger after its last one is validated, and every ledger that may contain it was
+// searched without finding it.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	lost := object{"error": "txnNotFound", "searched_all": true}
@@ -276,18 +276,18 @@ func TestExpired(t *testing.T) {
 		want     bool
 		fails    bool
 	}{
-		"too early":            {60, "", lost, 7, false, false},
-		"past":                 {61, "", lost, 7, true, false},
-		"in a ledger":          {70, "", object{"validated": true, "ledger_index": 130}, 8, false, false},
-		"not all searched":     {70, "", object{"error": "txnNotFound", "searched_all": false}, 7, false, true},
-		"not told":             {70, "", object{"error": "txnNotFound"}, 7, false, true},
-		"a gap":                {70, "100-120,122-170", lost, 7, false, true},
-		"a gap before":         {70, "1-90,100-170", lost, 7, true, false},
-		"begins too late":      {70, "101-170", lost, 7, false, true},
-		"remembered, unused":   {70, "", object{"validated": false}, 7, true, false},
-		"remembered, used":     {70, "", object{"validated": false}, 8, false, false},
-		"not answered":         {70, "", object{"error": "noCurrent"}, 7, false, true},
-		"a range not accepted": {70, "", object{"error": "excessiveLgrRange"}, 7, false, true},
+		"too early":                  {60, "", lost, 7, false, false},
+		"past":                       {61, "", lost, 7, true, false},
+		"in a ledger":                {70, "", object{"validated": true, "ledger_index": 130}, 8, false, false},
+		"not all searched":           {70, "", object{"error": "txnNotFound", "searched_all": false}, 7, false, true},
+		"no answer about the search": {70, "", object{"error": "txnNotFound"}, 7, false, true},
+		"a gap":                      {70, "100-120,122-170", lost, 7, false, true},
+		"a gap before":               {70, "1-90,100-170", lost, 7, true, false},
+		"begins too late":            {70, "101-170", lost, 7, false, true},
+		"remembered, unused":         {70, "", object{"validated": false}, 7, true, false},
+		"remembered, used":           {70, "", object{"validated": false}, 8, false, false},
+		"not answered":               {70, "", object{"error": "noCurrent"}, 7, false, true},
+		"a range not accepted":       {70, "", object{"error": "excessiveLgrRange"}, 7, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -306,7 +306,7 @@ func TestExpired(t *testing.T) {
 				}
 				least, named := params["min_ledger"].(float64)
 				if !named || least > 100 || params["max_ledger"].(float64) < 160 {
-					delete(answer, "searched_all") // of another range than the payment's, or of none
+					delete(answer, "searched_all") // for another range than the payment's, or without one
 				}
 				return answer
 			}
@@ -318,7 +318,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
+func TestHoldingsAreThoseOfTheRequestedLedger(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	at := f.ref(0)
@@ -349,9 +349,10 @@ func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
 				}
 				return test.answer
 			}
-			held, err := f.open(t).Holdings(t.Context(), []string{ours}, "", at)
-			if (err != nil) != test.fails || err == nil && (len(held) != 1 || held[0] != bursar.Units(test.want)) {
-				t.Fatalf("held %v (%v)", held, err)
+			balances, err := f.open(t).Holdings(t.Context(), []string{ours}, "", at)
+			if (err != nil) != test.fails ||
+				err == nil && (len(balances) != 1 || balances[0] != bursar.Units(test.want)) {
+				t.Fatalf("balances %v (%v)", balances, err)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// serverInfo is what is used of `server_info`.
+// serverInfo is the used part of `server_info`.
 type serverInfo struct {
 	status
 	Info struct {
@@ -25,15 +25,15 @@ type serverInfo struct {
 	} `json:"info"`
 }
 
-// validatedLedger is the newest that a node has validated.
+// validatedLedger is the newest ledger that a node has validated.
 type validatedLedger struct {
-	Hash    hash  `json:"hash"`
-	Index   index `json:"seq"`
-	Base    coins `json:"reserve_base_xrp"`
-	ForEach coins `json:"reserve_inc_xrp"`
+	Hash    hash     `json:"hash"`
+	Index   index    `json:"seq"`
+	Base    wholeXRP `json:"reserve_base_xrp"`
+	ForEach wholeXRP `json:"reserve_inc_xrp"`
 }
 
-// standing is where a node stands: its newest validated ledger that it holds whole, and which others it holds.
+// standing is a node's position: the newest validated ledger that it has completely, and which other ledgers it has.
 type standing struct {
 	tip     chain.BlockRef
 	held    ranges
@@ -43,14 +43,14 @@ type standing struct {
 
 var (
 	errNothingValidated = errors.New("the node has no validated ledger")
-	errGap              = errors.New("the node lacks ledgers in between")
+	errGap              = errors.New("the node has a gap in its ledgers")
 )
 
 // maxUnstored is how many ledgers a node may have validated and not yet stored.
 const maxUnstored = 8
 
-// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The
-// only one is asked again at once, since behind a load balancer it may be another node then.
+// without handles the error of an endpoint that lacks ledgers: the endpoint gets a cool-down if another endpoint may
+// have the ledgers. A single endpoint is asked again at once, since behind a load balancer another node may answer.
 func (c *Chain) without(s *rpc.Session, err error) error {
 	if c.several {
 		return s.Fail(err)
@@ -58,7 +58,7 @@ func (c *Chain) without(s *rpc.Session, err error) error {
 	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
 }
 
-// stand asks a node where it stands. One that lags behind the others gets a cool-down.
+// stand requests a node's standing. A node that lags behind the others gets a cool-down.
 func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	var answer serverInfo
 	if err := ask(ctx, s, "server_info", nil, &answer); err != nil {
@@ -96,12 +96,12 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	return st, err
 }
 
-// ranges are the ledgers that a node holds, as complete_ledgers lists them: "32570-100,102-110,112", or "empty".
+// ranges are the ledgers that a node has, as complete_ledgers lists them: "32570-100,102-110,112", or "empty".
 type ranges []span
 
 type span struct{ first, last uint64 }
 
-// String writes the list as complete_ledgers does.
+// String returns the list in the format of complete_ledgers.
 func (r ranges) String() string {
 	parts := make([]string, len(r))
 	for i, s := range r {
@@ -137,7 +137,7 @@ func parseRanges(text string) (ranges, error) {
 	return list, nil
 }
 
-// from returns the last ledger up to which the node holds all from the given one on, and whether it holds that one.
+// from returns the last ledger up to which the node has all from the given one on, and whether it has that one.
 func (r ranges) from(height uint64) (last uint64, holds bool) {
 	for _, s := range r {
 		if s.first <= height && height <= s.last {
@@ -147,7 +147,7 @@ func (r ranges) from(height uint64) (last uint64, holds bool) {
 	return 0, false
 }
 
-// covers reports whether all ledgers from first to last are there.
+// covers reports whether the ranges contain all ledgers from first to last.
 func (r ranges) covers(first, last uint64) bool {
 	end, holds := r.from(first)
 	return holds && end >= last

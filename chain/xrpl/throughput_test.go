@@ -15,14 +15,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// ledgerServer answers about a chain from bytes that it keeps: each ledger's header, and the transactions of them all.
+// ledgerServer serves a chain from prepared bytes: each ledger's header, and the transactions that all of them share.
 type ledgerServer struct {
 	info    []byte
-	headers [][]byte // up to where the transactions stand
-	txs     []byte   // and what comes behind
+	headers [][]byte // up to the transactions
+	txs     []byte   // and everything after them
 }
 
-// newLedgerServer makes ledgers of a busy main net's size: 250 transactions, 1 MB. In each, one payment is ours.
+// newLedgerServer makes ledgers of a busy mainnet's size: 250 transactions, 1 MB. In each, one payment is ours.
 func newLedgerServer(b *testing.B, count int) (*ledgerServer, chain.BlockRef) {
 	b.Helper()
 	f := &fake{}
@@ -72,7 +72,7 @@ func (s *ledgerServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = [][]byte{s.headers[ask.Params[0].Index-first], s.txs}
 	}
 	for _, part := range answer {
-		_, _ = w.Write(part) // the client judges what arrives
+		_, _ = w.Write(part) // the client checks what arrives
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is an unsigned transaction's unsigned form: what is to be signed, and by whom.
+// envelope is the stored form of an unsigned transaction: what is to be signed, and by whom.
 type envelope struct {
 	Key     chain.KeyRef
-	Since   uint32 // the validated ledger at which it was drafted: it is in none up to that one
+	Since   uint32 // the validated ledger at which it was built: it is in none up to that one
 	Payload []byte // the serialized transaction without its signature
 }
 
@@ -25,7 +25,7 @@ const (
 	envelopeHead    = 1 + 4 + 4 + 4 + 1 // version, branch, index, since, length of the family's name
 )
 
-var errUnsigned = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not an unsigned transaction of this chain")
 
 func (e envelope) encode() []byte {
 	b := []byte{envelopeVersion}
@@ -36,15 +36,15 @@ func (e envelope) encode() []byte {
 	return append(b, e.Payload...)
 }
 
-// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other
+// unpack reads an unsigned transaction, which must be a payment as Build makes them: a full amount, an expiry, no other
 // flag.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 	if len(unsigned) < envelopeHead || unsigned[0] != envelopeVersion {
-		return e, p, fmt.Errorf("%w: its version", errUnsigned)
+		return e, p, fmt.Errorf("%w: unknown version", errUnsigned)
 	}
 	family, rest := int(unsigned[envelopeHead-1]), unsigned[envelopeHead:]
 	if len(rest) < family || bursar.Family(rest[:family]) != r.cfg.Family {
-		return e, p, fmt.Errorf("%w: its family", errUnsigned)
+		return e, p, fmt.Errorf("%w: the family is malformed", errUnsigned)
 	}
 	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]),
 		Index: binary.BigEndian.Uint32(unsigned[5:])}
@@ -58,24 +58,24 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 func (r *Rules) sound(e envelope, p payment) error {
 	switch {
 	case p.Signature != nil:
-		return fmt.Errorf("%w: it is signed", errUnsigned)
+		return fmt.Errorf("%w: it is already signed", errUnsigned)
 	case p.Flags != fullyCanonical:
 		return fmt.Errorf("%w: its flags are %#x", errUnsigned, p.Flags)
 	case p.LastLedger == 0 || e.Since >= p.LastLedger || p.LastLedger-e.Since > maxPatience:
-		return fmt.Errorf("%w: it lives from ledger %d to %d", errUnsigned, e.Since, p.LastLedger)
+		return fmt.Errorf("%w: its range of ledgers, %d to %d, is invalid", errUnsigned, e.Since, p.LastLedger)
 	case p.Sequence == 0 || p.Amount == 0 || p.Fee == 0:
 		return fmt.Errorf("%w: sequence, amount or fee is zero", errUnsigned)
 	case p.NetworkID != r.namedNetwork():
-		return fmt.Errorf("%w: it is for network %d", errUnsigned, p.NetworkID)
+		return fmt.Errorf("%w: network %d is not the configured one", errUnsigned, p.NetworkID)
 	case accountOf(p.SigningKey[:]) != p.Account || p.Account == p.Destination:
-		return fmt.Errorf("%w: its key is not its account's, or it pays itself", errUnsigned)
+		return fmt.Errorf("%w: its key does not belong to its account, or it pays itself", errUnsigned)
 	case !bytes.Equal(p.encode(), e.Payload):
-		return fmt.Errorf("%w: not in its one encoding", errUnsigned)
+		return fmt.Errorf("%w: the encoding is not canonical", errUnsigned)
 	}
 	return nil
 }
 
-// namedNetwork is what a transaction's NetworkID must be: the ledger refuses it on networks up to 1024.
+// namedNetwork returns the required NetworkID of a transaction: the ledger refuses the field on networks up to 1024.
 func (r *Rules) namedNetwork() uint32 {
 	if r.cfg.NetworkID > lastBareNetwork {
 		return r.cfg.NetworkID
@@ -104,16 +104,16 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	}, nil
 }
 
-// signingHash is what a single signature is made over.
+// signingHash returns the hash that a single signature signs.
 func signingHash(payload []byte) hash { return sha512Half("STX\x00", payload) }
 
-// txID is the name of a signed transaction.
+// txID returns the id of a signed transaction.
 func txID(signed []byte) hash { return sha512Half("TXN\x00", signed) }
 
-var errSignature = errors.New("the signature is wrong")
+var errSignature = errors.New("invalid signature")
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half:
-// others are not canonical and could be turned into a second transaction id.
+// Assemble accepts one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, with S in the lower
+// half: others are not canonical and would give a second transaction id.
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 		return chain.SignedTx{}, err
 	}
 	if len(signatures) != 1 {
-		return chain.SignedTx{}, fmt.Errorf("%w: %d signatures, want one", errSignature, len(signatures))
+		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", errSignature, len(signatures))
 	}
 	if p.Signature, err = seal(signingHash(e.Payload), p.SigningKey[:], signatures[0]); err != nil {
 		return chain.SignedTx{}, err
@@ -137,15 +137,15 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 	return chain.SignedTx{TxID: txID(raw).String(), Raw: raw}, nil
 }
 
-// seal checks a signature against its key and writes it in DER.
+// seal checks a signature against its key and encodes it in DER.
 func seal(digest hash, key, signature []byte) ([]byte, error) {
 	if len(signature) != 65 || signature[64] > 1 {
-		return nil, fmt.Errorf("%w: %d bytes, want 65 with a recovery id of 0 or 1", errSignature, len(signature))
+		return nil, fmt.Errorf("%w: got %d bytes, want 65 with a recovery id of 0 or 1", errSignature, len(signature))
 	}
 	var rr, ss btcec.ModNScalar
 	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() ||
 		ss.IsOverHalfOrder() {
-		return nil, fmt.Errorf("%w: out of range", errSignature)
+		return nil, fmt.Errorf("%w: R or S is out of range", errSignature)
 	}
 	const compact = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key
 	signer, _, err := ecdsa.RecoverCompact(append([]byte{compact + signature[64]}, signature[:64]...), digest[:])
@@ -153,7 +153,7 @@ func seal(digest hash, key, signature []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errSignature, err)
 	}
 	if !bytes.Equal(signer.SerializeCompressed(), key) {
-		return nil, fmt.Errorf("%w: it is by another key", errSignature)
+		return nil, fmt.Errorf("%w: it was made by another key", errSignature)
 	}
 	return ecdsa.NewSignature(&rr, &ss).Serialize(), nil
 }

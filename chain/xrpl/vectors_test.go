@@ -31,7 +31,7 @@ type txVector struct {
 	TxID       string
 }
 
-// vectorFields are a transaction as its JSON shows it.
+// vectorFields are the JSON fields of a transaction.
 type vectorFields struct {
 	Account, Destination       string
 	Amount, Fee                string
@@ -147,11 +147,11 @@ func TestBadAddressesAreRefused(t *testing.T) {
 		}
 	}
 	if got, err := r.ParseAddress(xText(1, 5, 0)); err != nil || got.Memo != 5 {
-		t.Errorf("the form that the others spoil parses to %v (%v)", got, err)
+		t.Errorf("the valid form of these addresses parses to %v (%v)", got, err)
 	}
 }
 
-// xText is an X-address of the main net with any flag, tag byte and byte above the tag.
+// xText returns a mainnet X-address with any flag, tag byte and byte above the tag.
 func xText(flag, tag, above byte) string {
 	payload := append([]byte{0x05, 0x44}, make([]byte, 20)...)
 	return encodeCheck(append(payload, flag, tag, 0, 0, 0, above, 0, 0, 0))
@@ -172,7 +172,7 @@ func TestAddressesOfKeys(t *testing.T) {
 		if got := accountOf(pub).String(); got != key.Address {
 			t.Errorf("account of %s is %s, want %s", key.PublicKey, got, key.Address)
 		}
-		if pub[0] == 0xed { // ed25519, which is not signed with here
+		if pub[0] == 0xed { // ed25519, which this adapter does not sign with
 			if got, err := r.Address(pub, 0); err == nil {
 				t.Errorf("an address %v was made of an ed25519 key", got)
 			}
@@ -243,12 +243,12 @@ func TestPaymentsAreTheirVectorsByteForByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		if digest := signingHash(bare.encode()); !signature.Verify(digest[:], key) {
-			t.Errorf("the signature of %s does not fit its digest", blob)
+			t.Errorf("the signature of %s does not match its digest", blob)
 		}
 	}
 }
 
-// A draft that is signed with the key of the vectors becomes the very bytes that xrpl.js made.
+// An unsigned transaction that is signed with the key of the vectors becomes exactly the bytes that xrpl.js made.
 func TestAssembledTransactionsAreTheVectors(t *testing.T) {
 	t.Parallel()
 	key, _ := btcec.PrivKeyFromBytes(unhex(t, "1acaaedece405b2a958212629e16f2eb46b153eee94cdd350fdeff52795525b7"))

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The forms that values have in answers.
+// The encodings of values in answers.
 
 var (
 	errHash   = errors.New("not 64 hexadecimal digits")
@@ -22,12 +22,13 @@ var (
 	errNumber = errors.New("not a number of the expected form")
 )
 
-// maxDrops is all XRP that ever was: a hundred billion, in drops.
+// maxDrops is the total supply of XRP: a hundred billion, in drops.
 var maxDrops = bursar.Units(100_000_000_000 * dropsPerXRP)
 
 const dropsPerXRP = 1_000_000
 
-// sha512Half is the ledger's hash: the first half of SHA-512, after four bytes that say what is hashed.
+// sha512Half returns the ledger's hash function: the first half of SHA-512, over four bytes that say what is hashed and
+// the parts.
 func sha512Half(prefix string, parts ...[]byte) hash {
 	h := sha512.New()
 	h.Write([]byte(prefix))
@@ -57,7 +58,7 @@ func (h *hash) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// parseHash reads what String writes.
+// parseHash reads the output of String.
 func parseHash(s string) (h hash, err error) {
 	if len(s) != 64 || s != strings.ToUpper(s) {
 		return h, errHash
@@ -71,7 +72,7 @@ func parseHash(s string) (h hash, err error) {
 // drops is an amount of XRP as nodes write it: a string of digits. An object is an issued currency and never XRP.
 type drops struct{ bursar.Amount }
 
-// UnmarshalJSONFrom reads a string of at most all the XRP there is.
+// UnmarshalJSONFrom reads a string of digits, at most the total supply of XRP.
 func (d *drops) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	value, err := dec.ReadValue()
 	if err != nil {
@@ -109,11 +110,11 @@ func (n *index) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// coins is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
-type coins struct{ bursar.Amount }
+// wholeXRP is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
+type wholeXRP struct{ bursar.Amount }
 
 // UnmarshalJSONFrom reads a number that is a whole count of drops. It never becomes a float.
-func (c *coins) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (c *wholeXRP) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	value, err := dec.ReadValue()
 	if err != nil {
 		return err
@@ -136,10 +137,10 @@ func (c *coins) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// word is a string where one is expected, and empty where a transaction of an unknown type has something else there.
+// word is a string if there is one, and empty if a transaction of an unknown type has something else there.
 type word string
 
-// UnmarshalJSONFrom reads a string, and passes over anything else.
+// UnmarshalJSONFrom reads a string, and skips anything else.
 func (w *word) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != jsontext.KindString {
 		return dec.SkipValue()
@@ -152,14 +153,14 @@ func (w *word) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// amount is an amount of XRP where one is expected. Where something else is, it is there and no XRP.
+// amount is an amount of XRP. If something else is there, it is present but not XRP.
 type amount struct {
 	drops
 	there bool
 	bad   bool
 }
 
-// UnmarshalJSONFrom reads a string of drops, and passes over anything else.
+// UnmarshalJSONFrom reads a string of drops, and skips anything else.
 func (a *amount) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	a.there = true
 	if dec.PeekKind() != jsontext.KindString {
@@ -175,13 +176,13 @@ func (a *amount) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// number is a number of 32 bits where one is expected, and absent where something else is.
+// number is a number of 32 bits, and absent if something else is there.
 type number struct {
 	value uint32
 	there bool
 }
 
-// UnmarshalJSONFrom reads a number of at most 32 bits, and passes over anything else.
+// UnmarshalJSONFrom reads a number of at most 32 bits, and skips anything else.
 func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != jsontext.KindNumber {
 		return dec.SkipValue()

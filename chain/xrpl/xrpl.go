@@ -1,14 +1,15 @@
 // Package xrpl reads and pays XRP on the XRP Ledger through the JSON-RPC of rippled or Clio.
 //
-// It owns what a validated ledger says: which XRP it delivered to whom, what a payment is made of, and when one can no
-// more be included. It never holds a key, keeps no state that a restart would lose, knows no issued currencies, and
-// credits nothing by what a transaction asked for.
+// It owns the interpretation of a validated ledger: which XRP it delivered to whom, how a payment is built, and when a
+// payment can no longer be included. It holds no key, keeps no state that a restart would lose, knows no issued
+// currencies, and credits nothing by the amount that a transaction requested.
 //
 // Invariants:
-//   - Only validated ledgers are read, each linked to the one before by its hash, and only where the node holds them without
-//     a gap. A header is hashed again; a transaction list with a hole is the node's error and never a smaller ledger.
-//   - What arrived is the change of the receiver's balance in the metadata of a tesSUCCESS transaction; for a payment it must
-//     also be its delivered_amount. Amount and DeliverMax are not even decoded.
+//   - Only validated ledgers are read, each linked to the one before by its hash, and only where the node has them
+//     without a gap. A header is hashed again; a transaction list with a gap is the node's error and never a smaller
+//     ledger.
+//   - A transfer is the change of the receiver's balance in the metadata of a tesSUCCESS transaction; for a payment it
+//     must also be its delivered_amount. Amount and DeliverMax are not even decoded.
 //   - No tag and tag 0 are different addresses.
 //   - Every transaction made here has a LastLedgerSequence and can deliver nothing but its whole amount.
 package xrpl
@@ -25,21 +26,21 @@ import (
 
 var _ chain.Chain = (*Chain)(nil)
 
-// Chain is the XRP Ledger behind one or several nodes. It is safe for concurrent use.
+// Chain is the XRP Ledger, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
 	nodes   *rpc.Client
-	several bool // nodes, so that their heights are compared
+	several bool // there are several nodes, so their heights are compared
 	log     *slog.Logger
 	now     func() time.Time
 	heads   atomic.Uint64
-	pressed atomic.Int64 // when a node last warned of too much load, in Unix nanoseconds
+	pressed atomic.Int64 // when a node last sent a load warning, in Unix nanoseconds
 	ahead   ahead
 	lag     lag
 }
 
 // New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves
-// another network fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 16 unless set.
+// another network makes the calls fail, not the start. It sets nodes.Check; nodes.MaxLag is 16 unless set.
 func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	rules, err := NewRules(cfg)
 	if err != nil {
@@ -70,8 +71,8 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	}, nil
 }
 
-// Capabilities returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same,
-// so that a node of another chain is told apart from the next ledger.
+// Capabilities returns the chain's properties. A validated ledger is never reorged out; blocks are remembered all the
+// same, so that a node of another chain can be distinguished from the next ledger.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,
@@ -88,8 +89,8 @@ func (c *Chain) Capabilities() chain.Capabilities {
 	}
 }
 
-// Stats tells the state of every node, in configured order.
+// Stats returns the state of every node, in configured order.
 func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Chain) Close() { c.nodes.Close() }

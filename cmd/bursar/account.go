@@ -10,30 +10,30 @@ import (
 
 type accountCommands struct {
 	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
-	Set      accountSetCommand      `cmd:"" help:"Say what an account is told, and where."`
+	Set      accountSetCommand      `cmd:"" help:"Set which events an account receives, and where."`
 	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
-	Freeze   accountFreezeCommand   `cmd:"" help:"Refuse an account's withdrawals, and keep those that wait from leaving."`
+	Freeze   accountFreezeCommand   `cmd:"" help:"Refuse an account's withdrawals and stop those that are not signed yet."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
-	Fees     accountFeesCommand     `cmd:"" help:"Show and change what an account pays."`
+	Fees     accountFeesCommand     `cmd:"" help:"Show and change an account's fees."`
 }
 
 type accountCreateCommand struct {
 	Name     string `required:"" help:"Name of the account, for lists."`
-	NoSecret bool   `help:"Make a key without a secret: whoever has the key may then withdraw."`
+	NoSecret bool   `help:"Create a key without a secret: anyone who has the key may then withdraw."`
 	notifications
 	JSON bool `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.
 func (accountCreateCommand) Help() string {
-	return "Prints the key and its secret this once, and the secret that signs the account's webhooks.\n\n" +
-		"Example:\n\n    bursar account create --name shop --json"
+	return "Prints the key, its secret and the secret that signs the account's webhooks. They are shown only " +
+		"once.\n\nExample:\n\n    bursar account create --name shop --json"
 }
 
 type createdAccount struct {
 	AccountID     bursar.ID `json:"accountID"`
 	APIKey        string    `json:"apiKey"`
-	APISecret     string    `json:"apiSecret"` // empty where the key has none
+	APISecret     string    `json:"apiSecret"` // empty if the key has none
 	WebhookSecret string    `json:"webhookSecret"`
 }
 
@@ -58,7 +58,7 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 	if cmd.JSON {
 		return c.printJSON(created)
 	}
-	c.note("The key and the secrets are shown this once.")
+	c.note("The key and the secrets are shown only once.")
 	return c.pairs("accountID", created.AccountID.String(), "apiKey", created.APIKey, "apiSecret", created.APISecret,
 		"webhookSecret", created.WebhookSecret)
 }
@@ -109,12 +109,12 @@ func (cmd *accountListCommand) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// unknownAccount is the sentence for an ID that is no account's.
+// unknownAccount turns bursar.ErrNotFound into an error message about an unknown account ID.
 func unknownAccount(err error, id bursar.ID) error {
 	return named(err, "there is no account %s: see `bursar account list`", id)
 }
 
-// unknownKey is the sentence for an ID that is no key's.
+// unknownKey turns bursar.ErrNotFound into an error message about an unknown key ID.
 func unknownKey(err error, id bursar.ID) error {
 	return named(err, "there is no key %s: see `bursar key list`", id)
 }

@@ -12,27 +12,27 @@ import (
 
 type accountFeesCommand struct {
 	ID         bursar.ID           `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Currency   bursar.CurrencyCode `placeholder:"CODE" help:"What is set or cleared counts for this currency. Left out: for every currency that has nothing of its own set."`
+	Currency   bursar.CurrencyCode `placeholder:"CODE" help:"Set or clear the fees of this currency. Default: of every currency without fees of its own."`
 	Deposit    *string             `placeholder:"FEE" help:"Fee on deposits: an amount, a percentage, or both: \"0.5% + 0.10\"; 0 for none."`
 	Withdrawal *string             `placeholder:"FEE" help:"Fee on withdrawals: as for deposits, and \"network\" for the chain's fee: \"network + 0.1%\"."`
-	Clear      bool                `help:"Take back what was set for the currency, or everything where none is named: the configuration counts again."`
+	Clear      bool                `help:"Clear the fees that were set for the currency, or all if none is named, so that the configuration applies again."`
 	JSON       bool                `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns examples.
 func (accountFeesCommand) Help() string {
-	return "Shows what an account pays, after changing it where told to. A fee of the account counts in place of the " +
+	return "Changes an account's fees if flags are given, then shows them. A fee of the account replaces the " +
 		"configuration's, " +
-		"for what is credited and ordered from now on. A percentage is rounded up to the smallest unit, and a deposit's " +
-		"fee is never more than the deposit. " +
-		"An amount needs --currency, since it would mean another value in each.\n\n" +
+		"for later credits and withdrawals. A percentage is rounded up to the smallest unit, and a deposit's " +
+		"fee never exceeds the deposit. " +
+		"An amount needs --currency, because its value differs by currency.\n\n" +
 		"Example:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" " +
 		"--withdrawal 1\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --clear"
 }
 
-// Where a fee comes from.
+// Origins of a fee.
 const (
 	fromConfiguration = "configuration"
 	fromCurrency      = "account-currency" // set for the account and this currency
@@ -43,13 +43,13 @@ type listedFees struct {
 	Currency        bursar.CurrencyCode `json:"currency"`
 	DepositFee      string              `json:"depositFee"`
 	DepositFrom     string              `json:"depositFrom"`
-	DepositSince    *time.Time          `json:"depositSince"` // null for the configuration's
+	DepositSince    *time.Time          `json:"depositSince"` // null if the configuration's applies
 	WithdrawalFee   string              `json:"withdrawalFee"`
 	WithdrawalFrom  string              `json:"withdrawalFrom"`
 	WithdrawalSince *time.Time          `json:"withdrawalSince"`
 }
 
-// Run changes fees where told to and lists them.
+// Run changes fees if flags are given, and lists them.
 func (cmd *accountFeesCommand) Run(ctx context.Context, c *call) error {
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -85,10 +85,10 @@ func (cmd *accountFeesCommand) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// rules reads the fees of the command line.
+// rules parses the fees of the command line.
 func (cmd *accountFeesCommand) rules(cfg config.Config) (set bursar.FeeRules, err error) {
 	if cmd.Clear && (cmd.Deposit != nil || cmd.Withdrawal != nil) {
-		return nil, wrong("--clear takes back and --deposit and --withdrawal set: do one after the other")
+		return nil, wrong("--clear cannot be combined with --deposit and --withdrawal: run one after the other")
 	}
 	var currency bursar.Currency
 	if cmd.Currency != "" {
@@ -113,11 +113,11 @@ func (cmd *accountFeesCommand) rules(cfg config.Config) (set bursar.FeeRules, er
 	return set, nil
 }
 
-// readFee reads a fee of a currency, or of every one for the zero Currency.
+// readFee parses a fee of a currency, or of every currency for the zero Currency.
 func readFee(text string, kind bursar.FeeKind, currency bursar.Currency) (bursar.Fee, error) {
 	decimals := currency.Decimals
 	if currency.Code == "" {
-		decimals = 30 // so that any amount is read, and refused for what it is
+		decimals = 30 // so that any amount is parsed, and refused with the right error
 	}
 	fee, err := bursar.ParseFee(text, decimals)
 	switch {
@@ -126,7 +126,7 @@ func readFee(text string, kind bursar.FeeKind, currency bursar.Currency) (bursar
 	case fee.Network && kind == bursar.FeeOfDeposit:
 		return fee, errors.New("a deposit has no network fee")
 	case fee.Network && currency.IsToken():
-		return fee, errors.New("the network fee of a token is paid in another coin, by you")
+		return fee, errors.New("the network fee of a token is paid in the chain's native asset by the operator")
 	case currency.Code == "" && !fee.Fixed.IsZero():
 		return fee, errors.New("an amount needs --currency")
 	}

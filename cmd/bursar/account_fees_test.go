@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// fees returns what an account pays of a currency, as the command tells it.
+// fees returns what an account pays of a currency, as the command prints it.
 func (d *harness) fees(id bursar.ID, code bursar.CurrencyCode, args ...string) listedFees {
 	d.Helper()
 	for _, f := range parse[[]listedFees](d, append([]string{"account", "fees", id.String(), "--json"}, args...)...) {
@@ -59,13 +59,14 @@ func TestFeesOfAnAccount(t *testing.T) {
 		"--deposit: an amount needs --currency":               {"--deposit", "0.5% + 0.10"},
 		"--deposit: a deposit has no network fee":             {"--deposit", "network"},
 		`--withdrawal: "100%" is not a percentage below 100%`: {"--withdrawal", "100%"},
-		"--withdrawal: the network fee of a token is paid in another coin, by you": {"--withdrawal", "network",
+		"--withdrawal: the network fee of a token is paid in the chain's native asset by the operator": {"--withdrawal",
+			"network",
 			"--currency", "USDT"},
 		`--deposit: "" is not a fee`: {"--deposit", ""},
 		`--deposit: "0.0000001" has too many decimals; at most 6 are allowed`: {"--deposit", "0.0000001",
 			"--currency", "USDT"},
-		"this service has no currency \"DOGE\"":                                         {"--currency", "DOGE"},
-		"--clear takes back and --deposit and --withdrawal set: do one after the other": {"--clear", "--deposit", "0"},
+		"this service has no currency \"DOGE\"":                                               {"--currency", "DOGE"},
+		"--clear cannot be combined with --deposit and --withdrawal: run one after the other": {"--clear", "--deposit", "0"},
 	} {
 		d.fails(exitUsage, explanation, append([]string{"account", "fees", id.String()}, args...)...)
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-// notifications are the flags that say what an account is told, and where.
+// notifications are the flags that set which events an account receives, and where.
 type notifications struct {
-	NotifyPending     *bool   `negatable:"" help:"Tell of deposits as soon as they are seen in a block (--notify-pending), or only once they are credited (--no-notify-pending)."`
-	NotifyWithdrawals *bool   `negatable:"" help:"Tell of withdrawals whenever their status changes (--notify-withdrawals), or never (--no-notify-withdrawals)."`
-	Webhook           *string `placeholder:"URL" help:"Where events of the account itself go, such as those of withdrawals. Empty: to the newest webhook that was set for all wallets."`
+	NotifyPending     *bool   `negatable:"" help:"Send events of deposits as soon as they are in a block (--notify-pending), or only once they are credited (--no-notify-pending)."`
+	NotifyWithdrawals *bool   `negatable:"" help:"Send an event whenever a withdrawal's status changes (--notify-withdrawals), or never (--no-notify-withdrawals)."`
+	Webhook           *string `placeholder:"URL" help:"URL for events of the account itself, such as those of withdrawals. Empty: the newest webhook that was set for all wallets."`
 }
 
 func (n notifications) settings(cfg config.Config) account.Settings {
@@ -28,7 +28,7 @@ type accountSetCommand struct {
 
 // Help returns an example.
 func (accountSetCommand) Help() string {
-	return "What is not named stays as it is. It counts at once for everything that happens from now on, also while " +
+	return "Settings that are not named stay unchanged. Changes apply immediately to later events, even while " +
 		"the service runs.\n\n" +
 		"Example:\n\n    bursar account set 0193a6a0-0000-7000-8000-000000000000 --notify-withdrawals --webhook " +
 		"https://shop.example/hooks/bursar"
@@ -37,7 +37,8 @@ func (accountSetCommand) Help() string {
 // Run changes an account's settings.
 func (cmd *accountSetCommand) Run(ctx context.Context, c *call) error {
 	if cmd.NotifyPending == nil && cmd.NotifyWithdrawals == nil && cmd.Webhook == nil {
-		return wrong("say what to set: --notify-pending, --notify-withdrawals or --webhook; see `bursar account set --help`")
+		return wrong("nothing to set is named: use --notify-pending, --notify-withdrawals or --webhook; see `bursar " +
+			"account set --help`")
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {

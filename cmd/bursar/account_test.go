@@ -40,14 +40,14 @@ func TestAccounts(t *testing.T) {
 	human := d.run("", "account", "create", "--name", "human")
 	for _, name := range []string{"accountID", "apiKey", "apiSecret", "webhookSecret  whsec_"} {
 		if !strings.Contains(human.out, name) {
-			t.Errorf("the words for a human lack %s: %s", name, human.out)
+			t.Errorf("the text output lacks %s: %s", name, human.out)
 		}
 	}
 	d.fails(exitFailed, "an account's name has 1 to 200 bytes", "account", "create", "--name", " ")
 	d.opens(shop)
 }
 
-// webhookSecret derives an account's secret from the desk's seed file.
+// webhookSecret derives an account's secret from the harness's seed file.
 func (d *harness) webhookSecret(id bursar.ID, generation uint32) string {
 	d.Helper()
 	cfg, err := config.Load(d.dir+"/bursar.yaml", d.env)
@@ -61,7 +61,7 @@ func (d *harness) webhookSecret(id bursar.ID, generation uint32) string {
 	return signer.WebhookSecretText(keys.WebhookSecret(id, generation))
 }
 
-// opens checks that a key and its secret are those of the account.
+// opens checks that a key and its secret authenticate the account.
 func (d *harness) opens(created createdAccount) {
 	d.Helper()
 	db, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + d.dir + "/bursar.db"})
@@ -72,7 +72,7 @@ func (d *harness) opens(created createdAccount) {
 	identity, err := account.NewService(db, bursar.NewIDs(db.Now, nil)).Authenticate(context.Background(),
 		account.Credentials{Key: created.APIKey, Secret: created.APISecret})
 	if err != nil || identity.Account != created.AccountID {
-		d.Errorf("the key opens %+v, %v", identity, err)
+		d.Errorf("the key authenticates %+v, %v", identity, err)
 	}
 }
 

@@ -9,19 +9,19 @@ import (
 )
 
 type alarmCommands struct {
-	List  alarmListCommand  `cmd:"" help:"List what needs an operator, newest first."`
-	Close alarmCloseCommand `cmd:"" help:"Close an alarm that was looked into."`
+	List  alarmListCommand  `cmd:"" help:"List open alarms, newest first."`
+	Close alarmCloseCommand `cmd:"" help:"Close an alarm that was investigated."`
 }
 
 type alarmListCommand struct {
-	Chain bursar.ChainID `placeholder:"CHAIN" help:"Only those of this chain."`
-	Kind  string         `placeholder:"KIND" help:"Only those of this kind."`
+	Chain bursar.ChainID `placeholder:"CHAIN" help:"List only alarms of this chain."`
+	Kind  string         `placeholder:"KIND" help:"List only alarms of this kind."`
 	JSON  bool           `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (alarmListCommand) Help() string {
-	return "docs/operations.md says for each kind what it means and what to do.\n\nExample:\n\n    bursar alarm list " +
+	return "docs/operations.md says what each kind means and what to do.\n\nExample:\n\n    bursar alarm list " +
 		"--chain polygon"
 }
 
@@ -62,9 +62,9 @@ type alarmCloseCommand struct {
 	Number int64 `arg:"" help:"The alarm's number, from bursar alarm list."`
 }
 
-// Help says what closing does not do.
+// Help says what closing an alarm does not do.
 func (alarmCloseCommand) Help() string {
-	return "Closing changes nothing but the list: a chain that is halted stays halted, and what still is wrong is " +
+	return "Closing changes nothing but the list: a halted chain stays halted, and an alarm whose cause persists is " +
 		"raised again.\n\n" +
 		"Example:\n\n    bursar alarm close 17"
 }

@@ -14,22 +14,19 @@ import (
 )
 
 type backupCommand struct {
-	File   string `arg:"" help:"The file to write, which must not exist; with --check the one to look at."`
-	Check  bool   `help:"Write nothing: read a backup, compare it with the sum beside it and check all that it holds."`
-	Verify bool   `help:"With PostgreSQL: load the dump into a database of its own on the same server, check what it holds, and drop it."`
+	File   string `arg:"" help:"File to write, which must not exist; with --check the file to check."`
+	Check  bool   `help:"Write nothing: read a backup, compare it with the checksum beside it and check its whole content."`
+	Verify bool   `help:"With PostgreSQL: load the dump into a temporary database on the same server, check its content, and drop it."`
 	JSON   bool   `name:"json" help:"Print a JSON object."`
 }
 
 // Help returns an example.
 func (backupCommand) Help() string {
-	return "Works while the service runs and holds nothing up. A SQLite file is copied as of one moment and checked: " +
-		"pages, references, and the\n" +
-		"books against their postings. PostgreSQL is dumped by pg_dump as of one snapshot. A file with the SHA-256 is " +
-		"written beside it.\n\n" +
-		"The database is not all: keep the seed and its passphrase, the file of marks and the configuration elsewhere " +
-		"too.\n\n" +
-		"Example:\n\n    bursar backup /var/backups/bursar-20260131.db\n    bursar backup --check " +
-		"/var/backups/bursar-20260131.db"
+	return "Runs beside the service without blocking it. A SQLite file is copied as of one moment and checked: pages, " +
+		"references, and the\nbooks against their postings. PostgreSQL is dumped by pg_dump as of one snapshot. A file " +
+		"with its SHA-256 is written beside it.\n\nA backup of the database is not enough: keep the seed and its " +
+		"passphrase, the file of marks and the configuration elsewhere too.\n\nExample:\n\n    bursar backup " +
+		"/var/backups/bursar-20260131.db\n    bursar backup --check /var/backups/bursar-20260131.db"
 }
 
 type backedUp struct {
@@ -52,7 +49,7 @@ type backedUp struct {
 	Aside    string                   `json:"replaced,omitempty"`
 }
 
-// Run copies the database, or looks at a copy.
+// Run copies the database, or checks a copy.
 func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -96,14 +93,14 @@ func inJSON(copied backup.Copy) backedUp {
 	}
 }
 
-// describe is what a person wants to see of a copy.
+// describe returns the names and values that describe a copy to an operator.
 func describe(copied backup.Copy) []string {
 	pairs := []string{"file", copied.File, "size", size(uint64(copied.Size)), "sha256", copied.SHA256}
 	if copied.Summed {
-		pairs = append(pairs, "sum", "as the file beside it says")
+		pairs = append(pairs, "sum", "matches the file beside it")
 	}
 	if !copied.Checked {
-		return append(pairs, "checked", "only that pg_restore can read it; --verify loads and checks it whole")
+		return append(pairs, "checked", "only that pg_restore can read it; --verify loads it and checks all of it")
 	}
 	k := copied.Contents
 	newest := moment(k.LastEntry)
@@ -114,7 +111,7 @@ func describe(copied backup.Copy) []string {
 	for _, chain := range slices.Sorted(maps.Keys(k.Heights)) {
 		heights = append(heights, fmt.Sprintf("%s %d", chain, k.Heights[chain]))
 	}
-	pairs = append(pairs, "checked", "pages, references and books are whole", "schema", fmt.Sprint(k.Schema), "network",
+	pairs = append(pairs, "checked", "pages, references and books are intact", "schema", fmt.Sprint(k.Schema), "network",
 		k.Network,
 		"holds", fmt.Sprintf("%d accounts, %d wallets, %d deposits, %d withdrawals, %d entries", k.Accounts, k.Wallets,
 			k.Deposits, k.Withdrawals, k.Entries),
@@ -126,22 +123,20 @@ func describe(copied backup.Copy) []string {
 }
 
 type restoreCommand struct {
-	File string `arg:"" help:"The backup."`
+	File string `arg:"" help:"Backup file to restore."`
 	JSON bool   `name:"json" help:"Print a JSON object."`
 }
 
 // Help returns an example.
 func (restoreCommand) Help() string {
-	return "Stop the service first. The backup is checked whole before anything is touched; a SQLite database that is " +
-		"there is kept beside it\n" +
-		"under another name; a PostgreSQL database must be empty. The service then starts in the recovering state: it " +
-		"follows the chains to\n" +
-		"their tips and adopts what it did after the backup before it signs anything. Never restore the seed or the file " +
-		"of marks with it.\n\n" +
-		"Example:\n\n    bursar restore /var/backups/bursar-20260131.db"
+	return "Stop the service first. All of the backup is checked before anything is changed; an existing SQLite " +
+		"database is kept beside it\nunder another name; a PostgreSQL database must be empty. The service then starts in " +
+		"the recovering state: it follows the chains to\ntheir tips and adopts what it did after the backup before it " +
+		"signs anything. Never restore the seed or the file of marks with it.\n\nExample:\n\n    bursar restore " +
+		"/var/backups/bursar-20260131.db"
 }
 
-// Run puts a backup in the database's place.
+// Run replaces the database with a backup.
 func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -161,7 +156,7 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 		pairs = append(pairs, "restored to", restored.Database)
 	}
 	if restored.Aside != "" {
-		pairs = append(pairs, "was there", restored.Aside)
+		pairs = append(pairs, "previous database", restored.Aside)
 	}
 	if err := c.pairs(pairs...); err != nil {
 		return err
@@ -170,6 +165,6 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 }
 
 const afterRestore = `The database is marked as restored. Next:
-  1. Leave the seed file and the file of marks as they are now: older ones would give addresses out twice.
-  2. Start the service. It follows every chain to its tip and adopts what it did after the backup; until then it signs nothing.
-  3. Look at what waits for you: bursar recovery status, bursar alarm list, bursar reconcile.`
+  1. Leave the seed file and the file of marks as they are now: older ones would issue addresses twice.
+  2. Start the service. It follows every chain to its tip and adopts what it did after the backup; only then it signs.
+  3. See what needs you: bursar recovery status, bursar alarm list, bursar reconcile.`

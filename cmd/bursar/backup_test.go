@@ -13,15 +13,15 @@ func TestBackupAndRestore(t *testing.T) {
 	d.fails(1, "no such file", "backup", "a.db")
 	d.ok("account", "create", "--name", "first")
 	out := d.ok("backup", "a.db")
-	for _, part := range []string{"sha256", "pages, references and books are whole", "1 accounts, 0 wallets"} {
+	for _, part := range []string{"sha256", "pages, references and books are intact", "1 accounts, 0 wallets"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("a backup prints no %q:\n%s", part, out)
 		}
 	}
-	d.fails(2, "overwrites nothing", "backup", "a.db")
+	d.fails(2, "never overwrites a file", "backup", "a.db")
 	if looked := parse[backedUp](d, "backup", "--check", "--json", "a.db"); !looked.Summed || !looked.Checked ||
 		looked.Accounts != 1 || looked.Schema < 8 {
-		t.Errorf("looking at it gives %+v", looked)
+		t.Errorf("checking it gives %+v", looked)
 	}
 	d.ok("account", "create", "--name", "second")
 	restored := parse[backedUp](d, "restore", "--json", "a.db")
@@ -38,5 +38,5 @@ func TestBackupAndRestore(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.dir, "a.db.sha256"), []byte("00  a.db\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.fails(1, "not the one that its .sha256 was written for", "restore", "a.db")
+	d.fails(1, "the file does not match its .sha256", "restore", "a.db")
 }

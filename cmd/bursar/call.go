@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// call is one run of the command, with everything it reads and writes.
+// call is one run of the command with its inputs and outputs.
 type call struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -33,10 +33,11 @@ func (c *call) getenv(name string) (value string) {
 	return value
 }
 
-// note tells the operator something that is no result.
+// note writes something for the operator that is not a result.
 func (c *call) note(format string, args ...any) { fmt.Fprintf(c.stderr, format+"\n", args...) }
 
-// load reads the configuration. Where no file is named and the usual one is not there, the environment may hold it all.
+// load reads the configuration. If no file is named and the default file does not exist, the environment may hold all
+// of it.
 func (c *call) load() (config.Config, error) {
 	path := c.config
 	if path == "" {
@@ -55,7 +56,7 @@ func (c *call) load() (config.Config, error) {
 	return cfg, nil
 }
 
-// database opens the configured database and brings it up to date. It needs no seed.
+// database opens the configured database and migrates it. It needs no seed.
 func (c *call) database(ctx context.Context) (*store.DB, config.Config, error) {
 	cfg, err := c.load()
 	if err != nil {

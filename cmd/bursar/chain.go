@@ -14,14 +14,14 @@ import (
 )
 
 type chainCommands struct {
-	Status chainStatusCommand `cmd:"" help:"Say how the service stands on each chain, and its own addresses."`
-	Rescan chainRescanCommand `cmd:"" help:"Search blocks again for deposits."`
-	Probe  chainProbeCommand  `cmd:"" help:"Read blocks as the service would, through any endpoint, and say what comes of them."`
-	Halt   chainHaltCommand   `cmd:"" help:"Stop every payment on a chain."`
-	Resume chainResumeCommand `cmd:"" help:"Let the service pay on a halted chain again."`
+	Status chainStatusCommand `cmd:"" help:"Show the state of each chain and the hot wallet's addresses."`
+	Rescan chainRescanCommand `cmd:"" help:"Rescan blocks for deposits."`
+	Probe  chainProbeCommand  `cmd:"" help:"Read blocks as the service would, through any endpoint, and print what it finds."`
+	Halt   chainHaltCommand   `cmd:"" help:"Halt every payment on a chain."`
+	Resume chainResumeCommand `cmd:"" help:"Resume payments on a halted chain."`
 }
 
-// askWithin bounds how long nodes are waited for.
+// askWithin bounds how long the command waits for nodes.
 const askWithin = time.Minute
 
 type chainStatusCommand struct {
@@ -30,8 +30,8 @@ type chainStatusCommand struct {
 
 // Help returns an example.
 func (chainStatusCommand) Help() string {
-	return "The hot address receives the operator's own money: gas for payouts and sweeps.\n\nExample:\n\n    bursar " +
-		"chain status --json"
+	return "Operator funds are paid to the hot wallet's address: gas for withdrawals and sweeps.\n\nExample:\n\n    " +
+		"bursar chain status --json"
 }
 
 type listedChain struct {
@@ -40,7 +40,7 @@ type listedChain struct {
 	NodeHeight *uint64              `json:"nodeHeight"`
 	NodeFinal  *uint64              `json:"nodeFinal"`
 	NodeError  *string              `json:"nodeError"`
-	Halted     *string              `json:"halted"`  // why nothing is spent
+	Halted     *string              `json:"halted"`  // why nothing is paid
 	Failing    *string              `json:"failing"` // why the running service cannot follow the chain
 	FailsSince *time.Time           `json:"failingSince"`
 	HotAddress string               `json:"hotAddress"`
@@ -48,7 +48,7 @@ type listedChain struct {
 	Currency   *bursar.CurrencyCode `json:"currency"` // of the balance
 	CheckedAt  *time.Time           `json:"checkedAt"`
 
-	unseen bool // for a minute or more nobody has looked at the chain
+	unseen bool // no replica has read the chain's state for a minute or more
 }
 
 func listChain(s service.ChainStatus, now time.Time) listedChain {
@@ -73,7 +73,7 @@ func listChain(s service.ChainStatus, now time.Time) listedChain {
 	return l
 }
 
-// state says how the chain is: whatever is wrong, or ok.
+// state returns the chain's problems, or ok.
 func (l listedChain) state() string {
 	var wrong []string
 	if l.Halted != nil {
@@ -83,10 +83,10 @@ func (l listedChain) state() string {
 		wrong = append(wrong, fmt.Sprintf("not followed since %s: %s", l.FailsSince.Format(time.RFC3339), *l.Failing))
 	}
 	if l.unseen && l.Failing == nil {
-		wrong = append(wrong, "not looked at since "+moment(*l.CheckedAt)+": see that the service runs")
+		wrong = append(wrong, "not checked since "+moment(*l.CheckedAt)+": see that the service runs")
 	}
 	if l.NodeError != nil {
-		wrong = append(wrong, "node away: "+*l.NodeError)
+		wrong = append(wrong, "node unreachable: "+*l.NodeError)
 	}
 	if len(wrong) == 0 {
 		return "ok"
@@ -94,7 +94,7 @@ func (l listedChain) state() string {
 	return strings.Join(wrong, "; ")
 }
 
-// Run prints how each chain is.
+// Run prints the state of each chain.
 func (cmd *chainStatusCommand) Run(ctx context.Context, c *call) error {
 	s, err := c.service(ctx)
 	if err != nil {
@@ -132,28 +132,27 @@ func word(s *string) string {
 }
 
 type chainRescanCommand struct {
-	Chain bursar.ChainID `required:"" placeholder:"NAME" help:"The chain, such as bitcoin."`
-	From  string         `xor:"what" placeholder:"HEIGHT" help:"The first block to search."`
-	To    string         `placeholder:"HEIGHT" help:"The last block to search. Default: the newest that is recorded."`
-	Tx    string         `xor:"what" placeholder:"HASH" help:"Search the block that holds this transaction."`
+	Chain bursar.ChainID `required:"" placeholder:"NAME" help:"Chain, such as bitcoin."`
+	From  string         `xor:"what" placeholder:"HEIGHT" help:"First block to search."`
+	To    string         `placeholder:"HEIGHT" help:"Last block to search. Default: the newest recorded block."`
+	Tx    string         `xor:"what" placeholder:"HASH" help:"Search the block that contains this transaction."`
 }
 
 // Help returns an example.
 func (chainRescanCommand) Help() string {
-	return "What is known already is left as it is, so that searching twice does no harm. It may run beside the " +
-		"service.\n\n" +
-		"Example:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain rescan --chain " +
-		"ethereum --tx 0x5c50…"
+	return "Known deposits are left unchanged, so repeating a search is harmless. It may run beside the " +
+		"service.\n\nExample:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain " +
+		"rescan --chain ethereum --tx 0x5c50…"
 }
 
 // heights reads the range to search.
 func (cmd *chainRescanCommand) heights() (from, to uint64, err error) {
 	if cmd.From == "" && cmd.Tx == "" {
-		return 0, 0, wrong("say what to search: --from HEIGHT, or --tx HASH; see `bursar chain rescan --help`")
+		return 0, 0, wrong("nothing to search is named: use --from HEIGHT, or --tx HASH; see `bursar chain rescan --help`")
 	}
 	if cmd.Tx != "" {
 		if cmd.To != "" {
-			return 0, 0, wrong("--to belongs to --from and not to --tx")
+			return 0, 0, wrong("--to cannot be combined with --tx: use it with --from")
 		}
 		return 0, 0, nil
 	}
@@ -165,7 +164,7 @@ func (cmd *chainRescanCommand) heights() (from, to uint64, err error) {
 		to, err = strconv.ParseUint(cmd.To, 10, 63)
 	}
 	if err != nil || to < from {
-		return 0, 0, wrong("--to %q is not a height from %d on", cmd.To, from)
+		return 0, 0, wrong("--to %q is not a height of at least %d", cmd.To, from)
 	}
 	return from, to, nil
 }
@@ -202,7 +201,7 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 	return c.say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 
-// chainState returns how far a chain has come, or says that it never ran.
+// chainState returns a chain's cursor, or an error that says that it never ran.
 func chainState(ctx context.Context, db *store.DB, id bursar.ChainID) (state store.ChainState, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		state, err = tx.Chains().State(ctx, id)

@@ -16,26 +16,24 @@ import (
 )
 
 type chainProbeCommand struct {
-	Chain    bursar.ChainID `arg:"" help:"The chain, such as polygon."`
-	Block    []uint64       `placeholder:"HEIGHT" help:"A block to read, on Solana a slot; may be given several times. Default: the newest final one."`
-	Tx       []string       `placeholder:"HASH" help:"Read the block that holds this transaction; may be given several times."`
-	Sample   int            `placeholder:"N" help:"Read so many blocks besides, spread evenly over the last ones."`
-	Back     uint64         `default:"1000" placeholder:"N" help:"How many blocks --sample is spread over. Default: 1000."`
-	Endpoint []string       `sep:"none" placeholder:"URL" help:"Ask this endpoint and not the configured ones; may be given several times."`
+	Chain    bursar.ChainID `arg:"" help:"Chain, such as polygon."`
+	Block    []uint64       `placeholder:"HEIGHT" help:"Block to read, on Solana a slot; may be repeated. Default: the newest final block."`
+	Tx       []string       `placeholder:"HASH" help:"Read the block that contains this transaction; may be repeated."`
+	Sample   int            `placeholder:"N" help:"Read this many further blocks, spread evenly over the newest ones."`
+	Back     uint64         `default:"1000" placeholder:"N" help:"Number of newest blocks that --sample is spread over. Default: 1000."`
+	Endpoint []string       `sep:"none" placeholder:"URL" help:"Ask this endpoint instead of the configured ones; may be repeated."`
 	Header   []string       `sep:"none" placeholder:"TEXT" help:"Send this header, Name: value, to every --endpoint."`
-	Network  string         `enum:"mainnet,testnet,regtest" default:"mainnet" help:"The network of --endpoint, where there is no configuration."`
+	Network  string         `enum:"mainnet,testnet,regtest" default:"mainnet" help:"Network of --endpoint, if there is no configuration."`
 	JSON     bool           `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (chainProbeCommand) Help() string {
-	return "Reads blocks as the running service would, through each endpoint alone, and says what it makes of them. It " +
-		"needs no database and no seed, and " +
-		"with --endpoint no configuration. One address in 32 is taken for ours, so that the tracing and the balances that " +
-		"a block may need are asked for. " +
-		"Exits with 1 when a block cannot be read.\n\nExample:\n\n    bursar chain probe polygon --block 80084805 " +
-		"--sample 5\n" +
-		"    bursar chain probe solana --endpoint https://rpc.example --sample 20"
+	return "Reads blocks as the running service would, through each endpoint alone, and prints what it finds. It needs " +
+		"no database and no seed, and with --endpoint no configuration. One address in 32 is treated as a wallet, so that " +
+		"the traces and balances that a block may need are requested. Exits with 1 if a block cannot be " +
+		"read.\n\nExample:\n\n    bursar chain probe polygon --block 80084805 --sample 5\n    bursar chain probe solana " +
+		"--endpoint https://rpc.example --sample 20"
 }
 
 // probedBlock is one block of one endpoint.
@@ -44,7 +42,7 @@ type probedBlock struct {
 	Height       uint64  `json:"height"`
 	Result       string  `json:"result"` // "ok", "empty" (no block at this height) or "failed"
 	Hash         *string `json:"hash"`
-	Transactions int     `json:"transactions"` // that were understood
+	Transactions int     `json:"transactions"` // transactions that were parsed
 	Addresses    int     `json:"addresses"`
 	Transfers    int     `json:"transfers"` // to the sampled addresses
 	Anomalies    int     `json:"anomalies"`
@@ -60,20 +58,20 @@ const (
 	maxProbed   = 10_000
 )
 
-// check refuses what cannot be meant.
+// check refuses flags that contradict each other.
 func (cmd *chainProbeCommand) check() error {
 	switch {
 	case cmd.Sample < 0 || cmd.Sample > maxProbed:
-		return wrong("--sample must lie between 0 and %d", maxProbed)
+		return wrong("--sample must be between 0 and %d", maxProbed)
 	case cmd.Back < 1:
-		return wrong("--back must be 1 or more")
+		return wrong("--back must be at least 1")
 	case len(cmd.Header) > 0 && len(cmd.Endpoint) == 0:
-		return wrong("--header belongs to --endpoint")
+		return wrong("--header is only allowed with --endpoint")
 	}
 	return nil
 }
 
-// Run reads the blocks, of all endpoints at the same time.
+// Run reads the blocks of all endpoints concurrently.
 func (cmd *chainProbeCommand) Run(ctx context.Context, c *call) error {
 	if err := cmd.check(); err != nil {
 		return err
@@ -107,7 +105,7 @@ func (cmd *chainProbeCommand) Run(ctx context.Context, c *call) error {
 	return err
 }
 
-// prober makes the chain of the configuration, or one of the endpoints that are named.
+// prober opens the configured chain, or one of the named endpoints.
 func (cmd *chainProbeCommand) prober(ctx context.Context, c *call) (*service.Prober, error) {
 	cfg, err := cmd.configuration(c)
 	if err != nil {
@@ -119,7 +117,8 @@ func (cmd *chainProbeCommand) prober(ctx context.Context, c *call) (*service.Pro
 	return service.NewProber(ctx, cfg, cmd.Chain, service.Options{})
 }
 
-// configuration is the file's, with the named endpoints in place of its own, or one of those endpoints alone.
+// configuration returns the file's configuration with the named endpoints in place of its own, or one of those
+// endpoints alone.
 func (cmd *chainProbeCommand) configuration(c *call) (config.Config, error) {
 	cfg, err := c.load()
 	if len(cmd.Endpoint) == 0 {
@@ -145,7 +144,7 @@ func (cmd *chainProbeCommand) configuration(c *call) (config.Config, error) {
 	return cfg, nil
 }
 
-// asFile writes the endpoints as a configuration, whose reader checks them and keeps them secret.
+// asFile formats the endpoints as a configuration, whose parser checks them and keeps them secret.
 func (cmd *chainProbeCommand) asFile(network string) []byte {
 	quote := func(list []string) string {
 		quoted := make([]string, len(list))
@@ -187,7 +186,7 @@ func (cmd *chainProbeCommand) probe(ctx context.Context, prober *service.Prober,
 	return all
 }
 
-// sampled spreads heights evenly over the last ones, the oldest first.
+// sampled spreads heights evenly over the newest blocks, oldest first.
 func (cmd *chainProbeCommand) sampled(final uint64) (heights []uint64) {
 	back := min(cmd.Back, final)
 	count := min(uint64(cmd.Sample), back)

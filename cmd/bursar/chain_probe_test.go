@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An endpoint that nobody runs fails by itself, with no configuration, no database and no seed, and no key is told.
+// An unreachable endpoint fails by itself, with no configuration, no database and no seed, and no key is printed.
 func TestProbeNeedsNothingButAnEndpoint(t *testing.T) {
 	t.Parallel()
 	d := &harness{T: t, dir: t.TempDir()}
@@ -17,7 +17,7 @@ func TestProbeNeedsNothingButAnEndpoint(t *testing.T) {
 		t.Errorf("it exits with %d and prints\n%s%s", o.code, o.out, o.err)
 	}
 	if strings.Contains(o.out+o.err, "hunter2") {
-		t.Errorf("a key is told:\n%s%s", o.out, o.err)
+		t.Errorf("a key is printed:\n%s%s", o.out, o.err)
 	}
 	d.fails(exitUsage, "bursar.yaml does not exist", "chain", "probe", "ethereum")
 }
@@ -41,7 +41,8 @@ func TestSampledBlocksAreSpreadEvenly(t *testing.T) {
 	}
 }
 
-// The newest final block, named ones and sampled ones are read; one that the node does not serve fails by itself.
+// The newest final block, named blocks and sampled blocks are read; a block that the node does not serve fails by
+// itself.
 func TestProbeReadsBlocks(t *testing.T) {
 	t.Parallel()
 	node := wellNode()

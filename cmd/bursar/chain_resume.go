@@ -11,7 +11,7 @@ import (
 )
 
 type chainHaltCommand struct {
-	Chain bursar.ChainID `arg:"" help:"The chain, such as ethereum."`
+	Chain bursar.ChainID `arg:"" help:"Chain, such as ethereum."`
 	begin
 }
 
@@ -28,7 +28,7 @@ func (cmd *chainHaltCommand) Run(ctx context.Context, c *call) error {
 	return c.halt(ctx, store.HaltChain(cmd.Chain), cmd.begin)
 }
 
-// configuredChain refuses a chain that the configuration does not know: halting it would halt nothing.
+// configuredChain refuses a chain that is not configured: halting it would have no effect.
 func (c *call) configuredChain(id bursar.ChainID) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -41,28 +41,26 @@ func (c *call) configuredChain(id bursar.ChainID) error {
 }
 
 type chainResumeCommand struct {
-	Chain bursar.ChainID    `arg:"" help:"The chain, such as ethereum."`
-	Yes   bool              `help:"Settle the external spends that are shown."`
-	As    store.ExternalUse `enum:"loss,operator" default:"loss" help:"Who bears what they took: loss, or operator for a payment of your own out of operator funds."`
+	Chain bursar.ChainID    `arg:"" help:"Chain, such as ethereum."`
+	Yes   bool              `help:"Settle the external spends shown."`
+	As    store.ExternalUse `enum:"loss,operator" default:"loss" help:"How to book what they took: loss, or operator for a payment of your own from operator funds."`
 	end
 }
 
 // Help returns an example.
 func (chainResumeCommand) Help() string {
-	return "A chain is halted by an operator, or when somebody else has used one of its keys. Find out who before you " +
-		"let the service pay again.\n\n" +
-		"After an external spend it shows what was found, and changes nothing without --yes. With it, what the external " +
-		"spends used up is settled: " +
-		"the next nonce fits the chain, UTXOs that are gone are used, what they took is booked, and outgoing transactions " +
-		"that cannot be included any " +
-		"more are made again. They must be final.\n\n" +
-		"Example:\n\n    bursar chain resume ethereum --yes --reason 'a test of the old wallet'"
+	return "A chain is halted by an operator, or when another program used one of its keys. Find out who did before " +
+		"you let the service pay again.\n\nAfter an external spend the command shows what was found, and changes nothing " +
+		"without --yes. With --yes, the external spends are settled: the next nonce follows the chain, UTXOs that are " +
+		"gone are spent, what they took is booked, and outgoing transactions that can never be included are made again. " +
+		"External spends must be final.\n\nExample:\n\n    bursar chain resume ethereum --yes --reason 'a test of the old " +
+		"wallet'"
 }
 
-// maxAlarms bounds how many alarms are looked through.
+// maxAlarms bounds how many alarms are searched.
 const maxAlarms = 10_000
 
-// resumable are the kinds of halts that an operator ends for a chain.
+// resumable are the kinds of halts that an operator can end for a chain.
 var resumable = []store.HaltKind{store.HaltByOperator, store.HaltByExternalSpend, store.HaltByDeadReturn}
 
 // Run ends a halt, settles the external spends behind it, and closes the alarms that came with it.
@@ -98,7 +96,7 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 	return c.resume(ctx, store.HaltChain(cmd.Chain), cmd.end, resumable...)
 }
 
-// settle shows the external spends that halted the chain and settles them where the operator says so.
+// settle shows the external spends that halted the chain, and settles them with --yes.
 func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	s, err := c.service(ctx)
 	if err != nil {
@@ -114,7 +112,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 		return err
 	}
 	if !cmd.Yes {
-		return errors.New("nothing was changed; end the other use of the key, then settle this with --yes")
+		return errors.New("nothing was changed; stop the other use of the key, then settle with --yes")
 	}
 	answer := recovery.Answer{Rest: cmd.As, Note: cmd.Reason, Actor: cmd.name()}
 	var taken []store.ExternalSpend
@@ -136,7 +134,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	return c.say("settled: %d external spends, as %s", len(taken), cmd.As)
 }
 
-// show says what the external spends did, and what of ours they took the place of.
+// show prints what the external spends did, and which outgoing transactions they replaced.
 func (cmd *chainResumeCommand) show(
 	ctx context.Context, c *call, db *store.DB, book recovery.Book,
 ) (state store.ChainState, err error) {
@@ -166,18 +164,18 @@ func (cmd *chainResumeCommand) show(
 	return state, nil
 }
 
-// describeExternal is what an operator reads of one external spend.
+// describeExternal describes one external spend for an operator.
 func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines []string) {
 	where := fmt.Sprintf("in block %d, final", x.Height)
 	switch {
 	case x.Height == 0:
-		where = "in no block any more"
+		where = "in no block: reorged out"
 	case x.Height > final:
 		where = fmt.Sprintf("in block %d, not final (final: %d)", x.Height, final)
 	}
 	lines = append(lines, fmt.Sprintf("external spend %s from %s, %s", x.TxID, x.Base, where))
 	if x.Failed {
-		lines = append(lines, "  it failed, and cost its fee")
+		lines = append(lines, "  it failed, and paid its fee")
 	}
 	for _, p := range x.Payments {
 		lines = append(lines, "  it paid "+book.Describe(p))
@@ -188,18 +186,18 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 		}
 	}
 	for _, resource := range x.Resources {
-		lines = append(lines, "  it used up "+resource)
+		lines = append(lines, "  it used "+resource)
 	}
 	for _, p := range x.Losers {
 		lines = append(lines,
-			fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID,
+			fmt.Sprintf("  it replaced outgoing transaction %s (%s, %s): its payments are made by another transaction", p.ID,
 				p.Kind, p.Status))
 	}
 	return lines
 }
 
-// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend
-// in any block has said what used it.
+// askForNonces makes the addresses whose nonce was found used ask the chain for the next nonce: no external spend in a
+// block says what used it.
 func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	if _, err := tx.Chains().Lock(ctx, id); err != nil {
 		return err
@@ -218,7 +216,7 @@ func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	return err
 }
 
-// closeAlarms resolves the alarms that came with a chain's halt.
+// closeAlarms closes the alarms that came with a chain's halt.
 func closeAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {

@@ -9,7 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// After an external spend a resume says what it found, and settles it only where the operator agrees and it is final.
+// After an external spend a resume prints what it found, and settles it only with the operator's consent and once it is
+// final.
 func TestResumeAfterAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
@@ -41,7 +42,7 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	at(80)
 	o := d.run("", "chain", "resume", "bitcoin")
 	for _, says := range []string{stolen.TxID, "not final (final: 80)", "0.60000000 BTC to bcrt1qthief",
-		"it used up " + strings.Repeat("cd", 32) + ":1"} {
+		"it used " + strings.Repeat("cd", 32) + ":1"} {
 		if !strings.Contains(o.out, says) {
 			t.Errorf("it does not say %q:\n%s", says, o.out)
 		}
@@ -59,7 +60,7 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	at(95)
 	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by",
 		"ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got,
-		"payments on bitcoin go on") {
+		"payments on bitcoin are resumed") {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {

@@ -14,10 +14,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// away is a node that nobody runs.
+// away is the configuration of an unreachable node.
 const away = "chains: {bitcoin: {rpc: 'http://me:hunter2@127.0.0.1:1'}}"
 
-func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
+func TestChainStatusReportsAnUnreachableNode(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	got := parse[[]listedChain](d, "chain", "status", "--json")
@@ -25,12 +25,13 @@ func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 		!strings.HasPrefix(got[0].HotAddress, "bcrt1q") {
 		t.Errorf("got %+v", got)
 	}
-	if table := d.ok("chain", "status"); !strings.Contains(table, "node away") || strings.Contains(table, "hunter2") {
+	if table := d.ok("chain", "status"); !strings.Contains(table, "node unreachable") ||
+		strings.Contains(table, "hunter2") {
 		t.Errorf("the table is\n%s", table)
 	}
 }
 
-func TestChainStatusTellsWhereANodeIs(t *testing.T) {
+func TestChainStatusShowsTheNodesHeight(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	got := parse[[]listedChain](d, "chain", "status", "--json")
@@ -58,7 +59,7 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 	}
 }
 
-// What the running service cannot do is told by this process, although the node answers it.
+// What the running service cannot do is reported by this process, although the node answers it.
 func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
@@ -85,15 +86,15 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	}
 }
 
-// A chain that nobody has looked at for a minute is not well, whatever was recorded of it last.
+// A chain that was not checked for a minute is not well, whatever was recorded of it last.
 func TestChainStatusIsNotOKWhileNobodyFollows(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{30 * time.Second: "ok",
-		2 * time.Minute: "not looked at since 2026-01-02T03:02:05Z: see that the service runs"} {
+		2 * time.Minute: "not checked since 2026-01-02T03:02:05Z: see that the service runs"} {
 		status := service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", CheckedAt: now.Add(-ago)}}
 		if got := listChain(status, now).state(); got != want {
-			t.Errorf("looked at %v ago it is %q", ago, got)
+			t.Errorf("checked %v ago it is %q", ago, got)
 		}
 	}
 	if got := listChain(service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", Height: -1}},
@@ -131,7 +132,8 @@ func TestResumeLiftsAHalt(t *testing.T) {
 			Reason: "of a test"})
 	})
 	if got := d.ok("chain", "resume",
-		"ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum go on\n" {
+		"ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum are "+
+		"resumed\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -146,7 +148,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 	})
 }
 
-func TestWithdrawalsAreListedAndDecided(t *testing.T) {
+func TestWithdrawalsAreListedApprovedAndRejected(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
@@ -193,7 +195,7 @@ func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 		orders[0].ID.String())
 }
 
-// wait makes orders that wait for approval.
+// wait creates withdrawals that wait for approval.
 func wait(id bursar.ID, tx *store.Tx, n byte) (orders []bursar.Withdrawal) {
 	for i := range n {
 		orders = append(orders, bursar.Withdrawal{ID: bursar.ID{0: 7, 15: i}, AccountID: id, Currency: "BTC",
@@ -208,7 +210,7 @@ func TestDoctor(t *testing.T) {
 	d := newHarness(t, away)
 	o := d.run("", "doctor")
 	if o.code != exitFailed || !strings.Contains(o.err, "checks failed") ||
-		!strings.Contains(o.out, "make one with `bursar seed new`") {
+		!strings.Contains(o.out, "create one with `bursar seed new`") {
 		t.Errorf("without a seed: %+v", o)
 	}
 	healthy := newSeededHarness(t)

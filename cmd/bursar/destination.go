@@ -12,14 +12,14 @@ import (
 )
 
 type destinationCommands struct {
-	List    destinationListCommand    `cmd:"" help:"List the addresses that an account's withdrawals are held to."`
-	Add     destinationAddCommand     `cmd:"" help:"Add an address, usable after the hold."`
-	Remove  destinationRemoveCommand  `cmd:"" help:"Take an address off the list, at once."`
-	Enable  destinationEnableCommand  `cmd:"" help:"Hold an account's withdrawals to its list, at once."`
-	Disable destinationDisableCommand `cmd:"" help:"Let an account withdraw to any address again, after the hold."`
+	List    destinationListCommand    `cmd:"" help:"List the addresses that an account may withdraw to."`
+	Add     destinationAddCommand     `cmd:"" help:"Add an address, which becomes usable after the hold."`
+	Remove  destinationRemoveCommand  `cmd:"" help:"Remove an address from the list immediately."`
+	Enable  destinationEnableCommand  `cmd:"" help:"Restrict an account's withdrawals to its list immediately."`
+	Disable destinationDisableCommand `cmd:"" help:"Allow an account to withdraw to any address again after the hold."`
 }
 
-// exampleAccount stands for an account in the examples of help.
+// exampleAccount is the account ID in the examples of the help.
 const exampleAccount = "0193a6a0-0000-7000-8000-000000000000"
 
 type destinationListCommand struct {
@@ -46,7 +46,7 @@ type listedDestination struct {
 type listedDestinations struct {
 	AccountID    bursar.ID           `json:"accountID"`
 	Enabled      bool                `json:"enabled"`
-	EnabledUntil *time.Time          `json:"enabledUntil"` // when it goes off, if it was switched off
+	EnabledUntil *time.Time          `json:"enabledUntil"` // when the list is disabled, if disabling is under way
 	Destinations []listedDestination `json:"destinations"`
 }
 
@@ -87,7 +87,7 @@ func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
 		})
 }
 
-// state says whether withdrawals are held to the list.
+// state says whether withdrawals are restricted to the list.
 func (l listedDestinations) state() string {
 	switch {
 	case !l.Enabled:
@@ -98,7 +98,7 @@ func (l listedDestinations) state() string {
 	return "The list is on: the account may withdraw to usable destinations only."
 }
 
-// lists opens the database for work on lists of destinations that needs no chain. The caller closes it.
+// lists opens the database for work on destination lists that needs no chain. The caller closes it.
 func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, error) {
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -114,36 +114,35 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 
 type destinationAddCommand struct {
 	Account  bursar.ID           `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The one currency that may go there."`
-	Family   bursar.Family       `xor:"what" required:"" help:"Let all currencies of a family of chains go there: bitcoin, litecoin, evm, tron, solana or xrpl. A contract may be somebody else's on another chain of the family."`
+	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The only currency that may be withdrawn to it."`
+	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: bitcoin, litecoin, evm, tron, solana or xrpl. A contract address may belong to somebody else on another chain of the family."`
 	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
-	Label    string              `help:"What it is, for lists."`
+	Label    string              `help:"Label shown in lists."`
 	JSON     bool                `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.
 func (destinationAddCommand) Help() string {
-	return "The address becomes usable after withdrawals.destination_hold of the configuration. One that is there " +
-		"already keeps its hold.\n\n" +
-		"Example:\n\n    bursar destination add --account " + exampleAccount +
+	return "The address becomes usable after withdrawals.destination_hold of the configuration. An address that is " +
+		"listed already keeps its hold.\n\nExample:\n\n    bursar destination add --account " + exampleAccount +
 		" --currency XRP --address rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --label exchange"
 }
 
 type addedDestination struct {
 	DestinationID bursar.ID `json:"destinationID"`
 	Address       string    `json:"address"`
-	Added         bool      `json:"added"` // false: it was there already
+	Added         bool      `json:"added"` // false: it was listed already
 	UsableFrom    time.Time `json:"usableFrom"`
 }
 
-// Run adds a destination. It needs the chain, which alone knows an address's one spelling.
+// Run adds a destination. It needs the chain, because only the chain's adapter knows an address's canonical spelling.
 func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
 	s, err := c.service(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if cmd.Account == treasury.Account { // its destinations are listed before its first withdrawal makes it
+	if cmd.Account == treasury.Account { // it may be listed before the first withdrawal creates the account
 		if err := s.Treasury.Open(ctx); err != nil {
 			return err
 		}
@@ -188,7 +187,7 @@ func (cmd *destinationRemoveCommand) Run(ctx context.Context, c *call) error {
 	if err := lists.Remove(ctx, cmd.Account, cmd.ID); err != nil {
 		return named(err, "account %s has no destination %s: see `bursar destination list`", cmd.Account, cmd.ID)
 	}
-	return c.say("destination %s is off the list", cmd.ID)
+	return c.say("destination %s is removed from the list", cmd.ID)
 }
 
 type destinationEnableCommand struct {
@@ -197,7 +196,7 @@ type destinationEnableCommand struct {
 
 // Help returns an example.
 func (destinationEnableCommand) Help() string {
-	return "An empty list stops all withdrawals of the account. A disabling under way is called back.\n\n" +
+	return "An empty list stops all withdrawals of the account. It cancels a disabling that is under way.\n\n" +
 		"Example:\n\n    bursar destination enable --account " + exampleAccount
 }
 
@@ -231,8 +230,8 @@ type destinationDisableCommand struct {
 
 // Help returns an example.
 func (destinationDisableCommand) Help() string {
-	return "The list counts until withdrawals.destination_hold of the configuration is over; enabling it calls that " +
-		"back.\n\n" +
+	return "The list stays in force until withdrawals.destination_hold of the configuration has passed; enabling it " +
+		"cancels this.\n\n" +
 		"Example:\n\n    bursar destination disable --account " + exampleAccount
 }
 
@@ -250,6 +249,6 @@ func (cmd *destinationDisableCommand) Run(ctx context.Context, c *call) error {
 	if !l.Binds(db.Now()) {
 		return c.say("account %s may withdraw to any address", cmd.Account)
 	}
-	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` calls it back",
+	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` cancels this",
 		cmd.Account, moment(l.Until))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// desk of a service with two chains whose nodes are away: a list needs none.
+// newChainHarness returns the harness of a service with two chains whose nodes are unreachable: a list needs none.
 func newChainHarness(t *testing.T) *harness {
 	return newSeededHarness(t,
 		"chains: {ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 31337}, xrpl: {rpc: 'http://127.0.0.1:1'}}",
@@ -77,7 +77,7 @@ func TestDestinations(t *testing.T) {
 		t.Errorf("the table is\n%s%s", table.err, table.out)
 	}
 	if got := d.ok("destination", "disable", account); !strings.Contains(got, "may withdraw to any address from 20") ||
-		!strings.Contains(got, "calls it back") {
+		!strings.Contains(got, "cancels this") {
 		t.Errorf("disabled: %s", got)
 	}
 	if l := list(); !l.Enabled || l.EnabledUntil == nil || time.Until(*l.EnabledUntil) < time.Hour {
@@ -88,7 +88,7 @@ func TestDestinations(t *testing.T) {
 		t.Errorf("enabled again the list is %+v", l)
 	}
 	if got := d.ok("destination", "remove", account, added.DestinationID.String()); got != "destination "+
-		added.DestinationID.String()+" is off the list\n" || len(list().Destinations) != 1 {
+		added.DestinationID.String()+" is removed from the list\n" || len(list().Destinations) != 1 {
 		t.Errorf("removed: %s", got)
 	}
 }

@@ -2,5 +2,5 @@
 
 package main
 
-// freeSpace cannot tell.
+// freeSpace returns errNoFreeSpace: this system has no call for it.
 func freeSpace(string) (uint64, error) { return 0, errNoFreeSpace }

@@ -19,10 +19,10 @@ type doctorCommand struct {
 // Help returns an example.
 func (doctorCommand) Help() string {
 	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks " +
-		"beside it, every node of every chain (its version, " +
-		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, " +
-		"and what waits for the operator; and says what to do. " +
-		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the " +
+		"beside it, every node of every chain (version, " +
+		"chain, tip, finality, tracing, history, clock, and reading its newest final block), the source of rates, " +
+		"and open halts and alarms, and says what to do. " +
+		"Exits with 1 if a check failed; a warning is not a failure. It changes nothing and may run beside the " +
 		"service.\n\nExample:\n\n    bursar doctor"
 }
 
@@ -33,34 +33,35 @@ const (
 	resultFailed  = "failed"
 )
 
-// healthWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
+// healthWithin bounds the whole health check: an endpoint that does not answer takes half a minute for each of some
+// questions.
 const healthWithin = 3 * time.Minute
 
 type finding struct {
 	Check  string `json:"check"`
 	Result string `json:"result"`
 	Detail string `json:"detail"`
-	Advice string `json:"advice"` // what to do; empty where all is well
+	Advice string `json:"advice"` // what to do; empty if all is well
 }
 
-// healthCheck gathers findings.
+// healthCheck collects findings.
 type healthCheck struct {
 	call     *call
 	cfg      config.Config
 	findings []finding
 }
 
-// note notes what a check found.
+// note records what a check found.
 func (e *healthCheck) note(check, result, format string, args ...any) {
 	e.advise(check, result, "", format, args...)
 }
 
-// advise notes what is not well, and what to do about it.
+// advise records a problem, and what to do about it.
 func (e *healthCheck) advise(check, result, advice, format string, args ...any) {
 	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...), advice})
 }
 
-// Run checks one thing after the other; what depends on something that failed is left out.
+// Run checks one thing after the other; checks that depend on a failed one are skipped.
 func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -93,7 +94,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	return err
 }
 
-// advice prints what to do about what is not well, below the table: it would make that too wide.
+// advice prints what to do about each problem below the table, which it would make too wide.
 func (e *healthCheck) advice() error {
 	heading := "\nWhat to do:\n"
 	for _, f := range e.findings {
@@ -117,13 +118,14 @@ func (e *healthCheck) configuration() {
 	for _, currency := range e.cfg.Registry.All() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
-			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off",
+			e.advise("currency "+string(currency.Code), resultWarning,
+				"set its `contract` under `currencies`, or leave it disabled",
 				"off: %s", reason)
 		}
 	}
 }
 
-// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a
+// rates asks the source of rates once, if one is configured. Without rates only figures in USDT are left out: a
 // warning.
 func (e *healthCheck) rates(ctx context.Context) {
 	switch e.cfg.Rates.Source {
@@ -133,10 +135,10 @@ func (e *healthCheck) rates(ctx context.Context) {
 		missing, err := service.NewRateFeed(e.cfg, time.Now, slog.New(slog.DiscardHandler)).Ask(ctx)
 		switch {
 		case err != nil:
-			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers",
-				"%v: figures in USDT are left out until they can be had", err)
+			e.advise("rates", resultWarning, "check the URL of `rates` and its answer",
+				"%v: figures in USDT are left out until rates are available", err)
 		case len(missing) > 0:
-			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out",
+			e.advise("rates", resultWarning, "correct their pointers under `rates`, or remove the currencies there",
 				"the source answers without %v", missing)
 		default:
 			e.note("rates", resultOK, "the source answers with all of them")
@@ -144,7 +146,7 @@ func (e *healthCheck) rates(ctx context.Context) {
 	}
 }
 
-// database opens the database by itself, so that its troubles are told apart from the seed's.
+// database opens the database on its own, so that its errors are distinct from the seed's.
 func (e *healthCheck) database(ctx context.Context) bool {
 	db, err := store.Open(ctx, store.Config{URL: e.cfg.Database.Reveal()})
 	if err != nil {
@@ -164,9 +166,9 @@ func (e *healthCheck) database(ctx context.Context) bool {
 	return true
 }
 
-const databaseAdvice = "see that the database runs, that `database` names it, and that its user may read and write it"
+const databaseAdvice = "check that the database runs, that `database` names it, and that its user may read and write it"
 
-// waiting notes what waits for the operator.
+// waiting records what needs the operator: halts and alarms.
 func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
 	accounts, err := tx.Accounts().All(ctx)
 	if err != nil {
@@ -180,11 +182,11 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 	}
 	for _, h := range halts {
 		if account, is := h.Scope.Account(); is {
-			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s",
+			e.advise("account "+account.String(), resultWarning, "investigate, then "+h.Remedy(), "frozen since %s (%s): %s",
 				moment(h.At), h.Kind, h.Reason)
 			continue
 		}
-		e.advise("halt "+string(h.Scope), resultFailed, "look into it, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
+		e.advise("halt "+string(h.Scope), resultFailed, "investigate, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
 	}
 	alarms, err := tx.Alarms().List(ctx, 100)
 	if err != nil {
@@ -196,9 +198,9 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 	return nil
 }
 
-// seedAdvice says what to do where the keys cannot be had.
+// seedAdvice says what to do if the keys are not available.
 var seedAdvice = map[string]string{
-	"seed":   "name the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE",
+	"seed":   "set the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE",
 	"signer": "run `bursar signer` at signer.address, and let this user connect to it",
 }
 
@@ -216,11 +218,11 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	return true
 }
 
-// chains opens everything as the service would, which ties the database to the seed, and asks every node.
+// chains opens everything as the service would, which binds the database to the seed, and asks every node.
 func (e *healthCheck) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
-		e.advise("service", resultFailed, "correct what it says; seed, network and database must belong together", "%v", err)
+		e.advise("service", resultFailed, "correct the error; seed, network and database must belong together", "%v", err)
 		return
 	}
 	defer s.Close()
@@ -239,7 +241,8 @@ func (e *healthCheck) chains(ctx context.Context) {
 	}
 }
 
-// fewReady is how few addresses in a pool are worth a warning; the service fills it up from a larger number on.
+// fewReady is the number of addresses in a pool below which a warning is due; the service refills it at a larger
+// number.
 const fewReady = wallet.PoolSize / 10
 
 func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
@@ -250,7 +253,8 @@ func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	for _, p := range pools {
 		check := "address pool " + string(p.Family)
 		if p.Ready < fewReady {
-			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready",
+			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both derive more",
+				"%d addresses are ready",
 				p.Ready)
 			continue
 		}
@@ -258,7 +262,7 @@ func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	}
 }
 
-// nodes notes what each node is and offers.
+// nodes records the version and the capabilities of each node.
 func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
 	for _, f := range s.CheckNodes(ctx) {
 		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail,
@@ -266,24 +270,24 @@ func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
 	}
 }
 
-// unseen is how long a chain may not have been looked at by a service that runs.
+// unseen is how long a running service may leave a chain unchecked.
 const unseen = time.Minute
 
-// chain notes how the service itself stands on a chain.
+// chain records the service's state on a chain.
 func (e *healthCheck) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":
 		e.advise(check, resultFailed, "see `bursar halt status`", "halted: %s", status.Halted)
 	case status.Failing != "":
-		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service",
+		e.advise(check, resultFailed, "see the findings of each node above, and the log of the service",
 			"not followed since %s: %s", moment(status.FailingSince), status.Failing)
 	case status.NodeError != "":
-		e.advise(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
+		e.advise(check, resultFailed, "see the findings of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
 		e.note(check, resultOK, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
 	case now.Sub(status.CheckedAt) > unseen:
-		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s",
+		e.advise(check, resultWarning, "check that `bursar serve` runs, and its log", "recorded up to %d, last checked %s",
 			status.Height, moment(status.CheckedAt))
 	case status.Node.Latest.Height > uint64(status.Height)+farBehind:
 		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not",
@@ -294,5 +298,5 @@ func (e *healthCheck) chain(status service.ChainStatus, now time.Time) {
 	}
 }
 
-// farBehind is how many blocks the service may have to record and still be with its node.
+// farBehind is how many unrecorded blocks do not count as lagging behind the node.
 const farBehind = 100

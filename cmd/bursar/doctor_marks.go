@@ -6,7 +6,7 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
-// marks compares the database with what is kept outside it, as the service does at its start, and changes neither.
+// marks compares the database with the marks kept outside it, as the service does when it starts, and changes neither.
 func (e *healthCheck) marks(ctx context.Context, s *service.Service) {
 	if s.Guard == nil {
 		return
@@ -16,13 +16,14 @@ func (e *healthCheck) marks(ctx context.Context, s *service.Service) {
 	case err != nil:
 		e.advise("marks", resultFailed, "see docs/operations/recovery.md, The marks", "%v", err)
 	case found.Unused:
-		e.note("marks", resultOK, "none yet: the first start makes them")
+		e.note("marks", resultOK, "none yet: the first start creates them")
 	case found.Behind != "":
 		e.advise("marks", resultWarning, "start the service, then `bursar recovery status`", "%s", found.Behind)
 	case found.Others:
-		e.note("marks", resultOK, "of this database, writable; %d payments in the journal; other marks are used as well",
+		e.note("marks", resultOK,
+			"belong to this database, writable; %d payments in the journal; other marks are used as well",
 			found.Open)
 	default:
-		e.note("marks", resultOK, "of this database, writable; %d payments in the journal", found.Open)
+		e.note("marks", resultOK, "belong to this database, writable; %d payments in the journal", found.Open)
 	}
 }

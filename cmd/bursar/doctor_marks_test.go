@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// doctor says what would keep the service from starting, or let its chains recover, and changes nothing.
-func TestDoctorLooksAtTheMarks(t *testing.T) {
+// doctor reports what would keep the service from starting, or make its chains recover, and changes nothing.
+func TestDoctorChecksTheMarks(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	path := filepath.Join(d.dir, "seed.age.marks")
@@ -45,7 +45,7 @@ func TestDoctorLooksAtTheMarks(t *testing.T) {
 	if _, err := file.Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": 1}}); err != nil {
 		t.Fatal(err)
 	}
-	want(resultWarning, "it knows 0 signed transactions of tron, 1 are known outside it")
+	want(resultWarning, "it has 0 signed transactions of tron, the marks have 1")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Counters().Keep(ctx) })
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Rates are looked at where they are configured; that they cannot be had is a warning, as it stops nothing.
-func TestDoctorLooksAtTheRates(t *testing.T) {
+// Rates are checked if they are configured; unavailable rates are a warning, because they stop nothing.
+func TestDoctorChecksTheRates(t *testing.T) {
 	t.Parallel()
 	answers := map[string]string{"/both": `{"BTC":"65000.5","ether":3000}`, "/one": `{"BTC":"65000.5"}`, "/none": `<html>`}
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,9 +28,9 @@ func TestDoctorLooksAtTheRates(t *testing.T) {
 			"/one?key=hunter2'}": {Check: "rates", Result: resultWarning, Detail: "the source answers without [ETH]"},
 		"rates: {source: http, url: '" + source.URL +
 			"/none?key=hunter2'}": {Check: "rates", Result: resultWarning,
-			Detail: "the answer is no JSON: figures in USDT are left out until they can be had"},
+			Detail: "the response is not JSON: figures in USDT are left out until rates are available"},
 		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates",
-			Result: resultWarning, Detail: "connection refused: figures in USDT are left out until they can be had"},
+			Result: resultWarning, Detail: "connection refused: figures in USDT are left out until rates are available"},
 	} {
 		d := newSeededHarness(t, chains, rates)
 		o := d.run("", "doctor", "--json")

@@ -6,7 +6,7 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
-// solvency notes the one verdict on the books, and tokens that are paid out for nothing.
+// solvency records the solvency verdict, and tokens whose withdrawals are free of charge.
 func (e *healthCheck) solvency(ctx context.Context, s *service.Service) {
 	v, err := s.Verdict(ctx)
 	if err != nil {
@@ -17,12 +17,12 @@ func (e *healthCheck) solvency(ctx context.Context, s *service.Service) {
 		e.advise("solvency", resultFailed, "see docs/operations/solvency.md", "%s: %s", p.Kind, p.Message)
 	}
 	if v.OK() {
-		e.note("solvency", resultOK, "what is owed is covered in every currency; %d of %d links of the books are audited",
+		e.note("solvency", resultOK, "liabilities are covered in every currency; %d of %d links of the books are audited",
 			v.Audited, v.Links)
 	}
 	for _, code := range s.PaidForNothing() {
 		e.advise("currency "+string(code), resultWarning,
-			"set withdrawal_fee of the currency: the operator's own funds pay the network",
-			"it is a token, and withdrawals of it cost customers nothing")
+			"set withdrawal_fee of the currency: network fees are paid from operator funds",
+			"it is a token without a withdrawal fee")
 	}
 }

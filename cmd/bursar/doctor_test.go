@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pretendNode is a bitcoind that says what it is told to say.
+// pretendNode is a bitcoind with the given answers.
 func pretendNode(t *testing.T, says map[string]any) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func pretendNode(t *testing.T, says map[string]any) string {
 		if says[ask.Method] == nil {
 			answer["error"] = map[string]any{"code": -32601, "message": "Method not found"}
 		}
-		_ = json.NewEncoder(w).Encode(answer) // the command judges what arrives
+		_ = json.NewEncoder(w).Encode(answer) // the command compares it with the time of arrival
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -65,14 +65,14 @@ func (d *harness) findings() (found map[string]finding, code int) {
 	for _, f := range list {
 		found[f.Check] = f
 		if (f.Advice == "") != (f.Result == resultOK) {
-			d.Errorf("what to do is said where nothing is, or not said: %+v", f)
+			d.Errorf("only a finding that is not ok must have advice: %+v", f)
 		}
 	}
 	return found, o.code
 }
 
-// A node that offers all passes every check; one that does not fails with what to do, and its password is not told.
-func TestDoctorExaminesNodes(t *testing.T) {
+// A node with every capability passes every check; one without fails with advice, and its password is not printed.
+func TestDoctorChecksNodes(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
 	found, code := d.findings()
@@ -122,8 +122,8 @@ func TestDoctorExaminesNodes(t *testing.T) {
 	}
 }
 
-// What doctor makes of a clock and of a disk.
-func TestDoctorJudgesTheMachine(t *testing.T) {
+// doctor's findings about a clock and a disk.
+func TestDoctorChecksTheMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -136,18 +136,18 @@ func TestDoctorJudgesTheMachine(t *testing.T) {
 		"a clock that drifts": {func(e *healthCheck) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
 		"a clock that is off": {func(e *healthCheck) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
 		"room":                {func(e *healthCheck) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
-		"little room": {func(e *healthCheck) {
+		"little space": {func(e *healthCheck) {
 			e.disk("/data", 1<<30-1, nil)
 		}, resultWarning, "1024.0 MiB are free"},
-		"no room": {func(e *healthCheck) {
+		"no space": {func(e *healthCheck) {
 			e.disk("/data", 100<<20-1, nil)
 		}, resultFailed, "100.0 MiB are free"},
-		"a folder that is not": {func(e *healthCheck) {
+		"a missing folder": {func(e *healthCheck) {
 			e.disk("/data", 0, errors.New("no such file"))
 		}, resultFailed, "no such file"},
-		"a system that is mum": {func(e *healthCheck) {
+		"a system without the call": {func(e *healthCheck) {
 			e.disk("/data", 0, errNoFreeSpace)
-		}, resultWarning, "cannot be told"},
+		}, resultWarning, "cannot be read on this system"},
 	} {
 		e := &healthCheck{}
 		c.judge(e)
@@ -160,6 +160,6 @@ func TestDoctorJudgesTheMachine(t *testing.T) {
 		t.Errorf("%d bytes are free, %v", free, err)
 	}
 	if _, err := freeSpace("/no/such/folder"); err == nil {
-		t.Error("a folder that does not exist has room")
+		t.Error("a missing folder has free space")
 	}
 }

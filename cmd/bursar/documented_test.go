@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// knownCommands are the commands by what is typed, such as "key create", with their flags, and the groups without.
+// knownCommands returns the commands by what is typed, such as "key create", with their flags, and the groups without.
 func knownCommands(t *testing.T) map[string]*kong.Node {
 	t.Helper()
 	var line commands
@@ -39,7 +39,7 @@ var (
 	codeText = regexp.MustCompile("(?s)```.*?```|`[^`\n]+`|(?m:^    .*$)")
 )
 
-// TestDocumentedCommandsExist runs through everything that the documents say to type.
+// TestDocumentedCommandsExist checks every command in the documents.
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	known, seen := knownCommands(t), 0
@@ -93,8 +93,8 @@ func hasFlag(n *kong.Node, name string) bool {
 	return slices.ContainsFunc(slices.Concat(n.AllFlags(false)...), func(f *kong.Flag) bool { return f.Name == name })
 }
 
-// TestEveryCommandIsDocumented holds the table of docs/operations.md to the commands; rows read `bursar key allow-ip /
-// scopes`.
+// TestEveryCommandIsDocumented compares the table of docs/operations.md with the commands; rows read `bursar key
+// allow-ip / scopes`.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../../docs/operations.md")

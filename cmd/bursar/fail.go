@@ -18,15 +18,15 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is a mistake of the command line or the configuration: nothing was tried.
+// usageError is a mistake in the command line or the configuration: nothing was attempted.
 type usageError struct{ error }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the mistake.
 func (e usageError) Unwrap() error { return e.error }
 
 func wrong(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// usage says which command's help to look at.
+// usage adds which command's help to read.
 func usage(err error) error {
 	var parse *kong.ParseError
 	command := "bursar"
@@ -40,7 +40,7 @@ func usage(err error) error {
 	return wrong("%w; see `%s --help`", err, command)
 }
 
-// fail prints an error for a human and returns the exit code.
+// fail prints an error for the operator and returns the exit code.
 func (c *call) fail(err error) int {
 	fmt.Fprintln(c.stderr, "bursar: "+sentence(err))
 	if configuration(err) {
@@ -56,7 +56,7 @@ func configuration(err error) bool {
 		errors.Is(err, store.ErrBadURL)
 }
 
-// sentence is what is wrong in words for the operator; a refusal's public code is of no use on a terminal.
+// sentence returns an error's message for the operator, without the public code of a refusal.
 func sentence(err error) string {
 	var refused *bursar.Error
 	switch {
@@ -68,7 +68,7 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// named turns "not found" into a sentence that says what was not found and where to look.
+// named replaces bursar.ErrNotFound by an error message that says what was not found and where to look.
 func named(err error, format string, args ...any) error {
 	if errors.Is(err, bursar.ErrNotFound) || errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf(format, args...)

@@ -16,10 +16,9 @@ type accountFreezeCommand struct {
 
 // Help returns an example.
 func (accountFreezeCommand) Help() string {
-	return "Refuses the account's withdrawals, transfers to other accounts of this service among them. What is queued " +
-		"or waits for approval does not " +
-		"leave; what is signed already does. Its deposits are credited.\n\n" +
-		"Example:\n\n    bursar account freeze 0193a6a0-0000-7000-8000-000000000000 --reason 'a report of theft'"
+	return "Refuses the account's withdrawals, including those to other accounts of this service. Withdrawals that are " +
+		"queued or wait for approval are not signed; those that are signed already are sent. Its deposits are " +
+		"credited.\n\nExample:\n\n    bursar account freeze 0193a6a0-0000-7000-8000-000000000000 --reason 'a report of theft'"
 }
 
 // Run freezes an account.
@@ -29,16 +28,15 @@ func (cmd *accountFreezeCommand) Run(ctx context.Context, c *call) error {
 
 type accountUnfreezeCommand struct {
 	ID   bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Kind store.HaltKind `name:"reason-kind" enum:",operator,reversal,reopening,all" default:"" help:"Which of several reasons to lift: operator, reversal, reopening or all."`
+	Kind store.HaltKind `name:"reason-kind" enum:",operator,reversal,reopening,all" default:"" help:"Reason to lift if there are several: operator, reversal, reopening or all."`
 	end
 }
 
 // Help returns an example.
 func (accountUnfreezeCommand) Help() string {
-	return "An account is frozen by an operator, when a credited deposit left its chain (reversal), or when it has " +
-		"spent a refund whose failed payment " +
-		"left its chain (reopening). Look at its balance before. Where there are several reasons, say which one is over.\n\n" +
-		"Example:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
+	return "An account is frozen by an operator, when a credited deposit was reorged out (reversal), or when it has " +
+		"spent a refund whose failed payment was reorged out (reopening). Check its balance first. If there are several " +
+		"reasons, name the one to lift.\n\nExample:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
 }
 
 // Run lifts the freeze.
@@ -82,7 +80,7 @@ func (cmd *accountUnfreezeCommand) lifts(halts []store.Halt) (kinds []store.Halt
 	}
 	if cmd.Kind == "" && len(kinds) > 1 {
 		return nil,
-			wrong("account %s is frozen for several reasons: %s; say which one is over with --reason-kind, or --reason-kind all",
+			wrong("account %s is frozen for several reasons: %s; name the one to lift with --reason-kind, or --reason-kind all",
 				cmd.ID, reasonsOf(halts))
 	}
 	return kinds, nil
@@ -98,7 +96,7 @@ func (cmd *accountUnfreezeCommand) report(c *call, before, left []store.Halt) er
 	case len(left) == 0:
 		return c.say("account %s may withdraw again; it was frozen because %s", cmd.ID, reasonsOf(ended))
 	case len(ended) > 0:
-		return fmt.Errorf("account %s is still frozen because %s; over is %s", cmd.ID, reasonsOf(left), reasonsOf(ended))
+		return fmt.Errorf("account %s is still frozen because %s; lifted: %s", cmd.ID, reasonsOf(left), reasonsOf(ended))
 	}
 	return fmt.Errorf("account %s is still frozen because %s", cmd.ID, reasonsOf(left))
 }

@@ -18,18 +18,18 @@ import (
 
 type haltCommands struct {
 	Begin  haltAllCommand    `cmd:"" name:"begin" default:"withargs" hidden:""`
-	Status haltStatusCommand `cmd:"" help:"List what is halted, by whom, why, and the command that ends it."`
+	Status haltStatusCommand `cmd:"" help:"List what is halted, by whom, why, and the command that resumes it."`
 	Log    haltLogCommand    `cmd:"" help:"List what was halted and resumed, newest first."`
 }
 
 type currencyCommands struct {
-	Halt   currencyHaltCommand   `cmd:"" help:"Stop paying a currency."`
-	Resume currencyResumeCommand `cmd:"" help:"Pay a currency again."`
+	Halt   currencyHaltCommand   `cmd:"" help:"Halt payments of a currency."`
+	Resume currencyResumeCommand `cmd:"" help:"Resume payments of a currency."`
 }
 
-// actor is who halts or resumes.
+// actor is the operator who halts or resumes.
 type actor struct {
-	By string `placeholder:"NAME" help:"Who does it. Default: the user of this process."`
+	By string `placeholder:"NAME" help:"Name of the operator. Default: the user of this process."`
 }
 
 func (a actor) name() string {
@@ -42,30 +42,30 @@ func (a actor) name() string {
 	return "somebody"
 }
 
-// begin is what every command that halts asks for.
+// begin holds the flags of every command that halts.
 type begin struct {
-	Reason string `required:"" placeholder:"TEXT" help:"Why, for whoever looks at it later."`
+	Reason string `required:"" placeholder:"TEXT" help:"Reason, for the record."`
 	actor
 }
 
-// end is what every command that resumes asks for.
+// end holds the flags of every command that resumes.
 type end struct {
-	Reason string `placeholder:"TEXT" help:"Why, for whoever looks at it later."`
+	Reason string `placeholder:"TEXT" help:"Reason, for the record."`
 	actor
 }
 
-const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it " +
-	"too. What was sent already is sent again " +
-	"until it is in a block. Addresses, deposits and credits go on; withdrawals are accepted and wait.\n\n"
+const haltHelp = "From then on no replica builds, signs or bumps a transaction, and the signer refuses to sign " +
+	"it. Transactions that were sent already are rebroadcast " +
+	"until they are in a block. Addresses, deposits and credits continue; withdrawals are accepted and wait.\n\n"
 
 type haltAllCommand struct {
-	All bool `required:"" help:"Every payment on every chain."`
+	All bool `required:"" help:"Halt every payment on every chain."`
 	begin
 }
 
 // Help returns an example.
 func (haltAllCommand) Help() string {
-	return haltHelp + "Example:\n\n    bursar halt --all --reason 'the hot key may be known'"
+	return haltHelp + "Example:\n\n    bursar halt --all --reason 'the hot wallet's key may be leaked'"
 }
 
 // Run halts everything.
@@ -80,7 +80,7 @@ type resumeCommand struct {
 
 // Help returns an example.
 func (resumeCommand) Help() string {
-	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    " +
+	return "Ends the halt of `bursar halt --all`, but no halt of a chain, a currency or an account.\n\nExample:\n\n    " +
 		"bursar resume --all"
 }
 
@@ -96,7 +96,7 @@ type currencyHaltCommand struct {
 
 // Help returns an example.
 func (currencyHaltCommand) Help() string {
-	return haltHelp + "Example:\n\n    bursar currency halt USDT --reason 'its issuer froze the hot address'"
+	return haltHelp + "Example:\n\n    bursar currency halt USDT --reason 'its issuer froze the hot wallet'"
 }
 
 // Run halts a currency.
@@ -118,8 +118,8 @@ type currencyResumeCommand struct {
 
 // Help returns an example.
 func (currencyResumeCommand) Help() string {
-	return "Ends what `bursar currency halt` began, and what began because a token delivered less than was paid or " +
-		"swept; the alarms of that are closed. Where the token still does so, the next payment halts the currency " +
+	return "Ends the halt of `bursar currency halt`, and a halt because a token delivered less than was paid or " +
+		"swept, whose alarms are closed. If the token still delivers less, the next payment halts the currency " +
 		"again.\n\n" +
 		"Example:\n\n    bursar currency resume USDT"
 }
@@ -129,10 +129,10 @@ func (cmd *currencyResumeCommand) Run(ctx context.Context, c *call) error {
 	return c.resume(ctx, store.HaltCurrency(cmd.Code), cmd.end, store.HaltByOperator, store.HaltByShortPayout)
 }
 
-// halt records an operator's halt and tells a signer that is a process of its own.
+// halt records an operator's halt and notifies a remote signer.
 func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 	if strings.TrimSpace(b.Reason) == "" {
-		return wrong("--reason is empty: say why")
+		return wrong("--reason is empty: give a reason")
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 	return c.say("%s; end it with %s", h, h.Remedy())
 }
 
-// resume ends the halts of a scope that are of some kinds, and says what else holds it.
+// resume ends the halts of a scope that are of some kinds, and reports what else halts it.
 func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds ...store.HaltKind) error {
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 	return nil
 }
 
-// closeShort closes the alarms of the payments and sweeps whose halts end: somebody has looked at what was not
+// closeShort closes the alarms of the payments and sweeps whose halts end: an operator has investigated what was not
 // delivered.
 func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
 	if kind != store.HaltByShortPayout {
@@ -210,8 +210,9 @@ func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind s
 	return err
 }
 
-// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded
-// after others were shown and settled. The chain stays locked, so that none is recorded beside the end.
+// nothingUnsettled refuses to end a halt of an external spend while another is not settled: it may have been recorded
+// after the others were shown and settled. The chain stays locked, so that no further one is recorded before the halt
+// ends.
 func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
 	name, is := strings.CutPrefix(string(scope), "chain:")
 	if !is || kind != store.HaltByExternalSpend {
@@ -222,13 +223,14 @@ func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, 
 	}
 	left, err := tx.ExternalSpends().List(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
 	if i := slices.IndexFunc(left, func(x store.ExternalSpend) bool { return x.Height > 0 }); err == nil && i >= 0 {
-		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`",
+		err = fmt.Errorf("external spend %s was found in the meantime and is not settled; see it with `bursar chain "+
+			"resume %s`",
 			left[i].TxID, name)
 	}
 	return err
 }
 
-// sayResumed says which halts ended and which did not.
+// sayResumed reports which halts ended and which did not.
 func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) error {
 	if len(before) == 0 {
 		return c.say("%s are not halted", scope)
@@ -237,22 +239,23 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 		stays := slices.ContainsFunc(left, func(other store.Halt) bool { return other.Number == h.Number })
 		text, more := "ended: ", ""
 		if stays {
-			text, more = "stays: ", "; "+h.Remedy()
+			text, more = "still halted: ", "; "+h.Remedy()
 		}
 		if err := c.say("%s%s%s", text, h, more); err != nil {
 			return err
 		}
 	}
 	if len(left) == 0 {
-		return c.say("%s go on", scope)
+		return c.say("%s are resumed", scope)
 	}
 	return errors.New("it is still halted")
 }
 
-// haltSigner spares a signer of its own the half second until a replica tells it.
+// haltSigner notifies a remote signer directly, so that it need not wait up to half a second for a replica to do so.
 func (c *call) haltSigner(ctx context.Context, cfg config.Config, db *store.DB) {
 	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
-		c.note("The signer was not told at once: %v. Every replica that runs tells it as soon as it answers.", err)
+		c.note("The signer could not be notified immediately: %v. Every running replica notifies it as soon as it answers.",
+			err)
 	}
 }
 
@@ -297,7 +300,7 @@ func (cmd *haltStatusCommand) Run(ctx context.Context, c *call) error {
 }
 
 type haltLogCommand struct {
-	Limit int  `default:"100" help:"How many."`
+	Limit int  `default:"100" help:"Maximum number of entries."`
 	JSON  bool `name:"json" help:"Print a JSON array."`
 }
 
@@ -313,10 +316,10 @@ type listedHaltEvent struct {
 // Help returns an example.
 func (haltLogCommand) Help() string { return "Example:\n\n    bursar halt log --limit 20" }
 
-// Run lists what was halted and resumed.
+// Run lists halts and resumptions, newest first.
 func (cmd *haltLogCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Limit < 1 {
-		return wrong("--limit %d: at least 1", cmd.Limit)
+		return wrong("--limit %d must be at least 1", cmd.Limit)
 	}
 	db, _, err := c.database(ctx)
 	if err != nil {
@@ -344,7 +347,7 @@ func (cmd *haltLogCommand) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// reasonsOf joins halts for a sentence.
+// reasonsOf joins the reasons of halts for a message.
 func reasonsOf(halts []store.Halt) string {
 	texts := make([]string, len(halts))
 	for i, h := range halts {

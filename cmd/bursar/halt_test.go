@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func TestHaltsBeginAndEnd(t *testing.T) {
+func TestHaltsStartAndEnd(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	for _, test := range []struct {
@@ -67,7 +67,7 @@ func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 	})
 	o := d.run("", "resume", "--all")
 	if o.code != exitFailed || !strings.Contains(o.out, "ended: all payments") ||
-		!strings.Contains(o.out, "stays: all payments are halted (books): an entry was edited") {
+		!strings.Contains(o.out, "still halted: all payments are halted (books): an entry was edited") {
 		t.Errorf("%d\n%s%s", o.code, o.out, o.err)
 	}
 }
@@ -96,7 +96,8 @@ func TestAFreezeHasSeveralReasons(t *testing.T) {
 		"--reason", "x")
 }
 
-// Who has looked at what a token did not deliver resumes its currency: the halts end, and their alarms with them.
+// An operator who has investigated what a token did not deliver resumes its currency: the halts end, and their alarms
+// with them.
 func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
@@ -123,7 +124,7 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	}
 	got := d.ok("currency", "resume", "BTC", "--by", "ann", "--reason", "its fee is off again")
 	for _, want := range []string{"ended: BTC payments are halted (short_payout): transaction one delivered less",
-		"transaction two delivered less", "BTC payments go on"} {
+		"transaction two delivered less", "BTC payments are resumed"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}

@@ -15,19 +15,19 @@ import (
 type keyCommands struct {
 	Create        keyCreateCommand        `cmd:"" help:"Add a key to an account."`
 	List          keyListCommand          `cmd:"" help:"List keys, oldest first."`
-	Revoke        keyRevokeCommand        `cmd:"" help:"Make a key useless, at once and for ever."`
-	AllowIP       keyAllowIPCommand       `cmd:"" name:"allow-ip" help:"Say from which addresses a key may be used."`
-	Scopes        keyScopesCommand        `cmd:"" help:"Say what a key may do."`
+	Revoke        keyRevokeCommand        `cmd:"" help:"Revoke a key immediately and permanently."`
+	AllowIP       keyAllowIPCommand       `cmd:"" name:"allow-ip" help:"Set the networks that a key may be used from."`
+	Scopes        keyScopesCommand        `cmd:"" help:"Set the scopes of a key."`
 	Rotate        keyRotateCommand        `cmd:"" help:"Replace a key by a new one with the same rights."`
 	RotateWebhook keyRotateWebhookCommand `cmd:"" help:"Give an account a new webhook secret."`
 }
 
 type keyCreateCommand struct {
 	Account  bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Scopes   []bursar.Scope `default:"read,wallets,withdraw" help:"What the key may do: read, wallets and withdraw, with commas between."`
-	Life     time.Duration  `help:"How long the key is good, such as 720h. Default: for ever."`
-	AllowIP  []string       `name:"allow-ip" placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated. Default: everywhere."`
-	NoSecret bool           `help:"Make a key without a secret."`
+	Scopes   []bursar.Scope `default:"read,wallets,withdraw" help:"Scopes of the key, separated by commas: read, wallets, withdraw."`
+	Life     time.Duration  `help:"Lifetime of the key, such as 720h. Default: unlimited."`
+	AllowIP  []string       `name:"allow-ip" placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated. Default: anywhere."`
+	NoSecret bool           `help:"Create a key without a secret."`
 	JSON     bool           `name:"json" help:"Print one line of JSON."`
 }
 
@@ -41,7 +41,7 @@ type createdKey struct {
 	AccountID bursar.ID `json:"accountID"`
 	KeyID     bursar.ID `json:"keyID"`
 	APIKey    string    `json:"apiKey"`
-	APISecret string    `json:"apiSecret"` // empty where the key has none
+	APISecret string    `json:"apiSecret"` // empty if the key has none
 }
 
 // show prints a new key.
@@ -49,7 +49,7 @@ func (c *call) show(issued account.Issued, asJSON bool) error {
 	if asJSON {
 		return c.printJSON(createdKey(issued))
 	}
-	c.note("The key and its secret are shown this once.")
+	c.note("The key and its secret are shown only once.")
 	return c.pairs("accountID", issued.AccountID.String(), "keyID", issued.KeyID.String(), "apiKey", issued.APIKey,
 		"apiSecret", issued.APISecret)
 }
@@ -57,7 +57,7 @@ func (c *call) show(issued account.Issued, asJSON bool) error {
 // Run adds a key.
 func (cmd *keyCreateCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Life < 0 {
-		return wrong("--life must be more than zero, or left out for a key without an end")
+		return wrong("--life must be greater than zero; leave it out for a key that does not expire")
 	}
 	networks, err := networksOf("--allow-ip", cmd.AllowIP)
 	if err != nil {
@@ -90,9 +90,9 @@ func (keyListCommand) Help() string { return "Example:\n\n    bursar key list --
 type listedKey struct {
 	KeyID     bursar.ID      `json:"keyID"`
 	AccountID bursar.ID      `json:"accountID"`
-	Hint      string         `json:"hint"` // how the key begins
+	Hint      string         `json:"hint"` // the first characters of the key
 	Scopes    []bursar.Scope `json:"scopes"`
-	AllowIPs  []string       `json:"allowIPs"` // none: everywhere
+	AllowIPs  []string       `json:"allowIPs"` // empty: usable from anywhere
 	HasSecret bool           `json:"hasSecret"`
 	Usable    bool           `json:"usable"`
 	CreatedAt time.Time      `json:"createdAt"`
@@ -149,12 +149,12 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.Revoke(ctx, cmd.Key); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.say("key %s opens nothing any more", cmd.Key)
+	return c.say("key %s is revoked", cmd.Key)
 }
 
 type keyRotateCommand struct {
 	Key     bursar.ID     `arg:"" placeholder:"KEY" help:"ID of the key."`
-	Overlap time.Duration `default:"24h" help:"How long the old key stays good; 0s ends it at once."`
+	Overlap time.Duration `default:"24h" help:"How long the old key stays valid; 0s ends it immediately."`
 	JSON    bool          `name:"json" help:"Print one line of JSON."`
 }
 
@@ -179,7 +179,7 @@ func (cmd *keyRotateCommand) Run(ctx context.Context, c *call) error {
 
 type keyRotateWebhookCommand struct {
 	Account bursar.ID     `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Overlap time.Duration `default:"24h" help:"How long webhooks are signed with the old secret as well; 0s ends it at once."`
+	Overlap time.Duration `default:"24h" help:"How long webhooks are signed with the old secret too; 0s ends that immediately."`
 	JSON    bool          `name:"json" help:"Print one line of JSON."`
 }
 
@@ -191,13 +191,13 @@ func (keyRotateWebhookCommand) Help() string {
 type rotatedWebhook struct {
 	AccountID     bursar.ID `json:"accountID"`
 	WebhookSecret string    `json:"webhookSecret"`
-	OverlapEnds   time.Time `json:"overlapEnds"` // until then webhooks carry a signature by the old secret too
+	OverlapEnds   time.Time `json:"overlapEnds"` // until then webhooks are signed with the old secret too
 }
 
-// Run moves the account on to its next webhook secret.
+// Run rotates the account's webhook secret.
 func (cmd *keyRotateWebhookCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Overlap < 0 {
-		return wrong("--overlap must not be below zero")
+		return wrong("--overlap must not be negative")
 	}
 	s, err := c.service(ctx)
 	if err != nil {

@@ -13,32 +13,32 @@ import (
 )
 
 type ledgerCommands struct {
-	Export ledgerExportCommand `cmd:"" help:"Write the books of a period, for the accountant."`
+	Export ledgerExportCommand `cmd:"" help:"Export the books of a period for the accountant."`
 	Verify ledgerVerifyCommand `cmd:"" help:"Verify every link of the books, every entry and every balance."`
 }
 
 type ledgerExportCommand struct {
-	Account bursar.ID `xor:"whose" placeholder:"ACCOUNT" help:"The statement of this account, with its balances as they run."`
-	All     bool      `xor:"whose" help:"The whole journal: every posting with the accounts that it debits and credits."`
-	Since   string    `placeholder:"TIME" help:"Begin with this time, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Left out: from the beginning."`
-	Until   string    `placeholder:"TIME" help:"End before this time. Left out: now."`
-	CSV     bool      `name:"csv" xor:"format" help:"Write CSV; this is what is written if nothing is said."`
+	Account bursar.ID `xor:"whose" placeholder:"ACCOUNT" help:"Export the statement of this account, with running balances."`
+	All     bool      `xor:"whose" help:"Export the whole journal: every posting with the accounts that it debits and credits."`
+	Since   string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Default: the first entry."`
+	Until   string    `placeholder:"TIME" help:"End of the period, exclusive. Default: now."`
+	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
 }
 
 // Help returns an example.
 func (ledgerExportCommand) Help() string {
-	return "Oldest first. A statement begins with the balances before the period and ends with those after it, so that " +
-		"one period's closing is the next one's opening. " +
-		"The columns are explained in docs/accounting.md. However long the period is, it is written while it is read.\n\n" +
-		"Example:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-01 --until " +
-		"2026-02-01 > january.csv"
+	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with " +
+		"those after it: the closing balances of one period are the opening balances of the next. The columns are " +
+		"explained in docs/accounting.md. Rows are written as they are read, so a period may be of any " +
+		"length.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since " +
+		"2026-01-01 --until 2026-02-01 > january.csv"
 }
 
-// settled is how long ago everything that bears a time is surely committed.
+// settled is the age from which every row that bears a time is certainly committed.
 const settled = time.Minute
 
-// linesAtOnce bounds how many lines are held in memory.
+// linesAtOnce bounds how many lines are held in memory at once.
 const linesAtOnce = 1000
 
 // export is one run of the command.
@@ -54,7 +54,7 @@ type export struct {
 // Run writes the books.
 func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Account.IsZero() && !cmd.All {
-		return wrong("say whose books: --account ACCOUNT, or --all")
+		return wrong("no books are named: use --account ACCOUNT, or --all")
 	}
 	x := &export{owner: cmd.Account, rows: newRowWriter(c.stdout, cmd.JSON)}
 	if err := cmd.period(x); err != nil {
@@ -70,7 +70,7 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 		x.until = db.Now()
 	}
 	if db.Now().Sub(x.until) < settled {
-		c.note("The period ends less than a minute ago: what is being booked now may be missing.")
+		c.note("The period ends less than a minute ago: entries that are being booked now may be missing.")
 	}
 	if cmd.All {
 		err = x.journal(ctx)
@@ -106,8 +106,8 @@ func (cmd *ledgerExportCommand) period(x *export) error {
 	return nil
 }
 
-// each reads lines oldest first, a batch in each transaction: a reader that is slow holds none open. Entries are never
-// changed, so what was read stays true.
+// each reads lines oldest first, a batch per transaction, so that a slow reader keeps no transaction open. Entries
+// never change, so batches read earlier stay correct.
 func (x *export) each(
 	ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error,
 ) error {
@@ -127,11 +127,11 @@ func (x *export) each(
 	}
 }
 
-// currency returns the currency of what stands in the books.
+// currency returns the currency of a code that occurs in the books.
 func (x *export) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	currency, err := x.registry.Get(code)
 	if err != nil {
-		return currency, fmt.Errorf("the books have %s, which is not in the configuration: put it back there", code)
+		return currency, fmt.Errorf("the books contain %s, which is not configured: add it to the configuration again", code)
 	}
 	return currency, nil
 }
@@ -161,7 +161,7 @@ func (x *export) journal(ctx context.Context) error {
 	})
 }
 
-// statement writes what the period did to the account, between its opening and its closing balances.
+// statement writes the account's entries of the period between its opening and its closing balances.
 func (x *export) statement(ctx context.Context) error {
 	err := x.db.View(ctx, func(tx *store.Tx) error {
 		_, err := tx.Accounts().Get(ctx, x.owner)
@@ -193,7 +193,7 @@ func (x *export) statement(ctx context.Context) error {
 	return x.balances(kindClosing, x.until, running)
 }
 
-// sum adds up lines that are not written.
+// sum adds lines to the running balances without writing them.
 func (x *export) sum(running ledger.Running, lines []store.Line) error {
 	for _, l := range lines {
 		m, err := ledger.MovementOf(x.owner, l.Kind, l.Ref, l.Place, l.Posting)
@@ -207,7 +207,7 @@ func (x *export) sum(running ledger.Running, lines []store.Line) error {
 	return nil
 }
 
-// balances writes what the account has of every currency that it ever had to do with.
+// balances writes the account's balance in every currency that it ever used.
 func (x *export) balances(kind ledger.Kind, at time.Time, running ledger.Running) error {
 	for _, code := range slices.Sorted(maps.Keys(running)) {
 		currency, err := x.currency(code)
@@ -270,7 +270,7 @@ func (x *export) row(running ledger.Running, l store.Line, brought map[bursar.ID
 	}, err
 }
 
-// brought returns the deposits of transfers within the service among the lines, by the withdrawals that made them.
+// brought returns the deposits that internal transfers among the lines created, by withdrawal.
 func (x *export) brought(ctx context.Context, lines []store.Line) (found map[bursar.ID]bursar.ID, err error) {
 	chains := map[bursar.ID]bursar.ChainID{}
 	for _, l := range lines {
@@ -289,7 +289,7 @@ func (x *export) brought(ctx context.Context, lines []store.Line) (found map[bur
 	return found, err
 }
 
-// signed writes a balance or a change of one, exactly.
+// signed formats a balance, or a change of one, exactly.
 func signed(c bursar.Currency, b ledger.Balance) string {
 	amount, negative := b.Net(ledger.Liability)
 	if negative {

@@ -14,14 +14,14 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// What a statement has besides the kinds of entries: balances before and after its period.
+// Rows of a statement besides the kinds of entries: the balances before and after its period.
 const (
 	kindOpening ledger.Kind = "opening"
 	kindClosing ledger.Kind = "closing"
 )
 
-// statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the
-// balances stand there.
+// statementRow is a line of an account's statement. Amounts are exact decimals; opening and closing rows have balances
+// only.
 type statementRow struct {
 	At             time.Time           `json:"time"`
 	Kind           ledger.Kind         `json:"kind"`
@@ -87,7 +87,7 @@ type row interface {
 	cells() []string
 }
 
-// rowWriter writes rows one by one, as CSV or as the items of a JSON array. Its first failure stays.
+// rowWriter writes rows one by one, as CSV or as the items of a JSON array. It keeps its first error.
 type rowWriter struct {
 	out    *bufio.Writer
 	csv    *csv.Writer // nil: JSON
@@ -131,7 +131,7 @@ func (w *rowWriter) put(r row) {
 	w.failed = err
 }
 
-// err returns what failed so far.
+// err returns the first error so far.
 func (w *rowWriter) err() error {
 	if w.csv != nil && w.failed == nil {
 		w.failed = w.csv.Error()
@@ -142,7 +142,7 @@ func (w *rowWriter) err() error {
 	return nil
 }
 
-// end writes what is left. An output that does not end so is not whole.
+// end writes the rest. An output without this end is incomplete.
 func (w *rowWriter) end() error {
 	if w.csv != nil {
 		w.csv.Flush()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -92,16 +91,17 @@ func TestLedgerExport(t *testing.T) {
 	if empty := d.ok("ledger", "export", "--all", "--json", "--until", "2025-01-01"); empty != "[]\n" {
 		t.Errorf("nothing is %q", empty)
 	}
-	if o := d.run("", "ledger", "export", "--all"); !strings.Contains(o.err, "what is being booked now may be missing") {
+	if o := d.run("", "ledger", "export", "--all"); !strings.Contains(o.err, "entries that are being booked now may be missing") {
 		t.Errorf("it does not say that the period ends now: %s", o.err)
 	}
 	d.fails(exitFailed, "there is no account 0193a6a0-0000-7000-8000-000000000000", "ledger", "export", "--until",
 		"2026-01-01", "--account", "0193a6a0-0000-7000-8000-000000000000")
 }
 
-// Over any history each line's balances are those before it and its change, one period closes as the next opens, and
-// the last closing is the balance in the books. The history is longer than what is held in memory at once.
-func TestPeriodsJoin(t *testing.T) {
+// Over any history each line's balances are those before it plus its change, the closing balances of one period are the
+// opening balances of the next, and the last closing is the balance in the books. The history is longer than what is
+// held in memory at once.
+func TestAClosingBalanceIsTheNextOpeningBalance(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "A", "--json").AccountID
@@ -155,7 +155,7 @@ func TestPeriodsJoin(t *testing.T) {
 	})
 }
 
-// follows holds one row against those before it, and returns 1 if it is a line.
+// follows compares one row with those before it, and returns 1 if it is a line.
 func (d *harness) follows(row map[string]string, running map[string]*big.Rat, closing map[string]string) int {
 	d.Helper()
 	code := row["currency"]
@@ -187,7 +187,7 @@ func decimal(d *harness, text string) *big.Rat {
 	d.Helper()
 	value, ok := new(big.Rat).SetString(text)
 	if !ok {
-		d.Fatal(fmt.Sprintf("%q is no decimal", text))
+		d.Fatalf("%q is no decimal", text)
 	}
 	return value
 }

@@ -9,9 +9,9 @@ type ledgerVerifyCommand struct{}
 
 // Help returns an example.
 func (ledgerVerifyCommand) Help() string {
-	return "Reads the whole hash chain with the key that follows from the seed, adds every posting up and holds the " +
-		"sums against the balances, as the service does all the time. " +
-		"Exits with 1 where the books contradict themselves. It may run beside the service.\n\nExample:\n\n    bursar " +
+	return "Reads the whole hash chain with the key derived from the seed, sums every posting and compares the " +
+		"sums with the balances, as the service does continuously. " +
+		"Exits with 1 if the books are inconsistent. It may run beside the service.\n\nExample:\n\n    bursar " +
 		"ledger verify"
 }
 
@@ -32,7 +32,7 @@ func (cmd *ledgerVerifyCommand) Run(ctx context.Context, c *call) error {
 		}
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("the books contradict themselves in %d ways; see docs/operations/solvency.md", len(faults))
+		return fmt.Errorf("the books have %d faults; see docs/operations/solvency.md", len(faults))
 	}
-	return c.say("the books hold: %d links, every entry, every balance", links)
+	return c.say("the books are consistent: %d links, every entry, every balance", links)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// machine notes how the clock and the disks are that the service works with.
+// machine records the state of the clock and the disks.
 func (e *healthCheck) machine(facts store.Facts, now time.Time) {
 	e.clock(facts.Clock, now)
 	places := []string{e.cfg.SeedFile}
@@ -28,26 +28,26 @@ func (e *healthCheck) machine(facts store.Facts, now time.Time) {
 	}
 }
 
-// How far the database's clock may be from the time here. Replicas tell by the time which of them leads a chain.
+// Allowed offset between the database's clock and this machine's. Replicas decide by the time which of them holds a
+// chain's lease.
 const (
 	clockDrift = 2 * time.Second
 	clockWrong = 30 * time.Second
 )
 
-// clock compares the time of the database's machine with the time here; chains' own times are compared by the checks of
-// their nodes.
+// clock compares the time of the database's machine with the time here; checks of the nodes compare the chains' times.
 func (e *healthCheck) clock(theirs, now time.Time) {
-	const advice = "have the clocks of this machine and of the database's kept by NTP"
+	const advice = "synchronise the clocks of this machine and of the database's machine by NTP"
 	off := now.Sub(theirs).Abs().Round(10 * time.Millisecond)
 	switch {
 	case theirs.IsZero():
 		e.note("clock", resultOK, "%s; the database is on this machine", moment(now))
 	case off > clockWrong:
-		e.advise("clock", resultFailed, advice, "%v off the database's", off)
+		e.advise("clock", resultFailed, advice, "%v off the database's clock", off)
 	case off > clockDrift:
-		e.advise("clock", resultWarning, advice, "%v off the database's", off)
+		e.advise("clock", resultWarning, advice, "%v off the database's clock", off)
 	default:
-		e.note("clock", resultOK, "%s, %v off the database's", moment(now), off)
+		e.note("clock", resultOK, "%s, %v off the database's clock", moment(now), off)
 	}
 }
 
@@ -74,7 +74,7 @@ func (e *healthCheck) disk(folder string, free uint64, err error) {
 	}
 }
 
-var errNoFreeSpace = errors.New("how much is free cannot be told on this system")
+var errNoFreeSpace = errors.New("the free space cannot be read on this system")
 
 // size writes a number of bytes for people.
 func size(bytes uint64) string {

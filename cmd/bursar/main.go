@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	log.SetOutput(io.Discard) // the standard library prints there what receivers and nodes send unasked
+	log.SetOutput(io.Discard) // net/http logs there what receivers and nodes send unasked
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, &call{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ()}, os.Args[1:]))
@@ -27,43 +27,43 @@ func main() {
 
 // commands is the command line.
 type commands struct {
-	Config string `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone where that is not there."`
+	Config string `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
-	Migrate      migrateCommand       `cmd:"" help:"Create the database, or bring its schema up to date."`
-	Seed         seedCommands         `cmd:"" help:"Make or bring the seed that all keys come from."`
-	Signer       signerCommand        `cmd:"" help:"Run the signer as a process of its own."`
-	Account      accountCommands      `cmd:"" help:"Create and list accounts."`
+	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
+	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
+	Signer       signerCommand        `cmd:"" help:"Run the remote signer."`
+	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
-	Chain        chainCommands        `cmd:"" help:"Look at chains, search blocks again, lift a halt."`
-	Currency     currencyCommands     `cmd:"" help:"Halt a currency, and pay it again."`
-	Halt         haltCommands         `cmd:"" help:"Stop every payment at once, and see what is halted."`
-	Resume       resumeCommand        `cmd:"" help:"Pay again after a halt of everything."`
-	Withdrawal   withdrawalCommands   `cmd:"" help:"List withdrawals and decide about them."`
-	Outgoing     outgoingCommands     `cmd:"" help:"Look at outgoing transactions and end what hangs."`
-	Alarm        alarmCommands        `cmd:"" help:"Look at what needs an operator."`
-	Webhook      webhookCommands      `cmd:"" help:"Look at what receivers were told, and tell them again."`
-	Ledger       ledgerCommands       `cmd:"" help:"Write the books for the accountant."`
-	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List value that fits no wallet and decide about it."`
-	Treasury     treasuryCommands     `cmd:"" help:"Show the operator's own, and pay it out."`
-	Reconcile    reconcileCommand     `cmd:"" help:"Compare the books with what the chains hold."`
+	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`
+	Currency     currencyCommands     `cmd:"" help:"Halt and resume payments of a currency."`
+	Halt         haltCommands         `cmd:"" help:"Stop every payment immediately, and show what is halted."`
+	Resume       resumeCommand        `cmd:"" help:"Resume payments after a halt of everything."`
+	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
+	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
+	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
+	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`
+	Ledger       ledgerCommands       `cmd:"" help:"Export and verify the books."`
+	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List and resolve unattributed deposits."`
+	Treasury     treasuryCommands     `cmd:"" help:"Show and withdraw operator funds."`
+	Reconcile    reconcileCommand     `cmd:"" help:"Compare the books with the balances on the chains."`
 	Doctor       doctorCommand        `cmd:"" help:"Check everything that the service needs."`
-	Backup       backupCommand        `cmd:"" help:"Copy the database while the service runs, or check a copy."`
-	Recovery     recoveryCommands     `cmd:"" help:"Bring a database up to the chains that it is older than."`
-	Restore      restoreCommand       `cmd:"" help:"Put a backup in the database's place."`
+	Backup       backupCommand        `cmd:"" help:"Back up the database while the service runs, or check a backup."`
+	Recovery     recoveryCommands     `cmd:"" help:"Recover a database that is older than its chains."`
+	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	Version      versionCommand       `cmd:"" help:"Print the version."`
 
-	Destination destinationCommands `cmd:"" help:"Say which addresses an account may withdraw to."`
+	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`
 }
 
-// newParser returns the parser of the command line; exit is told when --help was printed.
+// newParser returns the parser of the command line. It calls exit when --help was printed.
 func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.stdout, c.stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
 }
 
-// run carries out a command line and returns the exit code.
+// run executes a command line and returns the exit code.
 func run(ctx context.Context, c *call, args []string) int {
 	var line commands
 	helped := false

@@ -47,7 +47,7 @@ type harness struct {
 	*testing.T
 	dir string
 	env []string
-	key []byte // of the books; nil: not yet derived
+	key []byte // key of the books; nil: not derived yet
 }
 
 // newHarness returns a folder with a configuration that has the given lines besides those that keep ports free.
@@ -60,14 +60,14 @@ func newHarness(t *testing.T, lines ...string) *harness {
 	return d
 }
 
-// newSeededHarness is newDesk with a seed file.
+// newSeededHarness is newHarness with a seed file.
 func newSeededHarness(t *testing.T, lines ...string) *harness {
 	d := newHarness(t, lines...)
 	d.ok("seed", "new")
 	return d
 }
 
-// outcome is what a run of the command gave.
+// outcome is the result of a run of the command.
 type outcome struct {
 	out, err string
 	code     int
@@ -132,8 +132,7 @@ func parse[T any](d *harness, args ...string) (value T) {
 	return value
 }
 
-// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal
-// with.
+// change modifies the harness's database as the service would. Without a seed file there is no key to seal with.
 func (d *harness) change(f func(ctx context.Context, tx *store.Tx) error) {
 	d.Helper()
 	ctx := context.Background()
@@ -150,7 +149,7 @@ func (d *harness) change(f func(ctx context.Context, tx *store.Tx) error) {
 	}
 }
 
-// booksKey is what the service of the desk's seed seals the books with.
+// booksKey returns the key with which the service of the harness's seed seals the books.
 func (d *harness) booksKey() []byte {
 	d.Helper()
 	if d.key != nil {
@@ -227,27 +226,28 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` +
 			"`bursar account create --help`"},
 		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
-		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be below zero"},
-		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be more than zero"},
+		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be negative"},
+		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be greater than zero"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example",
 			`--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
-		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000", "say what to change: --add CIDR, --remove CIDR or --clear"},
+		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000",
+			"nothing to change is named: use --add CIDR, --remove CIDR or --clear"},
 		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 10.0.0.1/8", `"10.0.0.1/8", did you mean 10.0.0.0/8?`},
 		{"key scopes 0193a6a0-0000-7000-8000-000000000000", `expected "<scopes>"`},
-		{"chain rescan --chain bitcoin", "say what to search: --from HEIGHT, or --tx HASH"},
+		{"chain rescan --chain bitcoin", "nothing to search is named: use --from HEIGHT, or --tx HASH"},
 		{"chain rescan --chain bitcoin --from 1 --tx x", "can't be used together"},
 		{"chain rescan --chain bitcoin --from x", `--from "x" is not a height`},
-		{"chain rescan --chain bitcoin --from 5 --to 4", `--to "4" is not a height from 5 on`},
-		{"chain rescan --chain bitcoin --tx x --to 4", "--to belongs to --from"},
-		{"chain probe bitcoin --sample=-1", "--sample must lie between 0 and 10000"},
-		{"chain probe bitcoin --back 0", "--back must be 1 or more"},
-		{"chain probe bitcoin --header X:y", "--header belongs to --endpoint"},
+		{"chain rescan --chain bitcoin --from 5 --to 4", `--to "4" is not a height of at least 5`},
+		{"chain rescan --chain bitcoin --tx x --to 4", "--to cannot be combined with --tx"},
+		{"chain probe bitcoin --sample=-1", "--sample must be between 0 and 10000"},
+		{"chain probe bitcoin --back 0", "--back must be at least 1"},
+		{"chain probe bitcoin --header X:y", "--header is only allowed with --endpoint"},
 		{"chain probe dogecoin", `chain "dogecoin" is not configured: name its endpoint with --endpoint`},
 		{"chain probe bitcoin --endpoint ws://me:hunter2@h",
 			"a URL is not of the form http://user:password@host:port (or https)"},
 		{"withdrawal list --status lost", "--status must be one of"},
-		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
-		{"ledger export", "say whose books: --account ACCOUNT, or --all"},
+		{"withdrawal list --limit 0", "--limit must be between 1 and 10000"},
+		{"ledger export", "no books are named: use --account ACCOUNT, or --all"},
 		{"ledger export --all --account 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
 		{"ledger export --all --csv --json", "can't be used together"},
 		{"ledger export --all --since yesterday",
@@ -255,31 +255,31 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"ledger export --all --since 2026-02-01 --until 2026-02-01", "--until must be later than --since"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
 		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000",
-			"say who gets it: --wallet WALLET, or --account ACCOUNT"},
+			"no recipient is named: use --wallet WALLET, or --account ACCOUNT"},
 		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 " +
 			"--account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000", "missing flags: --to=ADDRESS"},
-		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to names a memo already"},
+		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to contains a memo already"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r --fee-from sender", "--fee-from must be one of"},
-		{"unattributed list --limit 0", "--limit must lie between 1 and 10000"},
+		{"unattributed list --limit 0", "--limit must be between 1 and 10000"},
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x",
 			"missing flags: --currency=CODE or --family=FAMILY"},
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm",
 			"can't be used together"},
 		{"destination list", "missing flags: --account=ACCOUNT"},
-		{"account set 0193a6a0-0000-7000-8000-000000000000", "say what to set"},
+		{"account set 0193a6a0-0000-7000-8000-000000000000", "nothing to set is named"},
 		{"webhook list --status lost", "--status must be one of"},
 		{"webhook list --since yesterday", `--since "yesterday" is not a time such as`},
-		{"webhook list --limit 0", "--limit must lie between 1 and 10000"},
-		{"webhook redeliver", "say what to send again"},
-		{"webhook redeliver 0193a6a0-0000-7000-8000-000000000000 --failed-only", "say what to send again"},
-		{"webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000", "say what to send again"},
-		{"webhook redeliver --since 2026-01-31T12:00:00Z", "say what to send again"},
+		{"webhook list --limit 0", "--limit must be between 1 and 10000"},
+		{"webhook redeliver", "nothing to redeliver is named"},
+		{"webhook redeliver 0193a6a0-0000-7000-8000-000000000000 --failed-only", "nothing to redeliver is named"},
+		{"webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000", "nothing to redeliver is named"},
+		{"webhook redeliver --since 2026-01-31T12:00:00Z", "nothing to redeliver is named"},
 		{"webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since noon", `--since "noon" is not a time`},
 		{"webhook test --url https://shop.example", "missing flags: --account"},
 		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example --wallet " +
 			"0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
-		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --wait=-1s", "--wait must not be below zero"},
+		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --wait=-1s", "--wait must not be negative"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "signer.address is not configured"},
 		{"migrate --config missing.yaml",
@@ -288,7 +288,7 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		d.fails(exitUsage, test.want, strings.Fields(test.line)...)
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "bursar.db")); err == nil {
-		t.Error("a mistake of the command line has made a database")
+		t.Error("a mistake in the command line has created a database")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestMistakesOfTheConfiguration(t *testing.T) {
 		"migrate")
 	d = newHarness(t)
 	d.env = append(d.env, "BURSAR_LITSEN=:0")
-	d.fails(exitUsage, "BURSAR_LITSEN: there is no such setting (did you mean BURSAR_LISTEN?)", "account", "list")
+	d.fails(exitUsage, "BURSAR_LITSEN: unknown setting (did you mean BURSAR_LISTEN?)", "account", "list")
 	d = newHarness(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
 	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") ||
 		!strings.Contains(o.err, "the database cannot be used") {
@@ -307,7 +307,7 @@ func TestMistakesOfTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentMayHoldItAll(t *testing.T) {
+func TestTheEnvironmentMayContainEverySetting(t *testing.T) {
 	t.Parallel()
 	d := &harness{T: t, dir: t.TempDir()}
 	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")

@@ -6,11 +6,11 @@ type migrateCommand struct{}
 
 // Help returns an example.
 func (migrateCommand) Help() string {
-	return "Every other command does so as well; this one is for those who want to see it done first.\n\nExample:\n\n  " +
+	return "Every other command migrates the database too; this command does nothing else.\n\nExample:\n\n  " +
 		"  bursar migrate --config /etc/bursar.yaml"
 }
 
-// Run brings the database up to date.
+// Run migrates the database.
 func (migrateCommand) Run(ctx context.Context, c *call) error {
 	db, _, err := c.database(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 type outgoingCommands struct {
 	Show    outgoingShowCommand    `cmd:"" help:"Show one outgoing transaction."`
-	Resolve outgoingResolveCommand `cmd:"" help:"End a sent outgoing transaction whose history the nodes have pruned."`
-	Abandon outgoingAbandonCommand `cmd:"" help:"Have a sent transaction made void and its payments made again."`
+	Resolve outgoingResolveCommand `cmd:"" help:"Resolve a sent outgoing transaction whose history the nodes have pruned."`
+	Abandon outgoingAbandonCommand `cmd:"" help:"Abandon a sent transaction and make its payments again."`
 }
 
 type outgoingShowCommand struct {
@@ -69,7 +69,7 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 	}
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return shown, fmt.Errorf("read the order: %w", err)
+		return shown, fmt.Errorf("read the transaction request: %w", err)
 	}
 	shown = shownOutgoing{
 		ID:           p.ID,
@@ -106,28 +106,26 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 
 type outgoingResolveCommand struct {
 	ID        bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction."`
-	RPC       string    `placeholder:"URL" help:"Ask this node, which keeps the whole history, in place of the configured ones."`
-	Paid      string    `xor:"word" placeholder:"HASH" help:"Where no node can tell: this transaction of it was included."`
-	NeverPaid bool      `xor:"word" help:"Where no node can tell: none of its transactions was included, and none can be any more."`
-	Reason    string    `placeholder:"TEXT" help:"How you know, for whoever looks at it later."`
+	RPC       string    `placeholder:"URL" help:"Ask this node, which keeps the whole history, instead of the configured ones."`
+	Paid      string    `xor:"word" placeholder:"HASH" help:"If no node has the history: declare that this transaction of it was included."`
+	NeverPaid bool      `xor:"word" help:"If no node has the history: declare that none of its transactions was included or can still be."`
+	Reason    string    `placeholder:"TEXT" help:"How you know, for the record."`
 	actor
 }
 
 // Help returns an example.
 func (outgoingResolveCommand) Help() string {
-	return "Asks the nodes first; what one of them proves counts, and nothing needs to be believed. Only where none " +
-		"keeps the history does your word " +
-		"count. If you say that it was never paid, its withdrawals are paid again: look at each of its transactions in " +
-		"two explorers before.\n\nExample:\n\n" +
-		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc https://archive.example\n" +
-		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason 'absent in two explorers; " +
-		"its last ledger is past'"
+	return "Asks the nodes first and uses what one of them proves. Only if none keeps the history is your statement " +
+		"used. If you declare that it was never paid, its withdrawals are paid again: look up each of its transactions in " +
+		"two explorers first.\n\nExample:\n\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc " +
+		"https://archive.example\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason " +
+		"'absent in two explorers; its last ledger is past'"
 }
 
 // Run resolves an outgoing transaction.
 func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if (cmd.Paid != "" || cmd.NeverPaid) && cmd.Reason == "" {
-		return wrong("say with --reason how you know")
+		return wrong("--reason is empty: say how you know")
 	}
 	cfg, err := c.load()
 	if err != nil {
@@ -150,7 +148,8 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	return c.say("outgoing transaction %s: %s", cmd.ID, what)
 }
 
-// through has every chain ask the given node alone. Only the transaction's own chain is asked.
+// through returns the configuration with every chain asking only the given node. Only the transaction's own chain is
+// asked.
 func (cmd *outgoingResolveCommand) through(cfg config.Config) config.Config {
 	if cmd.RPC == "" {
 		return cfg

@@ -10,23 +10,21 @@ import (
 
 type outgoingAbandonCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction."`
-	Reason string    `required:"" placeholder:"TEXT" help:"Why, for whoever looks at it later."`
+	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
 	actor
 }
 
 // Help returns an example.
 func (outgoingAbandonCommand) Help() string {
-	return "Orders another transaction that takes the same UTXOs home at a higher fee, or that takes the same nonce. " +
-		"At most one of the two can ever " +
-		"be included: what the first pays is paid again once the other is final, and if the first is included after all, " +
-		"it counts. Nobody is paid twice. " +
-		"On an EVM chain only a transaction can be abandoned whose bytes are not known (alarm bytes_unknown); others are " +
-		"bumped until they are " +
-		"included.\n\nExample:\n\n" +
-		"    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'stuck since Monday, no node takes it'"
+	return "Requests a replacement that sends the same UTXOs to the hot wallet at a higher fee, or that uses the same " +
+		"nonce. At most one of the two can ever be included: what the first pays is paid again once the replacement is " +
+		"final; if the first is included after all, it is the payment. Nobody is paid twice. On an EVM chain only a " +
+		"transaction whose bytes are unknown (alarm bytes_unknown) can be abandoned; others are bumped until they are " +
+		"included.\n\nExample:\n\n    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'stuck since " +
+		"Monday, no node takes it'"
 }
 
-// Run has an outgoing transaction made void.
+// Run abandons an outgoing transaction.
 func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -41,5 +39,5 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.say("outgoing transaction %s is being made void by %s, which the service sends", cmd.ID, by)
+	return c.say("outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
 }

@@ -39,7 +39,7 @@ func list[T any](c *call, asJSON bool, values []T, head string, row func(T) []an
 	return nil
 }
 
-// pairs prints names and values below each other.
+// pairs prints names and values, one pair per line.
 func (c *call) pairs(pairs ...string) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -59,7 +59,7 @@ func (c *call) say(format string, args ...any) error {
 	return nil
 }
 
-// cell writes a value into one cell: nothing in it may move a terminal's cursor or break the table.
+// cell formats a value for one cell, so that it cannot move a terminal's cursor or break the table.
 func cell(value any) string {
 	text := fmt.Sprint(value)
 	if t, ok := value.(time.Time); ok {
@@ -77,7 +77,7 @@ func cell(value any) string {
 	return text
 }
 
-// moment writes a time for a table.
+// moment formats a time for a table.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -85,7 +85,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// optional makes a zero value null in JSON.
+// optional returns nil, which is null in JSON, for a zero value.
 func optional[T comparable](v T) *T {
 	var zero T
 	if v == zero {

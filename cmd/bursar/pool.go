@@ -11,29 +11,28 @@ import (
 )
 
 type seedPoolCommand struct {
-	Count int  `default:"10000" help:"How many addresses are to be ready."`
+	Count int  `default:"10000" help:"Number of addresses to keep ready."`
 	JSON  bool `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (seedPoolCommand) Help() string {
-	return "Addresses of chains that sign with ed25519 (Solana) can only be derived from the seed. They are made ahead " +
-		"and kept in the database, so that " +
-		"creating a wallet does not need it. `bursar serve` keeps the pool full by itself where it has the seed; this " +
-		"fills it by hand, for a time " +
-		"without one.\n\nExample:\n\n    bursar seed pool --count 100000"
+	return "Addresses of chains that sign with ed25519 (Solana) can only be derived from the seed. They are derived " +
+		"ahead of time and stored in the database, so that creating a wallet does not need the seed. `bursar serve` keeps " +
+		"the pool full if it has the seed; this command fills it by hand before a period without one.\n\nExample:\n\n    " +
+		"bursar seed pool --count 100000"
 }
 
-// maxPool bounds what one call derives; it takes half a minute or so.
+// maxPool bounds what one call derives; that takes about half a minute.
 const maxPool = 1_000_000
 
 type listedPool struct {
 	Family bursar.Family `json:"family"`
-	Ready  uint32        `json:"ready"` // addresses that wallets can get
+	Ready  uint32        `json:"ready"` // addresses available to wallets
 	Next   uint32        `json:"next"`  // index of the next one
 }
 
-// Run fills the pools and prints how they stand.
+// Run fills the pools and prints their state.
 func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Count < 1 || cmd.Count > maxPool {
 		return usageError{fmt.Errorf("--count %d is not between 1 and %d", cmd.Count, maxPool)}
@@ -42,7 +41,7 @@ func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.getenv}) // before a database is made
+	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.getenv}) // checked before a database is created
 	if err != nil {
 		return err
 	}

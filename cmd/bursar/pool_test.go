@@ -17,7 +17,7 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 		return strings.Contains(o.out, `"check":"address pool solana","result":"warning","detail":"0 addresses are ready`)
 	}
 	if !warned() {
-		t.Error("the doctor does not miss the pool")
+		t.Error("the doctor does not warn about the pool")
 	}
 	want := []listedPool{{"solana", 1500, 0}}
 	if got := parse[[]listedPool](d, "seed", "pool", "--count", "1500", "--json"); !slices.Equal(got, want) {
@@ -31,14 +31,14 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 		t.Errorf("the table is\n%s", table)
 	}
 	if warned() || 1500 < wallet.PoolSize/10 {
-		t.Error("the doctor still misses the pool")
+		t.Error("the doctor still warns about the pool")
 	}
 }
 
 func TestAPoolNeedsItsOwnSeed(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
-	d.fails(exitFailed, "make one with `bursar seed new`", "seed", "pool")
+	d.fails(exitFailed, "create one with `bursar seed new`", "seed", "pool")
 	d.ok("seed", "new")
 	d.ok("seed", "pool", "--count", "10")
 	other := newSeededHarness(t, "database: sqlite:"+d.dir+"/bursar.db")

@@ -11,15 +11,15 @@ import (
 )
 
 type reconcileCommand struct {
-	All  bool `help:"Ask the nodes about every wallet's address, not only about those that were ever paid."`
+	All  bool `help:"Ask the nodes about every wallet's address, not only about those that ever received a transfer."`
 	JSON bool `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (reconcileCommand) Help() string {
-	return "Exits with 1 where a chain holds more or less than the books say, where more is owed than is held, and " +
-		"where the books contradict themselves: " +
-		"the verdict that `bursar doctor`, the operator's page, the metrics and the alarms give too. Amounts are decimals " +
+	return "Exits with 1 if a chain holds more or less than the books say, if more is owed than is held, or " +
+		"if the books are inconsistent: " +
+		"the same verdict as `bursar doctor`, the dashboard, the metrics and the alarms. Amounts are decimals " +
 		"of the currency.\n\n" +
 		"Example:\n\n    bursar reconcile --json"
 }
@@ -121,7 +121,7 @@ func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
 	}
 }
 
-// inWords lists what is wrong, one in a line.
+// inWords lists the problems of a verdict, one per line.
 func inWords(v reconcile.Verdict) string {
 	lines := make([]string, len(v.Problems))
 	for i, p := range v.Problems {

@@ -13,11 +13,11 @@ import (
 )
 
 type recoveryCommands struct {
-	Status  recoveryStatusCommand  `cmd:"" help:"Say which chains recover, what they wait for, and what is unclear."`
-	Adopt   recoveryAdoptCommand   `cmd:"" help:"Say what a payment was that the database has forgotten."`
-	Release recoveryReleaseCommand `cmd:"" help:"Let a chain's payments go on without waiting any longer."`
-	Begin   recoveryBeginCommand   `cmd:"" help:"Say that the database was put back, or that its marks are lost."`
-	Join    recoveryJoinCommand    `cmd:"" help:"Begin marks for another replica of a database that is current."`
+	Status  recoveryStatusCommand  `cmd:"" help:"Show which chains are recovering, what they wait for, and what is unclear."`
+	Adopt   recoveryAdoptCommand   `cmd:"" help:"Explain a payment that is missing from the database."`
+	Release recoveryReleaseCommand `cmd:"" help:"Resume a chain's payments without waiting any longer."`
+	Begin   recoveryBeginCommand   `cmd:"" help:"Declare that the database was restored, or that its marks are lost."`
+	Join    recoveryJoinCommand    `cmd:"" help:"Create marks for another replica of a database that is current."`
 }
 
 type recoveryStatusCommand struct {
@@ -26,9 +26,9 @@ type recoveryStatusCommand struct {
 
 // Help returns an example.
 func (recoveryStatusCommand) Help() string {
-	return "A chain recovers while the database is older than it: after a restore, or a failover that lost commits. " +
-		"Nothing is paid on it meanwhile, and it ends by itself " +
-		"unless something is unclear.\n\nExample:\n\n    bursar recovery status"
+	return "A chain is recovering while the database is older than the chain: after a restore, or a failover that lost " +
+		"commits. Nothing is paid on it until then. Recovery ends by itself unless something is unclear.\n\nExample:\n\n  " +
+		"  bursar recovery status"
 }
 
 type listedRecovery struct {
@@ -71,7 +71,7 @@ func (cmd *recoveryStatusCommand) Run(ctx context.Context, c *call) error {
 		return c.printJSON(listed)
 	}
 	if len(listed.Chains) == 0 && len(listed.Items) == 0 {
-		return c.say("no chain recovers, and nothing is unclear")
+		return c.say("no chain is recovering, and nothing is unclear")
 	}
 	err = list(c, false, listed.Chains, "CHAIN SINCE WAITS-FOR CAUSE", func(l listedRecovery) []any {
 		return []any{l.Chain, l.Since, l.WaitsFor, l.Cause}
@@ -115,24 +115,23 @@ func listRecoveries(chains []service.RecoveringChain, items []service.UnclearExt
 
 type recoveryAdoptCommand struct {
 	Item       int64       `arg:"" placeholder:"ITEM" help:"Number of the payment, from bursar recovery status."`
-	Withdrawal []bursar.ID `placeholder:"WITHDRAWAL" help:"A withdrawal that it has paid; may be given again for a batch."`
-	As         string      `enum:",loss,operator" default:"" help:"What is left is a loss, or a payment of your own from operator funds: loss or operator."`
-	Note       string      `help:"Why, for the record. Required where it was paid to another address than the withdrawal names."`
-	Actor      string      `placeholder:"NAME" help:"Who says so, for the record."`
+	Withdrawal []bursar.ID `placeholder:"WITHDRAWAL" help:"Withdrawal that it paid; may be repeated for a batch."`
+	As         string      `enum:",loss,operator" default:"" help:"Book the rest as a loss, or as a payment of your own from operator funds: loss or operator."`
+	Note       string      `help:"Reason, for the record. Required if it was paid to another address than the withdrawal's."`
+	Actor      string      `placeholder:"NAME" help:"Name of the operator, for the record."`
 }
 
 // Help returns an example.
 func (recoveryAdoptCommand) Help() string {
-	return "The withdrawals are paid by it, and are confirmed once its block is final. Asset and amount must fit to " +
-		"the unit. This cannot be undone.\n\n" +
-		"Example:\n\n    bursar recovery adopt 3 --withdrawal 0193a6a0-0000-7000-8000-000000000000\n    bursar recovery " +
-		"adopt 4 --as operator --note \"moved to the cold wallet\""
+	return "Marks the withdrawals as paid by it; they are confirmed once its block is final. Asset and amount must " +
+		"match to the unit. This cannot be undone.\n\nExample:\n\n    bursar recovery adopt 3 --withdrawal " +
+		"0193a6a0-0000-7000-8000-000000000000\n    bursar recovery adopt 4 --as operator --note \"moved to the cold wallet\""
 }
 
-// Run takes the operator's word.
+// Run applies the operator's explanation.
 func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 	if len(cmd.Withdrawal) == 0 && cmd.As == "" {
-		return wrong("say what it was: --withdrawal WITHDRAWAL, or --as loss|operator")
+		return wrong("no explanation is given: use --withdrawal WITHDRAWAL, or --as loss|operator")
 	}
 	s, err := c.service(ctx)
 	if err != nil {
@@ -153,15 +152,14 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 }
 
 type recoveryReleaseCommand struct {
-	Chain bursar.ChainID `arg:"" placeholder:"CHAIN" help:"Chain that recovers."`
+	Chain bursar.ChainID `arg:"" placeholder:"CHAIN" help:"Chain that is recovering."`
 }
 
-// Help says what must be known before.
+// Help says what must be known before a release.
 func (recoveryReleaseCommand) Help() string {
-	return "A recovery waits until nothing that was signed before it can be included any more. Release a chain only if " +
-		"you know that no payment from its addresses waits " +
-		"in any mempool: else a customer may be paid twice. What is unclear must be explained first.\n\nExample:\n\n    " +
-		"bursar recovery release bitcoin"
+	return "A recovery waits until nothing that was signed before it can still be included. Release a chain only if " +
+		"you know that no payment from its addresses waits in any mempool: otherwise a customer may be paid twice. What " +
+		"is unclear must be explained first.\n\nExample:\n\n    bursar recovery release bitcoin"
 }
 
 // Run releases the chain.
@@ -181,7 +179,8 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 		}
 		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, cmd.Chain)
 		if err == nil && unclear {
-			err = errors.New("payments are unclear: explain them first, see `bursar recovery status`")
+			err = errors.New("payments are unclear: explain them with `bursar recovery adopt` first, see `bursar recovery " +
+				"status`")
 		}
 		if err != nil {
 			return err
@@ -190,21 +189,21 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 		return tx.Recoveries().Set(ctx, r)
 	})
 	if err != nil {
-		return named(err, "chain %s does not recover", cmd.Chain)
+		return named(err, "chain %s is not recovering", cmd.Chain)
 	}
-	return c.say("chain %s is released: its payments go on once its follower has caught up", cmd.Chain)
+	return c.say("chain %s is released: its payments resume once its follower has caught up", cmd.Chain)
 }
 
 type recoveryBeginCommand struct {
-	Cause string `placeholder:"TEXT" default:"an operator has put the database back" help:"What has happened, for the record."`
-	Ahead uint32 `placeholder:"N" default:"20000" help:"How many key indexes are skipped: more than the addresses that were given out since the backup."`
+	Cause string `placeholder:"TEXT" default:"an operator has put the database back" help:"What happened, for the record."`
+	Ahead uint32 `placeholder:"N" default:"20000" help:"Number of key indexes to skip: more than the addresses issued since the backup."`
 }
 
-// Help says when it is needed.
+// Help says when the command is needed.
 func (recoveryBeginCommand) Help() string {
-	return "A database that was put back is recognised by the marks beside the seed file (or with the signer). Where " +
-		"those are lost too, say so with this command while nothing " +
-		"else uses the database: every chain recovers, and no address that may have been given out is given out " +
+	return "A restored database is recognised by the marks beside the seed file (or with the signer). If " +
+		"those are lost too, run this command while nothing " +
+		"else uses the database: every chain recovers, and no address that may have been issued is issued " +
 		"again.\n\nExample:\n\n    bursar recovery begin --ahead 100000"
 }
 
@@ -218,20 +217,19 @@ func (cmd *recoveryBeginCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Guard.Begin(ctx, cmd.Cause, int64(cmd.Ahead)); err != nil {
 		return err
 	}
-	return c.say("every chain recovers, and %d key indexes of each family are skipped; start the service, then see "+
+	return c.say("every chain is recovering, and %d key indexes of each family are skipped; start the service, then see "+
 		"`bursar recovery status`", cmd.Ahead)
 }
 
 type recoveryJoinCommand struct{}
 
-// Help says when it is needed.
+// Help says when the command is needed.
 func (recoveryJoinCommand) Help() string {
-	return "Each machine keeps marks of its own. On a new one, for a database that is current and that other replicas " +
-		"use, begin them with this command.\n\n" +
-		"Example:\n\n    bursar recovery join"
+	return "Each machine keeps its own marks. On a new machine, for a database that is current and that other replicas " +
+		"use, create them with this command.\n\nExample:\n\n    bursar recovery join"
 }
 
-// Run begins marks.
+// Run creates marks.
 func (cmd *recoveryJoinCommand) Run(ctx context.Context, c *call) error {
 	s, err := c.service(ctx)
 	if err != nil {

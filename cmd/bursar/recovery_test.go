@@ -14,24 +14,24 @@ import (
 func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
-	if got := d.ok("recovery", "status"); got != "no chain recovers, and nothing is unclear\n" {
+	if got := d.ok("recovery", "status"); got != "no chain is recovering, and nothing is unclear\n" {
 		t.Errorf("got %s", got)
 	}
-	d.fails(exitFailed, "chain bitcoin does not recover", "recovery", "release", "bitcoin")
+	d.fails(exitFailed, "chain bitcoin is not recovering", "recovery", "release", "bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return forgetPayment(ctx, tx) })
 	got := parse[listedRecoveries](d, "recovery", "status", "--json")
 	if len(got.Chains) != 1 || got.Chains[0].Chain != "bitcoin" ||
-		got.Chains[0].WaitsFor != "your word about 1 payments" || len(got.Items) != 1 ||
+		got.Chains[0].WaitsFor != "your explanation of 1 payments" || len(got.Items) != 1 ||
 		got.Items[0].TxID != "ab01" || len(got.Items[0].Paid) != 1 ||
 		!strings.HasPrefix(got.Items[0].Paid[0], "0.00100000 BTC to ") {
 		t.Fatalf("listed %+v", got)
 	}
-	if got := d.ok("recovery", "status"); !strings.Contains(got, "your word about 1 payments") ||
+	if got := d.ok("recovery", "status"); !strings.Contains(got, "your explanation of 1 payments") ||
 		!strings.Contains(got, "0.00100000 BTC") {
 		t.Errorf("got %s", got)
 	}
-	d.fails(exitFailed, "explain them first", "recovery", "release", "bitcoin")
-	d.fails(exitUsage, "say what it was", "recovery", "adopt", "1")
+	d.fails(exitFailed, "explain them with `bursar recovery adopt` first", "recovery", "release", "bitcoin")
+	d.fails(exitUsage, "no explanation is given", "recovery", "adopt", "1")
 	d.fails(exitFailed, "there is no item 7", "recovery", "adopt", "7", "--as", "loss")
 	if got := d.ok("recovery", "adopt", "1", "--as", "operator", "--note", "moved", "--actor",
 		"ann"); !strings.Contains(got, "item 1 is explained") {
@@ -53,7 +53,7 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	})
 }
 
-// forgetPayment puts bitcoin into recovery with one payment that nobody can explain.
+// forgetPayment puts bitcoin into recovery with one payment that cannot be explained.
 func forgetPayment(ctx context.Context, tx *store.Tx) error {
 	if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 		return err
@@ -80,7 +80,7 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 		Payments: paid, SpendID: outgoingTx.ID, Status: store.ExternalUnclear, Reason: "of a test"})
 }
 
-func TestMarksAreBegunAgain(t *testing.T) {
+func TestMarksAreCreatedAgain(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "begin", "--ahead", "300"); !strings.Contains(got, "300 key indexes") {
@@ -93,7 +93,7 @@ func TestMarksAreBegunAgain(t *testing.T) {
 		}
 		is, _ := tx.Recoveries().IsOpen(ctx, "bitcoin")
 		if !is {
-			t.Error("bitcoin does not recover")
+			t.Error("bitcoin is not recovering")
 		}
 		return err
 	})

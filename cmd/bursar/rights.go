@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// networksOf reads the networks of a flag.
+// networksOf parses the networks of a flag.
 func networksOf(flag string, texts []string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, text := range texts {
@@ -23,7 +23,7 @@ func networksOf(flag string, texts []string) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// everywhere is what stands for an empty list of networks.
+// everywhere is the text for an empty list of networks.
 const everywhere = "everywhere"
 
 func networksText(list []netip.Prefix) string {
@@ -44,15 +44,15 @@ func networkTexts(list []netip.Prefix) []string {
 type keyAllowIPCommand struct {
 	Key    bursar.ID `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Add    []string  `placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated."`
-	Remove []string  `placeholder:"CIDR" help:"Network to take off the list; may be repeated."`
-	Clear  bool      `help:"Take all off the list before anything is added: with nothing added, the key may be used from everywhere."`
+	Remove []string  `placeholder:"CIDR" help:"Network to remove from the list; may be repeated."`
+	Clear  bool      `help:"Remove all networks before any are added: if none are added, the key may be used from anywhere."`
 }
 
 // Help returns an example.
 func (keyAllowIPCommand) Help() string {
-	return "Changes where a key may be used from, at once on every replica. A key without a list may be used from " +
-		"everywhere.\n\n" +
-		"Example:\n\n    bursar key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 192.0.2.0/24 --add 2001:db8::7"
+	return "Changes the networks that a key may be used from, immediately on every replica. A key without a list may " +
+		"be used from everywhere.\n\nExample:\n\n    bursar key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add " +
+		"192.0.2.0/24 --add 2001:db8::7"
 }
 
 // Run changes a key's list of networks.
@@ -66,7 +66,7 @@ func (cmd *keyAllowIPCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if !cmd.Clear && len(change.Add)+len(change.Remove) == 0 {
-		return wrong("say what to change: --add CIDR, --remove CIDR or --clear")
+		return wrong("nothing to change is named: use --add CIDR, --remove CIDR or --clear")
 	}
 	db, accounts, err := c.accounts(ctx)
 	if err != nil {
@@ -82,12 +82,12 @@ func (cmd *keyAllowIPCommand) Run(ctx context.Context, c *call) error {
 
 type keyScopesCommand struct {
 	Key    bursar.ID `arg:"" placeholder:"KEY" help:"ID of the key."`
-	Scopes string    `arg:"" placeholder:"SCOPES" help:"What the key may do from now on: read, wallets and withdraw, with commas between."`
+	Scopes string    `arg:"" placeholder:"SCOPES" help:"New scopes of the key, separated by commas: read, wallets, withdraw."`
 }
 
 // Help returns an example.
 func (keyScopesCommand) Help() string {
-	return "Changes what a key may do, at once on every replica.\n\n" +
+	return "Changes the scopes of a key, immediately on every replica.\n\n" +
 		"Example:\n\n    bursar key scopes 0193a6a0-0000-7000-8000-000000000000 read,wallets"
 }
 

@@ -14,10 +14,10 @@ import (
 )
 
 type seedCommands struct {
-	New          seedNewCommand          `cmd:"" help:"Make a new seed, write the seed file and print the words once."`
+	New          seedNewCommand          `cmd:"" help:"Create a seed, write the seed file and print its words once."`
 	Restore      seedRestoreCommand      `cmd:"" help:"Write the seed file from words on standard input."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
-	Pool         seedPoolCommand         `cmd:"" help:"Make addresses ahead that only the seed can derive."`
+	Pool         seedPoolCommand         `cmd:"" help:"Derive addresses ahead of time that only the seed can derive."`
 }
 
 type seedNewCommand struct{}
@@ -26,11 +26,11 @@ type seedNewCommand struct{}
 func (seedNewCommand) Help() string {
 	return "Writes seed_file of the configuration, encrypted with the passphrase in BURSAR_PASSPHRASE or in the file " +
 		"that BURSAR_PASSPHRASE_FILE names. " +
-		"A file that exists is never overwritten. Standard output carries the words and nothing else.\n\n" +
+		"An existing file is never overwritten. Only the words are written to standard output.\n\n" +
 		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed new"
 }
 
-// Run makes a seed.
+// Run creates a seed.
 func (seedNewCommand) Run(c *call) error {
 	cfg, passphrase, err := c.seedTarget()
 	if err != nil {
@@ -45,11 +45,10 @@ func (seedNewCommand) Run(c *call) error {
 		return err
 	}
 	if err := c.say("%s", mnemonic.Reveal()); err != nil {
-		return fmt.Errorf("the words could not be shown: remove %s and begin again (%w)", cfg.SeedFile, err)
+		return fmt.Errorf("the words could not be printed: remove %s and start again (%w)", cfg.SeedFile, err)
 	}
-	c.note("These words are shown this once. Whoever has them has all the money: write them down on paper, keep them " +
-		"apart from this machine,\n" +
-		"and try `bursar seed restore` with them before the first deposit.")
+	c.note("These words are shown only once. Anyone who has them controls all the money: write them down on paper, " +
+		"keep them away from this machine,\nand test `bursar seed restore` with them before the first deposit.")
 	return nil
 }
 
@@ -57,11 +56,11 @@ type seedRestoreCommand struct{}
 
 // Help returns an example.
 func (seedRestoreCommand) Help() string {
-	return "Reads the words from standard input, never from the command line, where others could see them.\n\n" +
+	return "Reads the words from standard input, never from the command line, where other users could see them.\n\n" +
 		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed restore < words"
 }
 
-// maxWords bounds what is read of standard input, in bytes; 24 words have at most 215.
+// maxWords bounds what is read from standard input, in bytes; 24 words have at most 215.
 const maxWords = 4096
 
 // Run writes the seed file from words.
@@ -92,9 +91,8 @@ type seedExportPublicCommand struct{}
 
 // Help returns an example.
 func (seedExportPublicCommand) Help() string {
-	return "With these keys addresses can be made without the seed. They spend nothing, yet they link all addresses: " +
-		"keep them from strangers.\n\n" +
-		"Example:\n\n    bursar seed export-public > public.json"
+	return "With these keys addresses can be derived without the seed. They cannot spend, but they link all addresses: " +
+		"keep them private.\n\nExample:\n\n    bursar seed export-public > public.json"
 }
 
 // Run prints the public keys.
@@ -111,8 +109,8 @@ func (seedExportPublicCommand) Run(c *call) error {
 	return c.printJSON(keys.ExportPublic())
 }
 
-// seedTarget returns where a seed is to be written and with which passphrase. It refuses a file that exists before any
-// seed is made or typed.
+// seedTarget returns where to write a seed and with which passphrase. It refuses an existing file before any seed is
+// made or typed.
 func (c *call) seedTarget() (config.Config, signer.Passphrase, error) {
 	cfg, err := c.load()
 	if err != nil {
@@ -126,7 +124,7 @@ func (c *call) seedTarget() (config.Config, signer.Passphrase, error) {
 }
 
 func existing(cfg config.Config) error {
-	return fmt.Errorf("the seed file %s exists and is not overwritten: name another seed_file, or move this one away "+
+	return fmt.Errorf("the seed file %s exists and is not overwritten: name another seed_file, or move this file away "+
 		"if no database uses it", cfg.SeedFile)
 }
 

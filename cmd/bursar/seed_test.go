@@ -21,7 +21,7 @@ func TestANewSeedComesBackFromItsWords(t *testing.T) {
 	made := d.run("", "seed", "new")
 	words := strings.Fields(made.out)
 	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 ||
-		!strings.Contains(made.err, "shown this once") {
+		!strings.Contains(made.err, "shown only once") {
 		t.Fatalf("seed new exits with %d after %d words and says %q", made.code, len(words), made.err)
 	}
 	info, err := os.Stat(filepath.Join(d.dir, "seed.age"))
@@ -67,7 +67,7 @@ func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
-func TestWordsThatCannotBe(t *testing.T) {
+func TestInvalidMnemonics(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	for _, test := range []struct{ words, want string }{
@@ -103,7 +103,7 @@ func TestPassphrases(t *testing.T) {
 	d.fails(exitFailed, "the passphrase does not open the seed file", "account", "create", "--name", "x")
 	d.fails(exitFailed, "the passphrase does not open the seed file", "serve")
 	empty := newHarness(t)
-	empty.fails(exitFailed, "make one with `bursar seed new`", "account", "create", "--name", "x")
+	empty.fails(exitFailed, "create one with `bursar seed new`", "account", "create", "--name", "x")
 	if _, err := os.Stat(filepath.Join(empty.dir, "bursar.db")); err == nil {
 		t.Error("a database was made without a seed")
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
-// stopWithin is a little less than the 30 seconds after which those who sent SIGTERM usually send SIGKILL.
+// stopWithin is a little less than the 30 seconds after which supervisors that sent SIGTERM usually send SIGKILL.
 const stopWithin = 28 * time.Second
 
 type serveCommand struct {
 	logFlags
 }
 
-// logFlags say how a process that runs on tells what it does.
+// logFlags are the logging flags of a long-running process.
 type logFlags struct {
-	LogFormat string `enum:"text,json" default:"text" help:"How log lines are written to standard error: text or json."`
-	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error."`
+	LogFormat string `enum:"text,json" default:"text" help:"Format of log lines on standard error: text or json."`
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
 }
 
 // Help returns an example.
 func (serveCommand) Help() string {
-	return "Follows the chains, pays withdrawals, sends webhooks and answers the API until SIGTERM or SIGINT ends it.\n\n" +
-		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar serve --config bursar.yaml --log-format json"
+	return "Follows the chains, pays withdrawals, sends webhooks and answers the API until SIGTERM or SIGINT ends " +
+		"it.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar serve --config bursar.yaml --log-format json"
 }
 
 // Run serves until ctx ends.
@@ -42,7 +42,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 	}
 	for _, currency := range cfg.Registry.All() {
 		if reason := cfg.Off[currency.Code]; reason != "" {
-			log.Debug("currency off", "currency", currency.Code, "reason", reason)
+			log.Debug("currency disabled", "currency", currency.Code, "reason", reason)
 		}
 	}
 	ended := make(chan error, 1)
@@ -54,7 +54,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 	return s.Close()
 }
 
-// waitFor waits for the end of the service, and not for ever once it was asked to end.
+// waitFor waits for the end of the service, for a limited time once ctx has ended.
 func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 	select {
 	case err := <-ended:
@@ -68,7 +68,7 @@ func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return errors.New("the service did not end in time; whatever was under way goes on from the database at the next " +
+		return errors.New("the service did not stop in time; pending work resumes from the database at the next " +
 			"start")
 	}
 }
@@ -76,7 +76,7 @@ func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 func (cmd *logFlags) logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	if level.UnmarshalText([]byte(cmd.LogLevel)) != nil {
-		level = slog.LevelInfo // kong has checked the word
+		level = slog.LevelInfo // kong has validated the value
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if cmd.LogFormat == "json" {
@@ -85,7 +85,7 @@ func (cmd *logFlags) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// readable writes durations with their unit, which JSON would lack.
+// readable formats durations with their unit, which JSON would lack.
 func readable(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// serving runs the service of a desk until the test ends and returns where it listens.
+// serving runs the service of a harness until the test ends and returns its address.
 func (d *harness) serving() string {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -37,7 +37,8 @@ func (d *harness) serving() string {
 	return listening(d.T, lines)
 }
 
-// answer asks as a client whom the proxy saw at an address, and wants a status and a word of the answer.
+// answer sends a request as a client whom the proxy saw at an address, and checks the status and a word of the
+// response.
 func (d *harness) answer(method, url string, key createdAccount, from string, status int, word string) {
 	d.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, url, nil)
@@ -58,9 +59,9 @@ func (d *harness) answer(method, url string, key createdAccount, from string, st
 	}
 }
 
-// TestCommandsCountInAServiceThatRuns changes keys and lists by command while the service runs, and has limits, proxies
+// TestCommandsApplyToARunningService changes keys and lists by command while the service runs, and has limits, proxies
 // and clients' networks from the file.
-func TestCommandsCountInAServiceThatRuns(t *testing.T) {
+func TestCommandsApplyToARunningService(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, "chains: {tron: {rpc: 'http://127.0.0.1:1'}}", "currencies: {TRX: {minimum: 1}}",
 		"proxies: [127.0.0.0/8]", "proxy_header: Forwarded", "client_networks: [192.0.2.0/24, 198.51.100.0/24]",
@@ -88,7 +89,7 @@ func TestCommandsCountInAServiceThatRuns(t *testing.T) {
 	d.ok("destination", "enable", account)
 	d.answer("POST", order, shop, here, 422, "destination_refused")
 	d.ok("destination", "add", account, "--currency", "TRX", "--address", "415cd0fb0ab3ce40f3051414c604b27756e69e43db")
-	d.answer("POST", order, shop, here, 503, "unavailable") // it may go there; only the node that prices it is away
+	d.answer("POST", order, shop, here, 503, "unavailable") // the address is allowed; only the node that quotes the fee is unreachable
 	d.answer("POST", order, shop, there, 503, "unavailable")
 	d.answer("POST", order, shop, here, 429, "rate_limited")
 

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// A pause reads the same in both formats: 774540992 would be anybody's guess.
+// A pause reads the same in both formats: 774540992 would have no unit.
 func TestDurationsAreReadableInEitherLog(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		var out strings.Builder
 		flags := logFlags{LogFormat: format, LogLevel: "info"}
-		flags.logger(&out).Info("put aside", "pause", 1500*time.Millisecond)
+		flags.logger(&out).Info("endpoint in cool-down", "pause", 1500*time.Millisecond)
 		if !strings.Contains(out.String(), "1.5s") {
 			t.Errorf("%s: %s", format, out.String())
 		}
@@ -67,7 +67,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 	}
 }
 
-// listening reads the log up to the line that tells the address.
+// listening reads the log up to the line with the address.
 func listening(t *testing.T, lines *bufio.Scanner) string {
 	t.Helper()
 	for lines.Scan() {
@@ -110,14 +110,14 @@ func ask(t *testing.T, url, key string) string {
 	return string(body)
 }
 
-func TestServeSaysWhyItCannot(t *testing.T) {
+func TestServeReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	d.env = append(d.env, "BURSAR_LISTEN=192.0.2.1:1") // an address that no machine has (RFC 5737)
 	d.fails(exitFailed, "listen on 192.0.2.1:1", "serve")
 }
 
-func TestServeDoesNotWaitForEver(t *testing.T) {
+func TestServeStopsWaitingAfterATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

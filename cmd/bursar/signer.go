@@ -12,13 +12,11 @@ type signerCommand struct {
 
 // Help says how the two processes share the configuration.
 func (signerCommand) Help() string {
-	return "Holds the seed and signs for `bursar serve`, which then runs without it: with another user, or on another " +
-		"machine. Both read " +
-		"signer.address of the configuration. The signer reads seed_file, chains and currencies too, and judges every " +
-		"transaction by its own file: " +
-		"its max_fee and hourly_limit cannot be lifted from outside. It needs no node and no database; on private EVM " +
-		"chains it needs chain_id.\n\n" +
-		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
+	return "Holds the seed and signs for `bursar serve`, which then runs without the seed: as another user, or on " +
+		"another machine. Both read signer.address of the configuration. The signer reads seed_file, chains and " +
+		"currencies too, and checks every transaction against its own file: its max_fee and hourly_limit cannot be raised " +
+		"from outside. It needs no node and no database; on private EVM chains it needs chain_id.\n\nExample:\n\n    " +
+		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
 }
 
 // Run signs until ctx ends.
@@ -28,7 +26,7 @@ func (cmd *signerCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if !cfg.Signer.Remote() {
-		return wrong("signer.address is not configured: write where to listen, such as signer: {address: " +
+		return wrong("signer.address is not configured: set the address to listen on, such as signer: {address: " +
 			"unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}
 	log := cmd.logger(c.stderr)

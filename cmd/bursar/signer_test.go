@@ -21,7 +21,7 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// start runs a command that goes on until the test ends, and returns its log.
+// start runs a command until the test ends, and returns its log.
 func (d *harness) start(args ...string) (lines *bufio.Scanner) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -62,8 +62,8 @@ func (d *harness) says(lines *bufio.Scanner, message string) {
 	d.Fatalf("it never said %q", message)
 }
 
-// TestTheSignerIsAProcessOfItsOwn runs the service without seed and passphrase beside the process that has them.
-func TestTheSignerIsAProcessOfItsOwn(t *testing.T) {
+// TestTheServiceRunsWithARemoteSigner runs the service without seed and passphrase beside the process that has them.
+func TestTheServiceRunsWithARemoteSigner(t *testing.T) {
 	t.Parallel()
 	folder, err := os.MkdirTemp("", "bursar") // a socket's path must be short
 	if err != nil {
@@ -79,7 +79,7 @@ func TestTheSignerIsAProcessOfItsOwn(t *testing.T) {
 		t.Errorf("the doctor says %+v", o)
 	}
 	log := front.start("serve")
-	front.says(log, "signer awaited")
+	front.says(log, "waiting for remote signer")
 	vault.says(vault.start("signer"), "signer listening")
 	api := listening(t, log)
 

@@ -15,9 +15,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// TestServeFinishesWhatIsUnderWay asks the process to end while one client is in the middle of a request and another is
-// idle. The first is answered and its change kept, the other is hung up on, and nobody new is let in.
-func TestServeFinishesWhatIsUnderWay(t *testing.T) {
+// TestServeFinishesRequestsInProgress stops the process while one client is in the middle of a request and another is
+// idle. The first is answered and its change kept, the connection of the other is closed, and no new client is
+// accepted.
+func TestServeFinishesRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
@@ -51,11 +52,11 @@ func TestServeFinishesWhatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, fromIdle); err != nil {
-		t.Errorf("the idle client is not hung up on: %v", err)
+		t.Errorf("the idle client's connection is not closed: %v", err)
 	}
 	if late, err := net.Dial("tcp", address); err == nil {
 		late.Close()
-		t.Error("somebody new was let in")
+		t.Error("a new client was accepted")
 	}
 	fmt.Fprint(busy, order)
 	if answer := heard(t, fromBusy); answer != "200 OK" {

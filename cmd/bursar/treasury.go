@@ -10,9 +10,9 @@ import (
 )
 
 type treasuryCommands struct {
-	Show     treasuryShowCommand     `cmd:"" help:"Show what is the operator's own in every currency, and what may be taken."`
-	Withdraw treasuryWithdrawCommand `cmd:"" help:"Pay some of the operator's own to a listed destination."`
-	List     treasuryListCommand     `cmd:"" help:"List what was taken, by whom and why."`
+	Show     treasuryShowCommand     `cmd:"" help:"Show the operator's own funds in every currency and how much may be withdrawn."`
+	Withdraw treasuryWithdrawCommand `cmd:"" help:"Withdraw operator funds to a listed destination."`
+	List     treasuryListCommand     `cmd:"" help:"List the treasury's withdrawals with who requested them and why."`
 }
 
 type treasuryShowCommand struct {
@@ -21,8 +21,8 @@ type treasuryShowCommand struct {
 
 // Help returns an example.
 func (treasuryShowCommand) Help() string {
-	return "FREE may be taken now: the operator's own, less the fees of what is under way, and never so much that " +
-		"customers are not covered.\n\nExample:\n\n    bursar treasury show"
+	return "FREE may be withdrawn now: operator funds less the fees of pending transactions, limited so that " +
+		"customers stay covered.\n\nExample:\n\n    bursar treasury show"
 }
 
 type treasuryLine struct {
@@ -66,22 +66,22 @@ func (cmd *treasuryShowCommand) Run(ctx context.Context, c *call) error {
 
 type treasuryWithdrawCommand struct {
 	Currency bursar.CurrencyCode `arg:"" placeholder:"CODE" help:"Code of the currency."`
-	Amount   string              `arg:"" help:"Decimal amount."`
-	To       string              `required:"" placeholder:"ADDRESS|LABEL" help:"A destination of the treasury's list, or its label."`
+	Amount   string              `arg:"" help:"Amount in whole units of the currency."`
+	To       string              `required:"" placeholder:"ADDRESS|LABEL" help:"Address or label of a destination on the treasury's list."`
 	Reason   string              `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
 }
 
 // Help returns an example.
 func (treasuryWithdrawCommand) Help() string {
-	return "The order passes everything that a customer's does: the list of destinations with its hold, approval above " +
-		"the currency's limit, halts, the signer. List a destination with " +
-		"`bursar destination add --account " + treasury.Account.String() +
+	return "The withdrawal passes the same checks as a customer's: the list of destinations with its hold, approval " +
+		"above the currency's limit, halts, the signer. List a destination with `bursar destination add --account " +
+		treasury.Account.String() +
 		"`. See docs/operations/treasury.md.\n\nExample:\n\n    bursar treasury withdraw BTC 0.5 --to cold --reason " +
 		"\"fees of October\""
 }
 
-// Run orders the payment.
+// Run requests the withdrawal.
 func (cmd *treasuryWithdrawCommand) Run(ctx context.Context, c *call) error {
 	s, err := c.service(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ type treasuryOrder struct {
 	Reason     string              `json:"reason"`
 }
 
-// Run lists what was taken, newest first.
+// Run lists the treasury's withdrawals, newest first.
 func (cmd *treasuryListCommand) Run(ctx context.Context, c *call) error {
 	db, cfg, err := c.database(ctx)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 type unattributedListCommand struct {
-	All   bool `help:"Also what was decided, and what left its chain."`
-	Limit int  `default:"100" help:"How many at most, 1 to 10000."`
+	All   bool `help:"List resolved and reorged-out deposits too."`
+	Limit int  `default:"100" help:"Maximum number of rows, 1 to 10000."`
 	JSON  bool `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (unattributedListCommand) Help() string {
-	return "Only what is confirmed can be decided.\n\nExample:\n\n    bursar unattributed list --all --json"
+	return "Only a confirmed deposit can be resolved.\n\nExample:\n\n    bursar unattributed list --all --json"
 }
 
 // listedUnattributed is a line of the list. Amounts are exact.
@@ -29,12 +29,12 @@ type listedUnattributed struct {
 	Chain           bursar.ChainID       `json:"chain"`
 	Currency        bursar.CurrencyCode  `json:"currency"`
 	Amount          string               `json:"amount"`
-	Address         string               `json:"address"` // where it arrived
+	Address         string               `json:"address"` // address that received it
 	HashID          string               `json:"hashID"`
 	OutputIndex     uint32               `json:"outputIndex"`
 	Status          bursar.DepositStatus `json:"status"`
 	Why             string               `json:"why"`
-	WalletAtAddress *walletAtAddress     `json:"walletAtAddress"` // the wallet that has the address and does not fit
+	WalletAtAddress *walletAtAddress     `json:"walletAtAddress"` // has the address, but another currency or memo
 	SeenAt          time.Time            `json:"seenAt"`
 	ConfirmedAt     *time.Time           `json:"confirmedAt"`
 	Resolution      *listedResolution    `json:"decision"`
@@ -51,7 +51,7 @@ type listedResolution struct {
 	Status      bursar.ResolutionStatus `json:"status"`
 	AccountID   *bursar.ID              `json:"accountID"`
 	WalletID    *bursar.ID              `json:"walletID"`
-	To          *string                 `json:"to"` // of a return
+	To          *string                 `json:"to"` // of a refund to the sender
 	Amount      *string                 `json:"amount"`
 	Fee         *string                 `json:"fee"`
 	HashID      *string                 `json:"hashID"`
@@ -61,10 +61,10 @@ type listedResolution struct {
 	CompletedAt *time.Time              `json:"completedAt"`
 }
 
-// Run lists unattributed value.
+// Run lists unattributed deposits.
 func (cmd *unattributedListCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Limit < 1 || cmd.Limit > maxListed {
-		return wrong("--limit must lie between 1 and %d", maxListed)
+		return wrong("--limit must be between 1 and %d", maxListed)
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -81,9 +81,9 @@ func (cmd *unattributedListCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE",
+	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY RESOLUTION NOTE",
 		func(l listedUnattributed) []any {
-			decision, note := l.Resolution.words()
+			decision, note := l.Resolution.describe()
 			return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
 		})
 }
@@ -99,8 +99,9 @@ func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
 func listUnattributed(cfg config.Config, item unattributed.Item) (listedUnattributed, error) {
 	currency, err := cfg.Registry.Get(item.Currency)
 	if err != nil {
-		return listedUnattributed{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there",
-			item.ID, item.Currency)
+		return listedUnattributed{},
+			fmt.Errorf("deposit %s is in %s, which is not configured: add it to the configuration again",
+				item.ID, item.Currency)
 	}
 	l := listedUnattributed{
 		DepositID:   item.ID,
@@ -142,8 +143,8 @@ func listResolution(c bursar.Currency, n bursar.Resolution) *listedResolution {
 	return l
 }
 
-// words is a decision in one cell, and its note in another.
-func (l *listedResolution) words() (decision, note string) {
+// describe returns a resolution as the text of one cell, and its note as that of another.
+func (l *listedResolution) describe() (decision, note string) {
 	switch {
 	case l == nil:
 		return "", ""
@@ -152,7 +153,7 @@ func (l *listedResolution) words() (decision, note string) {
 	case l.AccountID != nil:
 		decision = fmt.Sprintf("assigned to account %s", l.AccountID)
 	case l.To != nil:
-		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status,
+		decision = strings.TrimSpace(fmt.Sprintf("refund of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status,
 			word(l.HashID), word(l.Error)))
 	default:
 		decision = "kept"

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// stray records final value of 0.001 BTC each that fits no wallet, with the alarms that it raised.
+// stray records final unattributed deposits of 0.001 BTC each, with the alarms that they raised.
 func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (ids []bursar.ID, err error) {
 	if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 	return ids, nil
 }
 
-func TestUnattributedValueIsListedAndDecided(t *testing.T) {
+func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	account := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID

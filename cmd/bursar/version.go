@@ -19,7 +19,7 @@ type versionInfo struct {
 	Platform string `json:"platform"`
 }
 
-// Run prints what this program was built from.
+// Run prints the version, the Go release and the platform of this program.
 func (cmd *versionCommand) Run(c *call) error {
 	info := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok {

@@ -11,18 +11,18 @@ import (
 )
 
 type webhookCommands struct {
-	List      webhookListCommand      `cmd:"" help:"List events and how far their delivery has come, newest first."`
+	List      webhookListCommand      `cmd:"" help:"List events and the state of their delivery, newest first."`
 	Show      webhookShowCommand      `cmd:"" help:"Show an event with every attempt to deliver it."`
 	Redeliver webhookRedeliverCommand `cmd:"" help:"Send events again."`
-	Test      webhookTestCommand      `cmd:"" help:"Send a test event and say what came of it."`
-	Enable    webhookEnableCommand    `cmd:"" help:"Send to a URL again that answered 410 Gone."`
+	Test      webhookTestCommand      `cmd:"" help:"Send a test event and report its delivery."`
+	Enable    webhookEnableCommand    `cmd:"" help:"Enable a URL again that answered 410 Gone."`
 }
 
 type webhookListCommand struct {
-	Account bursar.ID `placeholder:"ACCOUNT" help:"Only those of this account."`
-	Status  string    `enum:",pending,delivered,failed,disabled" default:"" help:"Only those that are pending, delivered, failed (given up) or disabled (nowhere to go)."`
-	Since   string    `placeholder:"TIME" help:"Only those since then, such as 2026-01-31T12:00:00Z."`
-	Limit   int       `default:"100" help:"How many at most, 1 to 10000."`
+	Account bursar.ID `placeholder:"ACCOUNT" help:"List only events of this account."`
+	Status  string    `enum:",pending,delivered,failed,disabled" default:"" help:"List only events that are pending, delivered, failed (given up) or disabled (no destination)."`
+	Since   string    `placeholder:"TIME" help:"List only events since this time, such as 2026-01-31T12:00:00Z."`
+	Limit   int       `default:"100" help:"Maximum number of events, 1 to 10000."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -41,7 +41,7 @@ type listedEvent struct {
 	Status        string           `json:"status"`
 	Attempts      int              `json:"attempts"`
 	LastAttemptAt *time.Time       `json:"lastAttemptAt"`
-	LastStatus    int64            `json:"lastStatus"` // of HTTP; 0 where there was no answer
+	LastStatus    int64            `json:"lastStatus"` // HTTP status; 0 if there was no answer
 	LastError     *string          `json:"lastError"`
 	NextAttemptAt *time.Time       `json:"nextAttemptAt"`
 	DeliveredAt   *time.Time       `json:"deliveredAt"`
@@ -78,7 +78,7 @@ func (cmd *webhookListCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if cmd.Limit < 1 || cmd.Limit > maxListed {
-		return wrong("--limit must lie between 1 and %d", maxListed)
+		return wrong("--limit must be between 1 and %d", maxListed)
 	}
 	db, _, err := c.database(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func momentOf(t *time.Time) string {
 	return moment(*t)
 }
 
-// sinceOf reads a --since; the zero time where there is none.
+// sinceOf parses --since; it returns the zero time if the flag is empty.
 func sinceOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -116,7 +116,7 @@ func sinceOf(text string) (time.Time, error) {
 	return at, nil
 }
 
-// findEvents reads page by page until it has enough.
+// findEvents reads page by page until it has enough events.
 func findEvents(ctx context.Context, db *store.DB, f store.DeliveryFilter, limit int) ([]listedEvent, error) {
 	var found []listedEvent
 	page := store.Page{}
@@ -158,7 +158,7 @@ func (webhookShowCommand) Help() string {
 	return "Example:\n\n    bursar webhook show 0193a6a0-0000-7000-8000-000000000000"
 }
 
-// shownEvent is an event with all that is known of it.
+// shownEvent is an event with its delivery attempts.
 type shownEvent struct {
 	listedEvent
 	Tries []shownAttempt  `json:"tries"`
@@ -169,11 +169,11 @@ type shownAttempt struct {
 	Attempt    int64     `json:"attempt"`
 	At         time.Time `json:"at"`
 	Millis     int64     `json:"milliseconds"`
-	HTTPStatus int64     `json:"httpStatus"` // 0 where there was no answer
+	HTTPStatus int64     `json:"httpStatus"` // 0 if there was no answer
 	Error      *string   `json:"error"`
 }
 
-// readEvent reads an event with all its attempts; one that is unknown is bursar.ErrNotFound.
+// readEvent reads an event with all its attempts. It returns bursar.ErrNotFound if the event is unknown.
 func readEvent(ctx context.Context, db *store.DB, id bursar.ID) (e shownEvent, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deliveries().ByID(ctx, id)
@@ -221,12 +221,12 @@ func (c *call) showEvent(e shownEvent, asJSON bool) error {
 	})
 }
 
-// unknownEvent is the sentence for an ID that is no event's.
+// unknownEvent turns bursar.ErrNotFound into an error message about an unknown event ID.
 func unknownEvent(err error, id bursar.ID) error {
 	return named(err, "there is no event %s: see `bursar webhook list`", id)
 }
 
-// sent says in words how an event was received.
+// sent describes how an event was received.
 func (e shownEvent) sent() string {
 	last := e.Tries[len(e.Tries)-1]
 	return fmt.Sprintf("%s answered %d after %d ms", word(e.Webhook), last.HTTPStatus, last.Millis)

@@ -13,26 +13,25 @@ import (
 
 type webhookRedeliverCommand struct {
 	ID         bursar.ID `arg:"" optional:"" placeholder:"EVENT" help:"ID of one event."`
-	Account    bursar.ID `placeholder:"ACCOUNT" help:"All events of this account since a time, in place of one event."`
-	Since      string    `placeholder:"TIME" help:"The time, such as 2026-01-31T12:00:00Z."`
-	FailedOnly bool      `help:"Only events that were given up, or that had nowhere to go."`
+	Account    bursar.ID `placeholder:"ACCOUNT" help:"Redeliver all events of this account since a time, instead of one event."`
+	Since      string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-31T12:00:00Z."`
+	FailedOnly bool      `help:"Redeliver only events that were given up, or that had no destination."`
 }
 
 // Help returns an example.
 func (webhookRedeliverCommand) Help() string {
-	return "An event keeps its ID and begins its attempts anew. It goes to the webhook that is set now, for a receiver " +
-		"may have moved. " +
-		"Events whose webhook answered 410 Gone are left as they are.\n\n" +
-		"Example:\n\n    bursar webhook redeliver 0193a6a0-0000-7000-8000-000000000000\n" +
-		"    bursar webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-31T12:00:00Z " +
-		"--failed-only"
+	return "An event keeps its ID and restarts its attempts. It is sent to the webhook that is set now, because a " +
+		"receiver may have moved. Events whose webhook answered 410 Gone are left unchanged.\n\nExample:\n\n    bursar " +
+		"webhook redeliver 0193a6a0-0000-7000-8000-000000000000\n    bursar webhook redeliver --account " +
+		"0193a6a0-0000-7000-8000-000000000000 --since 2026-01-31T12:00:00Z --failed-only"
 }
 
 // Run makes events due again.
 func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
 	one, many := !cmd.ID.IsZero(), !cmd.Account.IsZero() || cmd.Since != "" || cmd.FailedOnly
 	if one == many || many && (cmd.Account.IsZero() || cmd.Since == "") {
-		return wrong("say what to send again: an event's ID, or --account with --since; see `bursar webhook redeliver --help`")
+		return wrong("nothing to redeliver is named: give an event's ID, or --account with --since; see `bursar webhook " +
+			"redeliver --help`")
 	}
 	since, err := sinceOf(cmd.Since)
 	if err != nil {
@@ -72,13 +71,13 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 	case err != nil:
 		return unknownEvent(err, id)
 	case !due:
-		return fmt.Errorf("event %s has nowhere to go: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
+		return fmt.Errorf("event %s has no destination: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
 			"enable --help`", id)
 	}
 	return c.say("event %s is due again", id)
 }
 
-// redeliverMany takes as many short transactions as it needs: the service goes on meanwhile.
+// redeliverMany takes as many short transactions as it needs, so that the service is not blocked.
 func redeliverMany(ctx context.Context, db *store.DB, r store.Redelivery) (due int64, err error) {
 	for {
 		var n, last int64
@@ -97,25 +96,24 @@ func redeliverMany(ctx context.Context, db *store.DB, r store.Redelivery) (due i
 }
 
 type webhookTestCommand struct {
-	Account bursar.ID     `required:"" placeholder:"ACCOUNT" help:"Whose secret signs the event."`
-	URL     string        `name:"url" xor:"where" help:"Where to send it."`
-	Wallet  bursar.ID     `xor:"where" placeholder:"WALLET" help:"Send it to the webhook of this wallet. Default: to the account's own webhook."`
-	Wait    time.Duration `default:"20s" help:"How long to wait for the running service to send it; 0s to wait for nothing."`
+	Account bursar.ID     `required:"" placeholder:"ACCOUNT" help:"Account whose secret signs the event."`
+	URL     string        `name:"url" xor:"where" help:"URL to send the event to."`
+	Wallet  bursar.ID     `xor:"where" placeholder:"WALLET" help:"Send the event to the webhook of this wallet. Default: the account's own webhook."`
+	Wait    time.Duration `default:"20s" help:"How long to wait for the running service to send it; 0s not to wait."`
 	JSON    bool          `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.
 func (webhookTestCommand) Help() string {
-	return "The running service sends it, signed and to public addresses only as every event. It is tried three times " +
-		"at most.\n\n" +
-		"Example:\n\n    bursar webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url " +
+	return "The running service sends it, signed and to public addresses only, like every event. It is attempted three " +
+		"times at most.\n\nExample:\n\n    bursar webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url " +
 		"https://shop.example/hooks/bursar"
 }
 
-// Run records a test event and waits for what comes of it.
+// Run records a test event and waits for its delivery.
 func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Wait < 0 {
-		return wrong("--wait must not be below zero")
+		return wrong("--wait must not be negative")
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -139,14 +137,14 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 	return cmd.report(c, e)
 }
 
-// report says what came of a test event; that it was not received is a failure.
+// report prints the delivery of a test event; it fails if the event was not received.
 func (cmd *webhookTestCommand) report(c *call, e shownEvent) error {
 	switch {
 	case e.Status == store.DeliveryDisabled && len(e.Tries) == 0:
-		return fmt.Errorf("nothing is sent to %s, which answered 410 Gone: see `bursar webhook enable --help`",
+		return fmt.Errorf("deliveries to %s are disabled because it answered 410 Gone: see `bursar webhook enable --help`",
 			word(e.Webhook))
 	case len(e.Tries) == 0 && cmd.Wait > 0:
-		return fmt.Errorf("event %s is recorded, and nobody has sent it within %s: does `bursar serve` run?", e.EventID,
+		return fmt.Errorf("event %s is recorded, but was not sent within %s: check that `bursar serve` runs", e.EventID,
 			cmd.Wait)
 	case len(e.Tries) > 0 && e.Status != store.DeliveryDelivered:
 		return fmt.Errorf("event %s was not received: %s", e.EventID, word(e.LastError))
@@ -158,7 +156,7 @@ func (cmd *webhookTestCommand) report(c *call, e shownEvent) error {
 	return c.say("event %s is delivered: %s", e.EventID, e.sent())
 }
 
-// waitForAttempt reads an event until it was sent once, has nowhere to go, or the time is over.
+// waitForAttempt reads an event until it was sent once, has no destination, or the time is over.
 func waitForAttempt(ctx context.Context, db *store.DB, id bursar.ID, most time.Duration) (shownEvent, error) {
 	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -180,18 +178,18 @@ func waitForAttempt(ctx context.Context, db *store.DB, id bursar.ID, most time.D
 }
 
 type webhookEnableCommand struct {
-	URL     string    `arg:"" help:"The URL."`
-	Account bursar.ID `placeholder:"ACCOUNT" help:"For this account only. Default: for every one."`
+	URL     string    `arg:"" help:"URL to enable."`
+	Account bursar.ID `placeholder:"ACCOUNT" help:"Enable it for this account only. Default: for every account."`
 }
 
 // Help returns an example.
 func (webhookEnableCommand) Help() string {
-	return "A receiver that answers 410 Gone is not sent to any more, until its URL is set again, by its owner or " +
+	return "Deliveries to a receiver that answers 410 Gone stop until its URL is set again, by its owner or " +
 		"here.\n\n" +
 		"Example:\n\n    bursar webhook enable https://shop.example/hooks/bursar"
 }
 
-// Run allows a URL again.
+// Run enables a URL again.
 func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
 	db, _, err := c.database(ctx)
 	if err != nil {
@@ -211,13 +209,13 @@ func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
 		return err
 	})
 	if err == nil && len(enabled) == 0 {
-		err = errors.New("nobody has answered 410 Gone there: see `bursar webhook list --status disabled`")
+		err = errors.New("this URL never answered 410 Gone: see `bursar webhook list --status disabled`")
 	}
 	if err != nil {
 		return err
 	}
 	for i, account := range enabled {
-		if err := c.say("events of account %s are sent there again", account); err != nil {
+		if err := c.say("events of account %s are sent to this URL again", account); err != nil {
 			return err
 		}
 		if h := held[i]; h.Waiting > 0 {

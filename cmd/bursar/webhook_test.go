@@ -19,14 +19,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shop is an account with a receiver on this machine, at a desk whose service runs once serve is called.
+// shop is an account with a receiver on this machine, in a harness whose service runs once serve is called.
 type shop struct {
 	*harness
 	createdAccount
 	url string
 
 	mu     sync.Mutex
-	codes  map[string]int // by path; 204 where there is none
+	codes  map[string]int // by path; default 204
 	events map[string]client.Event
 }
 
@@ -114,7 +114,7 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 		"0s"); !strings.Contains(got, "is recorded") {
 		t.Errorf("with nobody to send it: %s", got)
 	}
-	s.fails(exitFailed, "nobody has sent it within 100ms: does `bursar serve` run?", "webhook", "test", "--account", id,
+	s.fails(exitFailed, "was not sent within 100ms: check that `bursar serve` runs", "webhook", "test", "--account", id,
 		"--url", s.url, "--wait", "100ms")
 	s.serve()
 	for _, e := range parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--json") {
@@ -142,8 +142,8 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 		s.url+"/bad")
 }
 
-// What a receiver sends unasked, after its answer, is nothing to be logged.
-func TestAReceiversWordsAreNotLogged(t *testing.T) {
+// What a receiver sends after its answer is not logged.
+func TestUnsolicitedDataOfAReceiverIsNotLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -160,7 +160,7 @@ func TestAReceiversWordsAreNotLogged(t *testing.T) {
 			if request, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
 				io.Copy(io.Discard, request.Body)
 				io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\nhunter2")
-				io.Copy(io.Discard, conn) // until the service has seen it and gone
+				io.Copy(io.Discard, conn) // until the service has read it and closed the connection
 			}
 			conn.Close()
 		}
@@ -196,21 +196,22 @@ func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	s.serve()
 	url := s.url + "/gone"
 	s.fails(exitFailed, "was not received: answered 410 Gone", "webhook", "test", "--account", id, "--url", url)
-	s.fails(exitFailed, "nothing is sent to "+url+", which answered 410 Gone", "webhook", "test", "--account", id,
+	s.fails(exitFailed, "deliveries to "+url+" are disabled because it answered 410 Gone", "webhook", "test",
+		"--account", id,
 		"--url", url)
 	held := parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--status", "disabled", "--json")
 	if len(held) != 2 || held[0].Attempts != 0 || held[1].Attempts != 1 || held[1].LastStatus != 410 ||
 		*held[1].Webhook != url || held[1].LastAttemptAt == nil {
 		t.Fatalf("held back are %+v", held)
 	}
-	s.fails(exitFailed, "has nowhere to go: its webhook is not set, or answered 410 Gone", "webhook", "redeliver",
+	s.fails(exitFailed, "has no destination: its webhook is not set, or answered 410 Gone", "webhook", "redeliver",
 		held[0].EventID.String())
-	s.fails(exitFailed, "nobody has answered 410 Gone there", "webhook", "enable", s.url)
+	s.fails(exitFailed, "this URL never answered 410 Gone", "webhook", "enable", s.url)
 	s.answer("/gone", 0)
 	o := s.run("", "webhook", "enable", url)
 	again := fmt.Sprintf("webhook redeliver --account %s --since %s --failed-only", id,
 		held[1].CreatedAt.Format(time.RFC3339))
-	if o.code != 0 || o.out != "events of account "+id+" are sent there again\n" ||
+	if o.code != 0 || o.out != "events of account "+id+" are sent to this URL again\n" ||
 		o.err != "2 events are held back: bursar "+again+"\n" {
 		t.Fatalf("enabled with %+v", o)
 	}

@@ -12,15 +12,15 @@ import (
 
 type withdrawalCommands struct {
 	List    withdrawalListCommand    `cmd:"" help:"List withdrawals, newest first."`
-	Approve withdrawalApproveCommand `cmd:"" help:"Let a withdrawal that waits for approval go on."`
-	Reject  withdrawalRejectCommand  `cmd:"" help:"Refuse a withdrawal that waits for approval and give its money back."`
-	Cancel  withdrawalCancelCommand  `cmd:"" help:"Call back a withdrawal that is not signed yet and give its money back."`
+	Approve withdrawalApproveCommand `cmd:"" help:"Approve a withdrawal that waits for approval."`
+	Reject  withdrawalRejectCommand  `cmd:"" help:"Reject a withdrawal that waits for approval and release its hold."`
+	Cancel  withdrawalCancelCommand  `cmd:"" help:"Cancel a withdrawal that is not signed yet and release its hold."`
 }
 
 type withdrawalListCommand struct {
-	Account bursar.ID `placeholder:"ACCOUNT" help:"Only those of this account."`
-	Status  string    `enum:",pending_approval,queued,signed,broadcast,confirmed,rejected,cancelled,failed" default:"" help:"Only those that are pending_approval, queued, signed, broadcast, confirmed, rejected, cancelled or failed."`
-	Limit   int       `default:"100" help:"How many at most, 1 to 10000."`
+	Account bursar.ID `placeholder:"ACCOUNT" help:"List only withdrawals of this account."`
+	Status  string    `enum:",pending_approval,queued,signed,broadcast,confirmed,rejected,cancelled,failed" default:"" help:"List only withdrawals that are pending_approval, queued, signed, broadcast, confirmed, rejected, cancelled or failed."`
+	Limit   int       `default:"100" help:"Maximum number of withdrawals, 1 to 10000."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -42,7 +42,7 @@ type listedWithdrawal struct {
 // Run lists withdrawals.
 func (cmd *withdrawalListCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Limit < 1 || cmd.Limit > maxListed {
-		return wrong("--limit must lie between 1 and %d", maxListed)
+		return wrong("--limit must be between 1 and %d", maxListed)
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -57,7 +57,8 @@ func (cmd *withdrawalListCommand) Run(ctx context.Context, c *call) error {
 	for i, w := range found {
 		currency, err := cfg.Registry.Get(w.Currency)
 		if err != nil {
-			return fmt.Errorf("withdrawal %s is of %s, which is not in the configuration: put it back there", w.ID, w.Currency)
+			return fmt.Errorf("withdrawal %s is in %s, which is not configured: add it to the configuration again", w.ID,
+				w.Currency)
 		}
 		listed[i] = listedWithdrawal{w.AccountID, wire.NewWithdrawal(w, currency)}
 	}
@@ -67,7 +68,7 @@ func (cmd *withdrawalListCommand) Run(ctx context.Context, c *call) error {
 		})
 }
 
-// find reads page by page until it has enough of the wanted status.
+// find reads page by page until it has enough withdrawals of the wanted status.
 func (cmd *withdrawalListCommand) find(ctx context.Context, db *store.DB) ([]bursar.Withdrawal, error) {
 	var found []bursar.Withdrawal
 	page := store.Page{Limit: pageSize}
@@ -113,7 +114,7 @@ func (cmd *withdrawalApproveCommand) Run(ctx context.Context, c *call) error {
 
 type withdrawalRejectCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"ID of the withdrawal."`
-	Reason string    `required:"" help:"Why, in words for the customer."`
+	Reason string    `required:"" help:"Reason, as the customer sees it."`
 }
 
 // Help returns an example.
@@ -145,8 +146,8 @@ func (cmd *withdrawalCancelCommand) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// decide carries out a decision about a withdrawal whose chain is configured: an approved one may turn out to stay
-// inside the service, which only its chain's rules can tell.
+// decide approves, rejects or cancels a withdrawal whose chain is configured: an approved withdrawal may turn out to be
+// internal, which only its chain's adapter can determine.
 func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service) (bursar.Withdrawal, error)) error {
 	s, err := c.service(ctx)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Command receiver-go receives Bursar's webhooks: the least that a receiver must do, and no more.
+// Command receiver-go receives Bursar's webhooks: it does what every receiver must do, and nothing else.
 //
-// It owns the checks that belong before a webhook is believed, and the order of what follows: verify, take once,
-// answer. It never acts on a body that is not verified. What it has taken it keeps in memory, where a real receiver
-// keeps it in the database transaction that does the work.
+// It owns the checks that come before a webhook is trusted, and the order of what follows: verify, process once,
+// answer. It never acts on a body that is not verified. It keeps the events that it has processed in memory, where a
+// real receiver keeps them in the database transaction that does the work.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/client"
 )
 
-// maxBody bounds what is read of a webhook.
+// maxBody limits the size of a webhook.
 const maxBody = 1 << 20
 
 func main() {
@@ -46,7 +46,7 @@ func run(secret, listen string) error {
 	return server.ListenAndServe()
 }
 
-// receiver takes every event once.
+// receiver processes every event once.
 type receiver struct {
 	secret string
 	now    func() time.Time
@@ -63,18 +63,18 @@ func newReceiver(secret string, now func() time.Time, log *slog.Logger) http.Han
 	return mux
 }
 
-// ServeHTTP answers 204 for an event that is taken, now or before; 400 for what is not believed. Anything but 2xx makes
-// Bursar try again later, for about three days.
+// ServeHTTP answers 204 for an event that is processed, now or before; 400 for one that is not authentic. With any
+// other status than 2xx Bursar tries again later, for about three days.
 func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body cannot be read", http.StatusBadRequest)
+		http.Error(w, "cannot read the body", http.StatusBadRequest)
 		return
 	}
 	event, err := client.VerifyWebhook(s.secret, r.Header, body, s.now())
 	if err != nil {
 		s.log.Warn("webhook refused", "error", err)
-		http.Error(w, "this webhook is not believed", http.StatusBadRequest)
+		http.Error(w, "this webhook is not authentic", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -86,7 +86,7 @@ func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// take does what the shop does about an event. Unknown kinds are taken and left: there may be new ones.
+// take does what the shop does about an event. Unknown kinds are accepted and ignored, because new ones may be added.
 func (s *receiver) take(event client.Event) {
 	switch event.Event {
 	case client.EventDeposit:

@@ -1,6 +1,6 @@
-// Receives Bursar's webhooks: the least that a receiver must do, and no more. It verifies a body before it reads it, takes
-// every event once, and answers 204. What it has taken it keeps in memory, where a real receiver keeps it in the database
-// transaction that does the work.
+// Receives Bursar's webhooks: it does what every receiver must do, and nothing else. It verifies a body before it reads
+// it, processes every event once, and answers 204. It keeps the events that it has processed in memory, where a real
+// receiver keeps them in the database transaction that does the work.
 import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 import { Webhook } from "standardwebhooks";
@@ -19,7 +19,7 @@ export function receiver(secret, take) {
     try {
       webhook.verify(body, request.headers);
     } catch {
-      return response.writeHead(400).end("this webhook is not believed\n");
+      return response.writeHead(400).end("this webhook is not authentic\n");
     }
     const event = JSON.parse(body).response.webhook;
     try {

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
-// bitcoinFee is what the node answers when it is asked to estimate: 5 satoshi per virtual byte, an ordinary day.
+// bitcoinFee is the node's fee estimate: 5 satoshi per virtual byte, as on an ordinary day.
 const bitcoinFee = 5000
 
 type bitcoinNode struct{ *bitcoin.Node }
@@ -44,7 +44,7 @@ func (n bitcoinNode) Pay(_ bursar.Currency, payments []Payment) (string, error) 
 	for i, p := range payments {
 		units, ok := p.Amount.Uint64()
 		if !ok || units > 1<<62 {
-			return "", errors.New("the amount is more than there is")
+			return "", errors.New("the amount is more than all bitcoins there are")
 		}
 		outputs[i] = bitcoin.Output{Address: p.Address, Amount: int64(units)}
 	}

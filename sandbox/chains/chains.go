@@ -1,10 +1,11 @@
-// Package chains runs the sandbox's chains: each a node in this process, a fault layer before it and a miner behind it.
+// Package chains runs the sandbox's chains: each is a node in this process with a fault layer in front of it and a
+// miner.
 //
-// It owns which chains there are, how a currency is paid on them, and when blocks are made. It never reads or calls the
-// service. Its invariants: amounts are in a currency's smallest units; whatever makes a block tells those who wait for
-// blocks; nothing here talks to another network.
+// It owns which chains there are, how a currency is paid on them, and when blocks are mined. It never reads or calls
+// the service. Its invariants: amounts are in a currency's smallest units; every new block notifies those who wait
+// for blocks; nothing here uses another network.
 //
-// Another chain is a file that meets node, and a line in starters.
+// Another chain is a file with a type that implements node, and a line in starters.
 package chains
 
 import (
@@ -21,22 +22,22 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// Payment is one share of a transaction.
+// Payment is one output of a payment transaction.
 type Payment struct {
 	Address string
 	Amount  bursar.Amount
 }
 
-// node is what a chain can be made to do. Its methods may be called at any time until Close.
+// node is what the sandbox does with a chain. Its methods may be called at any time until Close.
 type node interface {
 	// Pay pays all payments in one transaction, which waits for a block, and returns its hash.
 	Pay(currency bursar.Currency, payments []Payment) (hashID string, err error)
-	// Balance is what the chain says an address holds in its newest block.
+	// Balance is what the chain shows as an address's balance in its newest block.
 	Balance(currency bursar.Currency, address string) (bursar.Amount, error)
-	// NewAddress makes an address that nobody has the key of.
+	// NewAddress makes an address whose key is not kept.
 	NewAddress() (string, error)
 	Mine(count int) error
-	// Reorg replaces depth blocks by depth+1 others, without the dropped transactions.
+	// Reorg replaces depth blocks by depth+1 others that leave the dropped transactions out.
 	Reorg(depth int, drop []string) error
 	Height() uint64
 	Close() error
@@ -46,35 +47,35 @@ type node interface {
 type Chain struct {
 	ID       bursar.ChainID
 	Real     bool   // a validating node; otherwise a simulator
-	Software string // what runs
-	RPC      string // the node's URL, with credentials where it asks for them
+	Software string // what software runs
+	RPC      string // the node's URL, with credentials where the node requires them
 	Settings string // its line in the configuration of the service, after the name
-	// Endpoints are the ways to the node, each with faults of its own. The first is RPC.
+	// Endpoints are the endpoints of the node, each with faults of its own. The first is RPC.
 	Endpoints []*Endpoint
-	// Contracts are the tokens that were deployed here, by the currency that they are.
+	// Contracts are the contracts of the tokens deployed here, by currency.
 	Contracts map[bursar.CurrencyCode]string
 	Faults    *fault.Layer // of the first endpoint
-	Wire      *fault.Wire  // carries what the node announces
+	Wire      *fault.Wire  // carries the node's announcements
 
 	announces string // where the node announces blocks
 	node
-	options string // what Settings says beside the endpoints
+	options string // the chain's settings besides its endpoints
 	log     *slog.Logger
 	mined   func()
 	hints   chan struct{}
 
-	making sync.Mutex // held while a block is made by itself
+	making sync.Mutex // held while a block is mined automatically
 	manual bool       // guarded by making
 }
 
-// Options say how a chain runs.
+// Options configure how a chain runs.
 type Options struct {
-	DataDir string // the chain's own folder; empty: nothing outlives Close
-	Manual  bool   // blocks only when asked for
-	// Endpoints is how many ways there are to the node; 0: one.
+	DataDir string // the chain's own directory; empty: nothing is kept after Close
+	Manual  bool   // mine only on request
+	// Endpoints is the number of endpoints of the node; 0 means one.
 	Endpoints int
 	Log       *slog.Logger
-	Mined     func() // nil, or called after every change of the chain; may be called at the same time from several goroutines
+	Mined     func() // nil, or called after every change of the chain; may be called concurrently
 }
 
 // starters lists the chains that there are, in the order of the interface.
@@ -98,10 +99,10 @@ func Available() []bursar.ChainID {
 	return ids
 }
 
-// ErrUnknown says that there is no such chain.
+// ErrUnknown is returned for a chain that does not exist.
 var ErrUnknown = errors.New("no such chain")
 
-// Check returns an error that wraps ErrUnknown, and names those there are, for a chain that cannot be started.
+// Check returns an error that wraps ErrUnknown and lists the available chains if a chain cannot be started.
 func Check(id bursar.ChainID) error {
 	var names []string
 	for _, s := range starters() {
@@ -113,7 +114,7 @@ func Check(id bursar.ChainID) error {
 	return fmt.Errorf("%w: %.40q; the sandbox has %s", ErrUnknown, string(id), strings.Join(names, ", "))
 }
 
-// Start runs a chain's node. ctx bounds the start only. Blocks come once Run is called.
+// Start runs a chain's node. ctx bounds the start only. Automatic mining begins with Run.
 func Start(ctx context.Context, id bursar.ChainID, o Options) (*Chain, error) {
 	if err := Check(id); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func Start(ctx context.Context, id bursar.ChainID, o Options) (*Chain, error) {
 	return nil, ErrUnknown
 }
 
-// announce puts a wire before the node's announcements, and has the service listen to it.
+// announce puts a fault layer in front of the node's announcements and configures the service to listen to it.
 func (c *Chain) announce(ctx context.Context) (err error) {
 	if c.Wire, err = fault.NewWire(ctx, c.announces, time.Now); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (c *Chain) announce(ctx context.Context) (err error) {
 	return nil
 }
 
-// Pay pays, and has a block made soon unless blocks are made by hand.
+// Pay pays, and has a block mined soon unless blocks are mined only on request.
 func (c *Chain) Pay(currency bursar.Currency, payments []Payment) (string, error) {
 	hash, err := c.node.Pay(currency, payments)
 	if err != nil {
@@ -158,12 +159,12 @@ func (c *Chain) Pay(currency bursar.Currency, payments []Payment) (string, error
 	}
 	select {
 	case c.hints <- struct{}{}:
-	default: // one is waiting already
+	default: // a request is already queued
 	}
 	return hash, nil
 }
 
-// Mine makes blocks with what waits.
+// Mine mines count blocks with the transactions that wait.
 func (c *Chain) Mine(count int) error {
 	defer c.mined()
 	return c.node.Mine(count)
@@ -175,21 +176,22 @@ func (c *Chain) Reorg(depth int, drop []string) error {
 	return c.node.Reorg(depth, drop)
 }
 
-// SetManual has blocks made only when asked for, or also by themselves. Once it returned, none is on its way by itself.
+// SetManual selects whether blocks are mined only on request or also automatically. Once it has returned true, no
+// automatic block is in progress.
 func (c *Chain) SetManual(manual bool) {
 	c.making.Lock()
 	defer c.making.Unlock()
 	c.manual = manual
 }
 
-// Manual reports whether blocks are made only when asked for.
+// Manual reports whether blocks are mined only on request.
 func (c *Chain) Manual() bool {
 	c.making.Lock()
 	defer c.making.Unlock()
 	return c.manual
 }
 
-// mineByItself makes a block unless blocks are made by hand.
+// mineByItself mines a block unless blocks are mined only on request.
 func (c *Chain) mineByItself() error {
 	c.making.Lock()
 	defer c.making.Unlock()
@@ -200,11 +202,11 @@ func (c *Chain) mineByItself() error {
 }
 
 const (
-	pace   = time.Second            // between blocks
-	gather = 100 * time.Millisecond // from a payment to its block, so that a burst of payments shares one
+	pace   = time.Second            // between automatic blocks
+	gather = 100 * time.Millisecond // from a payment to its block, so that a burst of payments shares one block
 )
 
-// Run makes a block every second and soon after a payment, until ctx ends.
+// Run mines a block every second and soon after a payment, until ctx ends.
 func (c *Chain) Run(ctx context.Context) error {
 	timer := time.NewTimer(pace)
 	defer timer.Stop()
@@ -225,7 +227,7 @@ func (c *Chain) Run(ctx context.Context) error {
 		timer.Reset(pace)
 		if err := c.mineByItself(); err != nil && ctx.Err() == nil {
 			if failures++; failures == 1 {
-				c.log.Error("no block can be made", "error", err)
+				c.log.Error("mine a block", "error", err)
 			}
 			continue
 		}
@@ -233,7 +235,7 @@ func (c *Chain) Run(ctx context.Context) error {
 	}
 }
 
-// PayNow pays one payment and makes so many blocks at once, whether blocks come by themselves or not.
+// PayNow makes one payment and mines so many blocks at once, in either mode.
 func (c *Chain) PayNow(currency bursar.Currency, address string, amount bursar.Amount, blocks int) error {
 	if _, err := c.node.Pay(currency, []Payment{{address, amount}}); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// running starts a chain with a miner and returns where it tells of blocks.
+// running runs a chain with a miner and returns the channel that is notified of its blocks.
 func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{}) {
 	t.Helper()
 	mined := make(chan struct{}, 1000)
@@ -44,7 +44,7 @@ func native(t *testing.T, id bursar.ChainID) bursar.Currency {
 			return c
 		}
 	}
-	t.Fatalf("%s has no coin", id)
+	t.Fatalf("%s has no native asset", id)
 	return bursar.Currency{}
 }
 
@@ -68,10 +68,10 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			if c.Height() <= height {
 				t.Errorf("the height is still %d", c.Height())
 			}
-			<-mined // the next one comes by itself, even if the first came before the last payment
+			<-mined // the next block comes automatically, even if the first came before the last payment
 			held, err := c.Balance(native(t, id), address)
 			if err != nil || held != bursar.Units(25_000_000) {
-				t.Errorf("the payments brought %v: %v", held, err)
+				t.Errorf("the payments brought %v, want them in a block: %v", held, err)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
 	}
 	select {
 	case <-mined:
-		t.Error("a block came by itself")
+		t.Error("a block was mined without a request")
 	case <-time.After(pace + 3*gather):
 	}
 	if err := c.Mine(2); err != nil || c.Height() != height+2 {
@@ -94,11 +94,11 @@ func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
 	}
 	<-mined
 	if err := c.Reorg(1, nil); err != nil || c.Height() != height+3 {
-		t.Errorf("height %d after a reorganisation: %v", c.Height(), err)
+		t.Errorf("height %d after a reorg: %v", c.Height(), err)
 	}
 	<-mined
 	if c.SetManual(false); c.Manual() {
-		t.Error("blocks are still made by hand")
+		t.Error("blocks are still mined only on request")
 	}
 	<-mined
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// Endpoint is one way to a chain's node.
+// Endpoint is one endpoint of a chain's node.
 type Endpoint struct {
-	URL    string // with credentials where the node asks for them
+	URL    string // with credentials where the node requires them
 	Faults *fault.Layer
 
 	server *http.Server
 }
 
-// hosts name this machine: two endpoints of one host are no second opinion on a block.
+// hosts are names of this machine: two endpoints of one host do not count as a second opinion on a block.
 var hosts = []string{"127.0.0.1", "localhost"}
 
-// open opens endpoints beside the node's own, and writes the line of the configuration.
+// open opens endpoints besides the node's own, and writes the line of the configuration.
 func (c *Chain) open(ctx context.Context, count int) error {
 	c.Endpoints = []*Endpoint{{URL: c.RPC, Faults: c.Faults}}
 	for i := 1; i < count; i++ {
@@ -43,7 +43,7 @@ func (c *Chain) open(ctx context.Context, count int) error {
 	return nil
 }
 
-// beside serves the node at another port, with the credentials that it asks for itself.
+// beside serves the node on another port, with the same credentials.
 func (c *Chain) beside(ctx context.Context, host string) (*Endpoint, error) {
 	at, err := url.Parse(c.RPC)
 	if err != nil {
@@ -60,22 +60,22 @@ func (c *Chain) beside(ctx context.Context, host string) (*Endpoint, error) {
 	at.Host = net.JoinHostPort(host, port)
 	e := &Endpoint{URL: at.String(), Faults: c.Faults.Beside()}
 	e.server = &http.Server{Handler: e.Faults, ReadHeaderTimeout: 30 * time.Second}
-	go func() { // ends with Close
+	go func() { // runs until Close
 		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			c.log.Error("an endpoint has ended", "error", err)
+			c.log.Error("an endpoint stopped", "error", err)
 		}
 	}()
 	return e, nil
 }
 
-// moved tells the endpoints that the chain has changed.
+// moved notifies the endpoints that the chain has changed.
 func (c *Chain) moved() {
 	for _, e := range c.Endpoints {
 		e.Faults.Moved()
 	}
 }
 
-// Close ends the wire, the endpoints and the node.
+// Close closes the announcements, the endpoints and the node.
 func (c *Chain) Close() error {
 	var errs []error
 	if c.Wire != nil {

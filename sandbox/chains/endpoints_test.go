@@ -12,7 +12,8 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// Endpoints of one node answer alike, under the credentials that it asks for, and fail by themselves.
+// TestEndpointsLeadToOneNodeAndFailAlone checks that the endpoints of one node give the same answers under the node's
+// credentials, and that each fails by itself.
 func TestEndpointsLeadToOneNodeAndFailAlone(t *testing.T) {
 	t.Parallel()
 	c, err := Start(t.Context(), bursar.Bitcoin,
@@ -54,6 +55,6 @@ func TestEndpointsLeadToOneNodeAndFailAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status(c.Endpoints[2]) != 0 {
-		t.Error("an endpoint outlives its chain")
+		t.Error("an endpoint still answers after its chain is closed")
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// evmFinality is how far the finalized tag trails: seconds here, where it is minutes on the main nets.
+// evmFinality is how many blocks the finalized tag trails: seconds here, minutes on the main networks.
 const evmFinality = 3
 
-// tokens are what is deployed on a chain, by the code of the currency that they are.
+// tokens are the contracts deployed on a chain, by currency code.
 type tokens map[bursar.CurrencyCode]ethereum.TokenSpec
 
 // evmNode is one of the chains that run go-ethereum.
 type evmNode struct {
 	*ethereum.Node
-	symbols map[string]string // of the tokens, by their contract
+	symbols map[string]string // of the tokens, by contract
 }
 
 func startEthereum(ctx context.Context, o Options) (*Chain, error) {
@@ -31,7 +31,8 @@ func startEthereum(ctx context.Context, o Options) (*Chain, error) {
 
 func startBSC(ctx context.Context, o Options) (*Chain, error) { return startEVM(ctx, 1356, nil, o) }
 
-// startPolygon brings out a token that returns nothing on transfer, as Tether's on Ethereum does, and one that does.
+// startPolygon deploys a token that returns nothing on transfer, as Tether's on Ethereum does, and one that returns a
+// value.
 func startPolygon(ctx context.Context, o Options) (*Chain, error) {
 	return startEVM(ctx, 1437, tokens{
 		"USDT-MATIC": {Name: "Sandbox Tether", Symbol: "USDT", Decimals: 6, Kind: ethereum.UsdtLike},
@@ -79,7 +80,7 @@ func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (
 	return c, nil
 }
 
-// evmAddress is the form of an address; which of the two spellings of its letters is meant does not matter to a payer.
+// evmAddress is the form of an address; the letter case of its two spellings does not matter to a payer.
 var evmAddress = regexp.MustCompile(`^0x[0-9a-fA-F]{40}$`)
 
 // Pay pays one payment by a plain transaction, and several through a contract, so that they arrive by internal calls.
@@ -87,7 +88,7 @@ func (n evmNode) Pay(currency bursar.Currency, payments []Payment) (string, erro
 	outputs := make([]ethereum.Output, len(payments))
 	for i, p := range payments {
 		if !evmAddress.MatchString(p.Address) {
-			return "", fmt.Errorf("%.60q is no address", p.Address)
+			return "", fmt.Errorf("%.60q is not an address", p.Address)
 		}
 		outputs[i] = ethereum.Output{Address: p.Address, Wei: p.Amount.Big()}
 	}
@@ -102,7 +103,7 @@ func (n evmNode) Pay(currency bursar.Currency, payments []Payment) (string, erro
 
 func (n evmNode) Balance(currency bursar.Currency, address string) (bursar.Amount, error) {
 	if !evmAddress.MatchString(address) {
-		return bursar.Amount{}, fmt.Errorf("%.60q is no address", address)
+		return bursar.Amount{}, fmt.Errorf("%.60q is not an address", address)
 	}
 	if currency.IsToken() {
 		units, err := n.TokenBalance(n.symbols[strings.ToLower(currency.Contract)], address)

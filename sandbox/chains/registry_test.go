@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar/sandbox/chains"
 )
 
-// The sandbox runs every chain that there is, in the same order.
+// TestTheSandboxRunsEveryChain checks that the sandbox runs every registered chain, in the same order.
 func TestTheSandboxRunsEveryChain(t *testing.T) {
 	t.Parallel()
 	if got, want := chains.Available(), registry.IDs(); !slices.Equal(got, want) {
-		t.Errorf("it runs %q, there are %q", got, want)
+		t.Errorf("the sandbox runs %q, want %q", got, want)
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-// freeze has a simulator itself make the node that lags behind it: it knows what it was better than its answers tell.
+// freeze lets a simulator make its own lagging view for the fault layer: it knows its earlier state better than its
+// recorded answers do.
 func freeze(behind func() http.Handler) fault.Freezer {
 	return func(http.Handler) (http.Handler, error) { return behind(), nil }
 }
 
-var errTooMuch = errors.New("the amount is more than there is")
+var errTooMuch = errors.New("the amount is more than exists")
 
-// units reads an amount that fits the 63 bits in which these chains count.
+// units returns an amount that fits the 63 bits in which these chains count.
 func units(a bursar.Amount) (uint64, error) {
 	n, fits := a.Uint64()
 	if !fits || n > 1<<62 {
@@ -146,10 +147,10 @@ func startXRPL(ctx context.Context, o Options) (*Chain, error) {
 	}, nil
 }
 
-// Pay pays one address; a transaction of this ledger has one destination.
+// Pay pays one address, because a transaction of this ledger has one destination.
 func (n xrplNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {
 	if len(payments) != 1 {
-		return "", errors.New("one transaction pays one address on this ledger")
+		return "", errors.New("a transaction on this ledger pays one address: send one payment")
 	}
 	drops, err := units(payments[0].Amount)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// thirdParty is a running program of clients, with keys of its own on one chain.
+// thirdParty is a running program of third-party client libraries, with keys of its own on one chain.
 type thirdParty struct {
 	receiver string // the address where it wants to be paid
 
 	requests  io.WriteCloser
 	answers   *bufio.Scanner
-	complaint bytes.Buffer // to be read once the program is gone
+	complaint bytes.Buffer // read after the program has ended
 }
 
-// meet starts a third-party client, who lives until the test ends. What it is told is all that it knows.
-func meet(t *testing.T, told map[string]any) *thirdParty {
+// meet starts a third-party client, which runs until the test ends. Its arguments are all that it knows.
+func meet(t *testing.T, notified map[string]any) *thirdParty {
 	t.Helper()
 	s := &thirdParty{}
 	command := exec.Command("node", "javascript/client.mjs")
@@ -39,19 +39,19 @@ func meet(t *testing.T, told map[string]any) *thirdParty {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may be gone already
+		_ = command.Process.Kill() // it may have ended already
 		_ = command.Wait()         // it was killed
 		if t.Failed() && s.complaint.Len() > 0 {
-			t.Logf("the third-party client complains: %s", &s.complaint)
+			t.Logf("the third-party client reports: %s", &s.complaint)
 		}
 	})
 	var said struct{ Receiver string }
-	s.ask(t, told, &said)
+	s.ask(t, notified, &said)
 	s.receiver = said.Receiver
 	return s
 }
 
-// ask puts one request and reads its answer. A third-party client who does not get what it waits for gives up by
+// ask sends one request and reads its answer. A third-party client that does not get what it waits for gives up by
 // itself.
 func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 	t.Helper()
@@ -63,15 +63,15 @@ func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 		t.Fatalf("ask the third-party client: %v", err)
 	}
 	if !s.answers.Scan() {
-		t.Fatalf("the third-party client is gone: %v", errors.Join(s.answers.Err(), io.EOF))
+		t.Fatalf("the third-party client ended: %v", errors.Join(s.answers.Err(), io.EOF))
 	}
 	var refusal struct{ Error string }
 	if err := errors.Join(json.Unmarshal(s.answers.Bytes(), &refusal),
 		json.Unmarshal(s.answers.Bytes(), out)); err != nil {
-		t.Fatalf("the third-party client says %q: %v", s.answers.Bytes(), err)
+		t.Fatalf("the third-party client answers %q: %v", s.answers.Bytes(), err)
 	}
 	if refusal.Error != "" {
-		t.Fatalf("the third-party client cannot do what it is asked, %s:\n%s", text, refusal.Error)
+		t.Fatalf("the third-party client cannot do %s:\n%s", text, refusal.Error)
 	}
 }
 
@@ -81,7 +81,7 @@ type share struct {
 	Amount  string `json:"amount"`
 }
 
-// pay has the third-party client pay in one transaction, and returns its hash.
+// pay makes the third-party client pay in one transaction, and returns its hash.
 func (s *thirdParty) pay(t *testing.T, form string, shares []share) string {
 	t.Helper()
 	var did struct{ HashID string }
@@ -92,12 +92,12 @@ func (s *thirdParty) pay(t *testing.T, form string, shares []share) string {
 // verdict is what a third-party client finds in a final and successful transaction, all of it by its own means.
 type verdict struct {
 	HashID   string   // of its bytes
-	Signers  []string // who signed it, by its signatures
+	Signers  []string // the signers, by its signatures
 	Receiver string
 	Amount   string
-	Balance  string // of the receiver
+	Balance  string // balance of the receiver
 	Forged   int    // how many copies with one bit changed were tried, one for each byte
-	Refused  int    // how many of them were not signed by those who signed it
+	Refused  int    // how many of them had an invalid signature
 }
 
 func (s *thirdParty) check(t *testing.T, hashID string) verdict {

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// payment is one transaction of a third-party client's, each of its amounts to a wallet of its own.
+// payment is one transaction of a third-party client, each of its amounts to a wallet of its own.
 type payment struct {
 	form    string
 	amounts []string
 }
 
-// cases are the currencies with the coin that pays for gas, the library that plays the third-party client, what it pays
-// and what it is paid: amounts that use every decimal there is.
+// cases are the currencies with the native asset that pays for gas, the library that acts as the third-party client,
+// what it pays and what it is paid: amounts that use every decimal there is.
 var cases = []struct {
-	currency, coin, library string
-	payments                []payment
-	withdrawn               string
+	currency, native, library string
+	payments                  []payment
+	withdrawn                 string
 }{
 	{"BTC", "BTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
 	{"LTC", "LTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
@@ -39,8 +39,8 @@ var cases = []struct {
 	{"XRP", "XRP", "xrpl", []payment{{"tag", []string{"30.500001"}}, {"X-address", []string{"1.250001"}}}, "12.75"},
 }
 
-// Clients that others wrote pay the service, which credits exactly what they paid; and they find its withdrawals final,
-// well-formed, rightly signed and exact.
+// TestThirdPartyClients has client libraries written by others pay the service, which credits exactly what they paid;
+// and they find its withdrawals final, well-formed, correctly signed and exact.
 func TestThirdPartyClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Node.js and the client libraries")
@@ -50,9 +50,9 @@ func TestThirdPartyClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t)
-	currencies, hot := s.currencies(t), s.hot(t)
+	currencies, hot := s.currencies(t), s.hotWallet(t)
 	if len(currencies) != len(cases) {
-		t.Errorf("the service has %d currencies, and %d are tried", len(currencies), len(cases))
+		t.Errorf("the service has %d currencies, and %d are tested", len(currencies), len(cases))
 	}
 	for _, c := range cases {
 		t.Run(c.currency+" by "+strings.ReplaceAll(c.library, "/", " "), func(t *testing.T) {
@@ -62,13 +62,14 @@ func TestThirdPartyClients(t *testing.T) {
 				t.Fatalf("the service does not offer %s", c.currency)
 			}
 			m := &meeting{sandbox: s, details: d, currency: c.currency}
-			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin,
+			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency,
+				"native":   c.native,
 				"contract": d.Contract,
 				"decimals": d.Decimals, "rpc": s.Chains[d.Chain].RPC, "control": s.Control})
 			ours := []string{hot[d.Chain]}
 			for _, p := range c.payments {
 				if wallets := m.pays(t, p); d.Chain == "bitcoin" || d.Chain == "litecoin" {
-					ours = append(ours, wallets...) // whose coins are spent where they are
+					ours = append(ours, wallets...) // where UTXOs are spent at their addresses
 				}
 			}
 			m.isPaid(t, c.withdrawn, ours)
@@ -76,7 +77,7 @@ func TestThirdPartyClients(t *testing.T) {
 	}
 }
 
-// meeting is one third-party client before the service.
+// meeting is one third-party client and the service.
 type meeting struct {
 	*sandbox
 	*thirdParty
@@ -84,8 +85,8 @@ type meeting struct {
 	currency string
 }
 
-// pays has the third-party client pay new wallets, waits until each is credited exactly its share, once, and returns
-// their addresses.
+// pays makes the third-party client pay new wallets, waits until each is credited exactly its share, once, and
+// returns their addresses.
 func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	t.Helper()
 	var wallets []wallet
@@ -111,8 +112,8 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	return addresses
 }
 
-// isPaid withdraws to the third-party client, who then judges the transaction: it pays the order, and only addresses of
-// ours signed it.
+// isPaid withdraws to the third-party client, which then checks the transaction: it pays the withdrawal, and only
+// addresses of the service signed it.
 func (m *meeting) isPaid(t *testing.T, amount string, ours []string) {
 	t.Helper()
 	var ordered struct{ Withdrawal withdrawal }
@@ -143,10 +144,10 @@ func (m *meeting) isPaid(t *testing.T, amount string, ours []string) {
 	}
 }
 
-// leastBytes is what a signature takes: no transaction is shorter.
+// leastBytes is the size of a signature: no transaction is shorter.
 const leastBytes = 64
 
-// plain is a decimal without the zeros that only tell places.
+// plain is a decimal without trailing zeros.
 func plain(amount string) string {
 	return strings.TrimRight(strings.TrimRight(amount, "0"), ".")
 }

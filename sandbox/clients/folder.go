@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// install is the command that brings them.
+// install is the command that installs them.
 const install = "go run ./test -install clients"
 
 // wanted are the libraries that the tests are written against, with all that they need.
@@ -17,8 +17,9 @@ const install = "go run ./test -install clients"
 //go:embed javascript/package-lock.json
 var wanted []byte
 
-// Folder returns the folder in whose node_modules the libraries lie: that of BURSAR_CLIENTS, or the one that
-// install fills. Where they, or Node.js, are missing or are others than the tests want, the error says what to run.
+// Folder returns the directory whose node_modules holds the libraries: that of BURSAR_CLIENTS, or the one that
+// install fills. If they, or Node.js, are missing or differ from the versions of the tests, the error says what to
+// run.
 func Folder() (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return "", fmt.Errorf("the tests' client libraries need Node.js: run %s: %w", install, err)
@@ -27,7 +28,7 @@ func Folder() (string, error) {
 	if folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("look for the tests' client libraries: %w", err)
+			return "", fmt.Errorf("find the tests' client libraries: %w", err)
 		}
 		folder = filepath.Join(cache, "bursar-nodes", "clients")
 	}
@@ -36,7 +37,8 @@ func Folder() (string, error) {
 		return "", fmt.Errorf("the tests' client libraries are missing: run %s: %w", install, err)
 	}
 	if !bytes.Equal(found, wanted) {
-		return "", fmt.Errorf("the client libraries in %s are not those that the tests want: run %s", folder, install)
+		return "", fmt.Errorf("the client libraries in %s are not of the versions that the tests need: run "+
+			"%s", folder, install)
 	}
 	return folder, nil
 }

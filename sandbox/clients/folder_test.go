@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Whoever lacks Node.js or the libraries, or has others, is told what to run.
+// TestWhatIsMissingIsNamedWithItsInstaller checks that without Node.js or the libraries, or with others, the error
+// says what to run.
 func TestWhatIsMissingIsNamedWithItsInstaller(t *testing.T) {
 	programs, folder := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", programs)
@@ -34,7 +35,7 @@ func TestWhatIsMissingIsNamedWithItsInstaller(t *testing.T) {
 	write(filepath.Join(programs, "node"), "#!/bin/sh\n")
 	refused("missing")
 	write(filepath.Join(folder, "package-lock.json"), "{}")
-	refused("not those")
+	refused("not of the versions")
 	write(filepath.Join(folder, "package-lock.json"), string(wanted))
 	if found, err := Folder(); err != nil || found != folder {
 		t.Errorf("found %q: %v", found, err)

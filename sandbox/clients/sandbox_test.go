@@ -16,22 +16,22 @@ import (
 
 const (
 	startTime = 30 * time.Second // for a machine that is busy with other tests; alone it takes a second
-	patience  = time.Minute      // for what takes a few blocks
+	patience  = time.Minute      // for actions that take a few blocks
 	maxAnswer = 1 << 20
 )
 
 var httpClient = &http.Client{Timeout: time.Minute}
 
-// facts is the line that the sandbox prints when it is ready.
-type facts struct {
+// startInfo is the line that the sandbox prints when it is ready.
+type startInfo struct {
 	API, Control, APIKey, APISecret string
 	Chains                          map[string]struct{ RPC string }
 }
 
 // sandbox is a running one.
 type sandbox struct {
-	facts
-	log bytes.Buffer // to be read once the process is gone
+	startInfo
+	log bytes.Buffer // read after the process has ended
 }
 
 // start builds the sandbox and runs it until the test ends.
@@ -53,7 +53,7 @@ func start(t *testing.T) *sandbox {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may be gone already
+		_ = command.Process.Kill() // it may have ended already
 		_ = command.Wait()         // it was killed
 		if t.Failed() {
 			t.Logf("the sandbox's log ends with\n%s", s.log.Bytes()[max(0, s.log.Len()-8000):])
@@ -66,8 +66,8 @@ func start(t *testing.T) *sandbox {
 	}()
 	select {
 	case text := <-line:
-		if err := json.Unmarshal(text, &s.facts); err != nil {
-			t.Fatalf("the sandbox says %q: %v", text, err)
+		if err := json.Unmarshal(text, &s.startInfo); err != nil {
+			t.Fatalf("the sandbox prints %q: %v", text, err)
 		}
 	case <-time.After(startTime):
 		t.Fatalf("the sandbox is not ready after %v", startTime)
@@ -75,7 +75,7 @@ func start(t *testing.T) *sandbox {
 	return s
 }
 
-// ask puts a request and reads a successful answer into out.
+// ask sends a request and decodes a successful answer into out.
 func ask(method, url string, headers map[string]string, body, out any) error {
 	var text []byte
 	if body != nil {
@@ -106,8 +106,8 @@ func ask(method, url string, headers map[string]string, body, out any) error {
 	return json.Unmarshal(text, out)
 }
 
-// hot returns the service's own address on each chain.
-func (s *sandbox) hot(t *testing.T) map[string]string {
+// hotWallet returns the service's hotWallet wallet address on each chain.
+func (s *sandbox) hotWallet(t *testing.T) map[string]string {
 	t.Helper()
 	var all struct {
 		Chains map[string]struct{ Hot string }
@@ -122,13 +122,13 @@ func (s *sandbox) hot(t *testing.T) map[string]string {
 	return addresses
 }
 
-// mine makes a block, so that nobody waits long for finality.
+// mine mines a block, so that nothing waits long for finality.
 func (s *sandbox) mine(chain string) error {
 	var height struct{ Height uint64 }
 	return ask(http.MethodPost, s.Control+"/mine", nil, map[string]any{"chain": chain, "blocks": 1}, &height)
 }
 
-// eventually makes blocks until check is content.
+// eventually mines blocks until check returns nil.
 func (s *sandbox) eventually(t *testing.T, chain, what string, check func() error) {
 	t.Helper()
 	ticker := time.NewTicker(250 * time.Millisecond)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// call puts a request to the API and reads its response into out.
+// call sends a request to the API and decodes its response into out.
 func (s *sandbox) call(method, path string, body map[string]string, out any) error {
 	var whole struct{ Response json.RawMessage }
 	headers := map[string]string{"X-API-KEY": s.APIKey}
@@ -24,7 +24,7 @@ func (s *sandbox) call(method, path string, body map[string]string, out any) err
 	return json.Unmarshal(whole.Response, out)
 }
 
-// details are a currency's, as the API tells them.
+// details are a currency's properties in the API.
 type details struct {
 	Chain    string
 	Contract *string
@@ -42,7 +42,7 @@ func (s *sandbox) currencies(t *testing.T) map[string]details {
 
 type wallet struct{ WalletID, Address string }
 
-// wallet makes a wallet whose webhooks go to the sandbox's receiver.
+// wallet creates a wallet whose webhooks go to the sandbox's receiver.
 func (s *sandbox) wallet(t *testing.T, currency string) wallet {
 	t.Helper()
 	var hook struct{ URL string }

@@ -1,9 +1,10 @@
-// Package control is the sandbox's remote control: JSON over HTTP, by which a test or a person plays the outside world.
+// Package control is the sandbox's remote control: JSON over HTTP, with which a test or a person plays the outside
+// world.
 //
-// It owns the paths, what they accept and what they answer. It never looks into the service: what it says of balances
-// is what the chains say. Its invariants: it is served on loopback only; a request is done as a whole or refused as a
-// whole, with what is wrong; unknown fields, duplicate ones and numbers that are no plain decimals are refused; an
-// amount is never read as a float.
+// It owns the paths, their parameters and their answers. It never reads the service: the balances that it reports are
+// the chains'. Its invariants: it is served on loopback only; a request is done as a whole or refused as a whole,
+// with the reason; unknown fields, duplicate ones and numbers that are not plain decimals are refused; an amount is
+// never read as a float.
 package control
 
 import (
@@ -32,13 +33,13 @@ type Account struct {
 	WebhookSecret string `json:"webhookSecret"`
 }
 
-// Config is what is controlled.
+// Config is what the remote control acts on.
 type Config struct {
 	Chains   []*chains.Chain
 	Registry *bursar.Registry
 	Receiver *receiver.Receiver
-	Hot      map[bursar.ChainID]string // the service's own address on each chain
-	// NewAccount makes another customer.
+	Hot      map[bursar.ChainID]string // the service's hot wallet address on each chain
+	// NewAccount creates another account.
 	NewAccount func(ctx context.Context, name string) (Account, error)
 	Log        *slog.Logger
 	Now        func() time.Time
@@ -51,7 +52,7 @@ type Server struct {
 	server   *http.Server
 }
 
-// Listen takes an address, which must be one of loopback.
+// Listen listens on an address, which must be one of loopback.
 func Listen(ctx context.Context, address string, cfg Config) (*Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -69,7 +70,7 @@ func Listen(ctx context.Context, address string, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// URL is where the control is served.
+// URL is the URL of the remote control.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Run serves until ctx ends.
@@ -105,7 +106,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 			if err != nil {
-				s.answer(w, nil, wrong("the body cannot be read, or has more than %d bytes", maxBody))
+				s.answer(w, nil, wrong("cannot read the body, or it has more than %d bytes", maxBody))
 				return
 			}
 			response, err := serve(r, body)
@@ -133,7 +134,7 @@ func (s *Server) handler() http.Handler {
 	return s.withErrors(mux)
 }
 
-// withErrors makes what the router refuses a JSON error like any other.
+// withErrors turns refusals of the router into JSON errors like any other.
 func (s *Server) withErrors(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -145,11 +146,12 @@ func (s *Server) withErrors(mux *http.ServeMux) http.Handler {
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "" {
 				w.Header().Set("Allow", method)
-				s.answer(w, nil, &mistake{http.StatusMethodNotAllowed, fmt.Sprintf("%s takes %s", r.URL.Path, method)})
+				s.answer(w, nil, &mistake{http.StatusMethodNotAllowed, fmt.Sprintf("method not allowed: %s takes "+
+					"%s", r.URL.Path, method)})
 				return
 			}
 		}
-		s.answer(w, nil, missing("there is no %.60q here", r.URL.Path))
+		s.answer(w, nil, missing("path %.60q does not exist", r.URL.Path))
 	})
 }
 
@@ -160,7 +162,7 @@ func (s *Server) answer(w http.ResponseWriter, response any, err error) {
 	case errors.As(err, &m):
 		status, response = m.status, map[string]string{"error": m.text}
 	case err != nil:
-		s.Log.Error("control failed", "error", err)
+		s.Log.Error("remote control request failed", "error", err)
 		status, response = http.StatusInternalServerError, map[string]string{"error": err.Error()}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -169,17 +171,17 @@ func (s *Server) answer(w http.ResponseWriter, response any, err error) {
 	_, _ = io.WriteString(w, "\n")
 }
 
-// read reads a body strictly into a request.
+// read decodes a body strictly into a request.
 func read(body []byte, into any) error {
 	err := json.Unmarshal(body, into, json.RejectUnknownMembers(true))
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &semantic) && semantic.Err != nil:
-		return wrong("the body does not fit, at %q: %s", string(semantic.JSONPointer), semantic.Err)
+		return wrong("the body has a wrong value at %q: %s", string(semantic.JSONPointer), semantic.Err)
 	case errors.As(err, &semantic) && semantic.JSONPointer == "":
 		return wrong("the body must be a JSON object")
 	case errors.As(err, &semantic):
-		return wrong("the body does not fit: a value of the kind %s is not expected at %q", semantic.JSONKind,
+		return wrong("the body has a wrong value: %s is not expected at %q", semantic.JSONKind,
 			string(semantic.JSONPointer))
 	case err != nil:
 		return wrong("the body is not a JSON object: %s", err)
@@ -196,7 +198,7 @@ func (s *Server) chain(id bursar.ChainID) (*chains.Chain, error) {
 	if id == "" {
 		return nil, wrong("chain is missing")
 	}
-	return nil, missing("no chain %.40q runs here", string(id))
+	return nil, missing("chain %.40q does not run here", string(id))
 }
 
 // currency finds a currency whose chain runs here.
@@ -206,7 +208,7 @@ func (s *Server) currency(code bursar.CurrencyCode) (bursar.Currency, *chains.Ch
 	}
 	currency, err := s.Registry.Get(code)
 	if err != nil {
-		return currency, nil, missing("there is no currency %.20q", string(code))
+		return currency, nil, missing("currency %.20q does not exist", string(code))
 	}
 	c, err := s.chain(currency.Chain)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/sandbox/receiver"
 )
 
-// remote is a control over both chains, whose blocks come by hand.
+// remote is a remote control of both chains, whose blocks are mined on request only.
 type remote struct {
 	t   *testing.T
 	url string
@@ -64,7 +64,7 @@ func newRemote(t *testing.T) remote {
 	return remote{t, s.URL()}
 }
 
-// ask returns status and body of an answer; a body makes it a POST.
+// ask returns the status and body of an answer; with a body it sends a POST.
 func (r remote) ask(path, body string) (int, string) {
 	r.t.Helper()
 	method := http.MethodGet
@@ -155,7 +155,7 @@ func TestSeveralPaymentsInOneTransactionAndReorganisation(t *testing.T) {
 		}
 		r.ask("/mine", `{"chain":"`+chain+`"}`)
 		holds("0.00000000", "0.00000000")
-		if after := r.height(chain); after != before+3 { // each reorganisation adds one, and one was mined
+		if after := r.height(chain); after != before+3 { // each reorg adds one block, and one was mined
 			t.Errorf("%s: height %v became %v", chain, before, after)
 		}
 	}
@@ -208,7 +208,7 @@ func TestWebhooksAndAccounts(t *testing.T) {
 	}
 }
 
-// What is wrong is refused with a word about it, and nothing happens.
+// TestRefusals checks that wrong requests are refused with a reason, and change nothing.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 		{"/reorg", `{"chain":"ethereum","depth":1}`, 400, "0 blocks"},
 		{"/fault", `{"chain":"bitcoin","kind":"tired","seconds":1}`, 400, "tired"},
 		{"/fault", `{"chain":"bitcoin","kind":"down"}`, 400, "seconds"},
-		{"/fault", `{"chain":"bitcoin","endpoint":2,"kind":"down","seconds":1}`, 400, "endpoint must lie between 1 and 1"},
+		{"/fault", `{"chain":"bitcoin","endpoint":2,"kind":"down","seconds":1}`, 400, "use 1 to 1"},
 		{"/fault", `{"chain":"bitcoin","kind":"down","seconds":3601}`, 400, "seconds"},
 		{"/blocks", `{"mode":"fast"}`, 400, "mode"},
 		{"/address", `{}`, 400, "currency"},
@@ -268,7 +268,7 @@ func TestRefusals(t *testing.T) {
 		status, text := r.ask(test.path, test.body)
 		var refusal struct{ Error string }
 		if err := json.Unmarshal([]byte(text), &refusal); err != nil {
-			t.Errorf("%s %s: %q is no JSON", test.path, test.body, text)
+			t.Errorf("%s %s: %q is not JSON", test.path, test.body, text)
 		}
 		if status != test.status || !strings.Contains(refusal.Error, test.says) ||
 			strings.Contains(refusal.Error, "control.") {

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/sandbox/receiver"
 )
 
-// chainView is a chain as GET /chains tells it.
+// chainView is a chain in GET /chains.
 type chainView struct {
 	Height     uint64                `json:"height"`
 	Currencies []bursar.CurrencyCode `json:"currencies"`
@@ -17,8 +17,8 @@ type chainView struct {
 	RPC        string                `json:"rpc"`
 	Push       string                `json:"push"`   // where the node announces blocks
 	Blocks     string                `json:"blocks"` // auto or manual
-	Fault      fault.Kind            `json:"fault"`  // empty without one
-	Hot        string                `json:"hot"`    // the service's own address
+	Fault      fault.Kind            `json:"fault"`  // empty without a fault
+	Hot        string                `json:"hot"`    // the service's hot wallet address
 }
 
 func (s *Server) chains(*http.Request) (any, error) {
@@ -51,7 +51,7 @@ func (s *Server) chains(*http.Request) (any, error) {
 	return map[string]map[bursar.ChainID]chainView{"chains": views}, nil
 }
 
-// address makes an address of an outsider.
+// address creates an external address.
 func (s *Server) address(_ *http.Request, body []byte) (any, error) {
 	var request struct {
 		Currency bursar.CurrencyCode `json:"currency"`
@@ -70,7 +70,7 @@ func (s *Server) address(_ *http.Request, body []byte) (any, error) {
 	return map[string]string{"address": address}, nil
 }
 
-// balance is what the chain itself says that an address holds.
+// balance is the chain's own balance of an address.
 func (s *Server) balance(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	currency, chain, err := s.currency(bursar.CurrencyCode(query.Get("currency")))
@@ -87,7 +87,7 @@ func (s *Server) balance(r *http.Request) (any, error) {
 	return map[string]string{"balance": currency.Exact(amount)}, nil
 }
 
-// webhooks tells what the built-in receiver was sent.
+// webhooks lists the deliveries to the built-in receiver.
 func (s *Server) webhooks(*http.Request) (any, error) {
 	return map[string][]receiver.Delivery{"deliveries": s.Receiver.Deliveries()}, nil
 }
@@ -111,7 +111,7 @@ func (s *Server) answerWebhooks(_ *http.Request, body []byte) (any, error) {
 	return request, nil
 }
 
-// account makes another customer of the service.
+// account creates another account of the service.
 func (s *Server) account(r *http.Request, body []byte) (any, error) {
 	var request struct {
 		Name string `json:"name"`

@@ -34,7 +34,7 @@ type payRequest struct {
 	Payments []payment           `json:"payments"`
 }
 
-// pay sends money from nowhere, all payments in one transaction.
+// pay pays from the faucet, all payments in one transaction.
 func (s *Server) pay(_ *http.Request, body []byte) (any, error) {
 	var request payRequest
 	if err := read(body, &request); err != nil {
@@ -47,11 +47,11 @@ func (s *Server) pay(_ *http.Request, body []byte) (any, error) {
 	list := request.Payments
 	switch single := request.Address != "" || request.Amount != nil; {
 	case single && list != nil:
-		return nil, wrong("either address and amount, or payments: not both")
+		return nil, wrong("give either address and amount, or payments, not both")
 	case single:
 		list = []payment{{request.Address, request.Amount}}
 	case len(list) == 0 || len(list) > maxPayments:
-		return nil, wrong("between 1 and %d payments are needed: address and amount, or payments", maxPayments)
+		return nil, wrong("give 1 to %d payments: address and amount, or payments", maxPayments)
 	}
 	payments := make([]chains.Payment, len(list))
 	for i, p := range list {
@@ -66,12 +66,12 @@ func (s *Server) pay(_ *http.Request, body []byte) (any, error) {
 	}
 	hash, err := chain.Pay(currency, payments)
 	if err != nil {
-		return nil, wrong("%s", err) // addresses and amounts are all that can be wrong with it
+		return nil, wrong("%s", err) // only the addresses and amounts can be wrong
 	}
 	return map[string]string{"hashID": hash}, nil
 }
 
-// parseAmount reads a number, or a string of the same text, as exactly as the chain carries it.
+// parseAmount reads a number, or a string of the same text, with the exact decimals of the chain.
 func parseAmount(c bursar.Currency, raw jsontext.Value) (bursar.Amount, error) {
 	text := strings.TrimSpace(string(raw))
 	switch raw.Kind() {
@@ -93,7 +93,7 @@ func parseAmount(c bursar.Currency, raw jsontext.Value) (bursar.Amount, error) {
 	return amount, nil
 }
 
-// mine makes blocks.
+// mine mines blocks.
 func (s *Server) mine(_ *http.Request, body []byte) (any, error) {
 	request := struct {
 		Chain  bursar.ChainID `json:"chain"`
@@ -107,7 +107,7 @@ func (s *Server) mine(_ *http.Request, body []byte) (any, error) {
 		return nil, err
 	}
 	if request.Blocks < 1 || request.Blocks > maxBlocks {
-		return nil, wrong("blocks must lie between 1 and %d", maxBlocks)
+		return nil, wrong("blocks is out of range: use 1 to %d", maxBlocks)
 	}
 	if err := chain.Mine(request.Blocks); err != nil {
 		return nil, err
@@ -130,10 +130,10 @@ func (s *Server) reorg(_ *http.Request, body []byte) (any, error) {
 		return nil, err
 	}
 	if request.Depth < 1 || request.Depth > maxDepth {
-		return nil, wrong("depth must lie between 1 and %d", maxDepth)
+		return nil, wrong("depth is out of range: use 1 to %d", maxDepth)
 	}
 	if len(request.Drop) > maxDrop {
-		return nil, wrong("at most %d transactions can be dropped", maxDrop)
+		return nil, wrong("transactions to drop: at most %d are allowed", maxDrop)
 	}
 	if err := chain.Reorg(request.Depth, request.Drop); err != nil {
 		return nil, wrong("%s", err) // a depth or a transaction that the chain does not have
@@ -141,7 +141,7 @@ func (s *Server) reorg(_ *http.Request, body []byte) (any, error) {
 	return map[string]uint64{"height": chain.Height()}, nil
 }
 
-// blocks says whether blocks come by themselves: on one chain, or on all.
+// blocks selects automatic or manual mining: on one chain, or on all.
 func (s *Server) blocks(_ *http.Request, body []byte) (any, error) {
 	var request struct {
 		Chain bursar.ChainID `json:"chain"`
@@ -190,7 +190,7 @@ func (s *Server) fault(_ *http.Request, body []byte) (any, error) {
 		return nil, err
 	}
 	if request.Seconds == nil || *request.Seconds < 0 || *request.Seconds > int(fault.MaxDuration/time.Second) {
-		return nil, wrong("seconds must lie between 0 and %d", fault.MaxDuration/time.Second)
+		return nil, wrong("seconds is out of range: use 0 to %d", fault.MaxDuration/time.Second)
 	}
 	duration := time.Duration(*request.Seconds) * time.Second
 	if slices.Contains(fault.WireKinds(), request.Kind) {
@@ -201,7 +201,7 @@ func (s *Server) fault(_ *http.Request, body []byte) (any, error) {
 	}
 	list := chain.Endpoints
 	if request.Endpoint < 0 || request.Endpoint > len(list) {
-		return nil, wrong("endpoint must lie between 1 and %d, or be left out for all", len(list))
+		return nil, wrong("endpoint is out of range: use 1 to %d, or leave it out for all", len(list))
 	}
 	if request.Endpoint > 0 {
 		list = list[request.Endpoint-1 : request.Endpoint]

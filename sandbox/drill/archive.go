@@ -25,7 +25,7 @@ type Archived struct {
 func NewArchived(t testing.TB) *Archived {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("PostgreSQL is left out by -short")
+		t.Skip("needs PostgreSQL: left out by -short")
 	}
 	if _, err := exec.LookPath("pgbackrest"); err != nil {
 		t.Fatal("this test needs pgBackRest: run go run ./test -install pgbackrest, or leave such tests out with -short")
@@ -42,7 +42,7 @@ func NewArchived(t testing.TB) *Archived {
 	a := &Archived{Server: s, t: t}
 	a.book = OpenRunbook(t, "/mnt/elsewhere/pgbackrest", filepath.Join(s.Dir, "repo"),
 		"/var/lib/postgresql/15/main", s.Data, archiver, a.archiver())
-	// Where the server of this test is, which is not where Debian's would be.
+	// The directories of this test's server, which are not Debian's.
 	own := strings.NewReplacer(
 		"[global]\n", fmt.Sprintf("[global]\nlog-path=%[1]s\nlock-path=%[1]s/lock\nspool-path=%[1]s/spool\n", s.Dir),
 		"[bursar]\n", fmt.Sprintf("[bursar]\npg1-port=%s\npg1-socket-path=%s\npg1-user=bursar\n", s.Port(), s.Dir))
@@ -54,14 +54,14 @@ func NewArchived(t testing.TB) *Archived {
 	return a
 }
 
-// archiver is how the runbook calls pgBackRest, whose configuration is in /etc there.
+// archiver is the runbook's pgBackRest command, with this test's configuration in place of the one in /etc.
 const archiver = "pgbackrest "
 
 func (a *Archived) archiver() string {
 	return "pgbackrest --config=" + filepath.Join(a.Dir, "pgbackrest.conf") + " "
 }
 
-// settings reads lines of postgresql.conf.
+// settings parses lines of postgresql.conf.
 func settings(text string) map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -71,7 +71,7 @@ func settings(text string) map[string]string {
 	return m
 }
 
-// Rest runs the command of the runbook for pgBackRest that begins so after the stanza's name.
+// Rest runs the runbook's pgBackRest command with this beginning after the stanza's name.
 func (a *Archived) Rest(begins string) {
 	a.t.Helper()
 	a.shell(a.book.Command("pgbackrest --stanza=bursar " + begins))
@@ -86,7 +86,7 @@ func (a *Archived) shell(line string) {
 	a.t.Logf("%v: %s", time.Since(began).Round(time.Millisecond), line)
 }
 
-// Moment is what time it is for the server.
+// Moment is the server's present time.
 func (a *Archived) Moment() string {
 	a.t.Helper()
 	db, err := sql.Open("pgx", a.URL())
@@ -101,10 +101,10 @@ func (a *Archived) Moment() string {
 	return text
 }
 
-// runbookMoment is the moment that the runbook restores to.
+// runbookMoment is the point in time that the runbook restores to.
 const runbookMoment = "2026-01-31 12:00:00+00"
 
-// LoseAndRestoreTo removes the server's data as a broken disk does, and brings it back as it was at a moment.
+// LoseAndRestoreTo removes the server's data, like a broken disk, and restores it to a point in time.
 func (a *Archived) LoseAndRestoreTo(moment string) {
 	a.t.Helper()
 	line := a.book.Command("pgbackrest --stanza=bursar restore")
@@ -114,12 +114,12 @@ func (a *Archived) LoseAndRestoreTo(moment string) {
 	a.loseAnd(strings.Replace(line, runbookMoment, moment, 1))
 }
 
-// LoseAndRestoreToTheEnd is LoseAndRestoreTo with all that was archived after the last full backup.
+// LoseAndRestoreToTheEnd is LoseAndRestoreTo with everything that was archived after the last full backup.
 func (a *Archived) LoseAndRestoreToTheEnd() {
 	a.t.Helper()
 	line, _, timed := strings.Cut(a.book.Command("pgbackrest --stanza=bursar restore"), " --type")
 	if !timed {
-		a.t.Fatalf("the runbook restores to no moment: %s", line)
+		a.t.Fatalf("the runbook restores to no point in time: %s", line)
 	}
 	a.loseAnd(line + " " + a.book.Command("--target-timeline"))
 }

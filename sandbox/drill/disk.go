@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of a size such as "24m", which the test's end takes away, and returns its folder. The test is
-// skipped by -short and where nothing can be mounted.
+// SmallDisk mounts a disk of a size such as "24m", which the end of the test unmounts, and returns its directory. The
+// test is skipped by -short and where nothing can be mounted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a full disk is left out by -short")
+		t.Skip("fills a disk: left out by -short")
 	}
 	dir, err := os.MkdirTemp("", "bursar-small-") // not below t.TempDir, which only its owner may enter
 	if err != nil {
@@ -21,7 +21,7 @@ func SmallDisk(t testing.TB, size string) string {
 	t.Cleanup(func() { os.Remove(dir) })
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=755,size="+size, "tmpfs",
 		dir).CombinedOutput(); err != nil {
-		t.Skipf("nothing can be mounted here, which takes root: %v: %s", err, out)
+		t.Skipf("mounting a disk needs root: %v: %s", err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", "--lazy", dir).CombinedOutput(); err != nil {
@@ -31,7 +31,7 @@ func SmallDisk(t testing.TB, size string) string {
 	return dir
 }
 
-// Fill takes all the room that is left on a disk, and returns what gives it back.
+// Fill uses up the space that is left on a disk, and returns a function that frees it.
 func Fill(t testing.TB, dir string) (empty func()) {
 	t.Helper()
 	ballast := filepath.Join(dir, "ballast")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Replica is a litestream process beside a SQLite database, set up by the runbook, and what it has copied elsewhere.
+// Replica is a litestream process next to a SQLite database, set up by the runbook, and its copy.
 type Replica struct {
 	t        testing.TB
 	book     *Runbook
@@ -52,15 +52,16 @@ func (r *Replica) command(line string) *exec.Cmd {
 	return c
 }
 
-// Kill ends litestream as the loss of its machine does.
+// Kill kills litestream, as the loss of its machine does.
 func (r *Replica) Kill() {
 	if !r.killed {
 		r.killed = true
-		_, _ = r.process.Process.Kill(), r.process.Wait() // its code is that of a killed program
+		_, _ = r.process.Process.Kill(), r.process.Wait() // the exit code is that of a killed program
 	}
 }
 
-// Restore brings back what was copied so far, as the runbook says, and returns the file, which the next one replaces.
+// Restore restores what was copied so far, as the runbook says, and returns the file, which the next restore
+// replaces.
 func (r *Replica) Restore() (string, error) {
 	if err := os.Remove(r.restored); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
@@ -76,11 +77,12 @@ func (r *Replica) Restore() (string, error) {
 // Book is the runbook with the replica's files.
 func (r *Replica) Book() *Runbook { return r.book }
 
-// litestream is the program that `go run ./test -install` put in the cache folder, or that a variable names.
+// litestream is the program that `go run ./test -install` put into the cache directory, or the one that a variable
+// names.
 func litestream(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("litestream is left out by -short")
+		t.Skip("runs litestream: left out by -short")
 	}
 	if program := os.Getenv("BURSAR_LITESTREAM"); program != "" {
 		return program

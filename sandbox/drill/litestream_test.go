@@ -10,19 +10,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// loses is what docs/operations/backup.md promises of litestream: what was committed longer ago than this is in the
-// replica.
+// loses is the promise of docs/operations/backup.md about litestream: what was committed longer ago than this is in
+// the replica.
 const loses = 10 * time.Second
 
-// The machine is lost with the database and litestream beside it, at any moment: the replica has all but the last
-// seconds.
+// TestLitestreamLosesNoMoreThanItsInterval loses the machine with the database and litestream at any time: the
+// replica has all but the last seconds.
 func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	db := open(t, "sqlite:"+path)
 	replica := NewReplica(t, path)
 	w := write(t, db)
 	before := w.more(100)
-	<-time.After(loses) // with traffic, as the replica is promised to be behind by no more than this
+	<-time.After(loses) // under load, because the replica may be behind by no more than this
 	acked := w.count()
 	replica.Kill()
 	lost := time.Now()
@@ -38,7 +38,8 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Contents.Entries < before || c.Contents.Entries > after {
-		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d at all", c.Contents.Entries, before,
+		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d in "+
+			"total", c.Contents.Entries, before,
 			loses, after)
 	}
 	t.Logf("of %d entries %d were lost: the newest that is left is %v old", acked, acked-c.Contents.Entries,
@@ -49,7 +50,7 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	}
 	if err := open(t, other).View(t.Context(), func(tx *store.Tx) error {
 		if text, err := tx.Settings().Restored(t.Context()); err != nil || text == "" {
-			t.Errorf("it is marked %q, %v", text, err)
+			t.Errorf("the copy is marked %q, %v", text, err)
 		}
 		return nil
 	}); err != nil {
@@ -57,9 +58,9 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	}
 }
 
-// litestream holds a reading transaction and checkpoints by itself; none of it may hold up those who write for long,
-// and the log must not grow without an end.
-func TestLitestreamHoldsNobodyUp(t *testing.T) {
+// TestLitestreamDoesNotBlockWriters checks that litestream, which holds a reading transaction and checkpoints by
+// itself, never holds up writers for long, and that the log does not grow without an end.
+func TestLitestreamDoesNotBlockWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	w := write(t, open(t, "sqlite:"+path))
 	w.more(1)

@@ -2,7 +2,8 @@ package drill
 
 import "testing"
 
-// A server is lost under load and restored to a moment, then once more to the end of its archive.
+// TestPgBackRestRestoresToAnyMoment loses a server under load and restores it to a point in time, then once more to
+// the end of its archive.
 func TestPgBackRestRestoresToAnyMoment(t *testing.T) {
 	k := NewArchived(t)
 	db := open(t, k.URL())
@@ -10,14 +11,14 @@ func TestPgBackRestRestoresToAnyMoment(t *testing.T) {
 	w.more(100)
 	k.Rest("--type=full")
 	before, moment := w.more(100), k.Moment()
-	for ended := second(moment); second(moment) == ended; { // pgBackRest knows when the backup ended to the second
+	for ended := second(moment); second(moment) == ended; { // pgBackRest records the end of the backup to the second
 		before, moment = w.more(100), k.Moment()
 	}
-	after := w.count() + 2 // and what the two writers have under way
+	after := w.count() + 2 // and what the two writers have in progress
 	w.more(100)
 	w.stop()
 	all := whole(t, k.URL())
-	k.Rest("check") // which has all that was written archived, and waits for that
+	k.Rest("check") // which archives everything that was written, and waits for that
 	db.Close()
 
 	k.LoseAndRestoreTo(moment)
@@ -30,7 +31,7 @@ func TestPgBackRestRestoresToAnyMoment(t *testing.T) {
 	}
 	id, err := open(t, k.URL()).Identity(t.Context())
 	if err != nil || id.Timeline == "00000001" {
-		t.Errorf("a restored server is not told from the lost one: %+v, %v", id, err)
+		t.Errorf("a restored server is not distinguished from the lost one: %+v, %v", id, err)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Runbook is docs/operations/backup.md, read by a test so that what it runs is what operators are given. Files of an
-// operator's machine are those of the test: each of names is the runbook's, followed by the test's own.
+// Runbook is docs/operations/backup.md, which tests read so that they run what operators are given. Files of an
+// operator's machine are replaced by those of the test: names lists pairs, the runbook's and the test's.
 type Runbook struct {
 	t               testing.TB
-	blocks          []string // of code
-	spans           []string // of code within a line
+	blocks          []string // blocks of code
+	spans           []string // code within a line
 	here, elsewhere *strings.Replacer
 }
 
@@ -46,7 +46,7 @@ func OpenRunbook(t testing.TB, names ...string) *Runbook {
 	return b
 }
 
-// Command returns the one command of the runbook that begins so.
+// Command returns the one command of the runbook with this beginning.
 func (b *Runbook) Command(begins string) string {
 	b.t.Helper()
 	var lines []string
@@ -56,23 +56,23 @@ func (b *Runbook) Command(begins string) string {
 	return b.only(append(lines, b.spans...), begins)
 }
 
-// File returns the one block of the runbook that begins so, such as a file to write.
+// File returns the one block of the runbook with this beginning, such as a file to write.
 func (b *Runbook) File(begins string) string {
 	b.t.Helper()
 	return b.only(b.blocks, begins)
 }
 
-// only returns the text that begins so, with the test's files in it. A test must not touch a file of the machine
+// only returns the text with this beginning, with the test's files in it. A test must not touch a file of the machine
 // that it runs on.
 func (b *Runbook) only(texts []string, begins string) string {
 	b.t.Helper()
 	found := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !strings.HasPrefix(text, begins) })
 	slices.Sort(found)
 	if found = slices.Compact(found); len(found) != 1 {
-		b.t.Fatalf("the runbook has %d texts that begin with %q: %q", len(found), begins, found)
+		b.t.Fatalf("the runbook has %d texts that begin with %q, want one: %q", len(found), begins, found)
 	}
 	if left := systemDir.FindString(b.elsewhere.Replace(found[0])); left != "" {
-		b.t.Fatalf("the runbook names a file in%s that this test has no other name for:\n%s", left, found[0])
+		b.t.Fatalf("the runbook names a file in%s that this test has no replacement for:\n%s", left, found[0])
 	}
 	return b.here.Replace(found[0])
 }

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// traffic writes to the books without a pause and counts what the database acknowledged.
+// traffic writes to the books without a pause and counts what the database acknowledges.
 type traffic struct {
 	t      *testing.T
 	db     *store.DB
@@ -58,7 +58,7 @@ func (w *traffic) note(err error) {
 	w.wake = make(chan struct{})
 }
 
-// stop ends the traffic and waits for what is under way.
+// stop stops the traffic and waits for what is in progress.
 func (w *traffic) stop() {
 	w.cancel()
 	w.group.Wait()
@@ -99,7 +99,7 @@ func open(t *testing.T, url string) *store.DB {
 	return db
 }
 
-// whole opens a database, examines all of it and returns how many entries it has.
+// whole opens a database, checks all of it and returns its number of entries.
 func whole(t *testing.T, url string) int64 {
 	t.Helper()
 	c, err := open(t, url).CheckHealth(t.Context())

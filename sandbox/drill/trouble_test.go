@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// refused waits until the database refuses, and returns with what.
+// refused waits until the database refuses, and returns the error.
 func (w *traffic) refused() error {
 	w.t.Helper()
 	late := time.After(2 * time.Minute)
@@ -24,13 +24,14 @@ func (w *traffic) refused() error {
 		}
 		select {
 		case <-late:
-			w.t.Fatal("nothing is refused")
+			w.t.Fatal("the database refuses nothing")
 		case <-ticker.C:
 		}
 	}
 }
 
-// The disk of a SQLite database has no room. What is refused is refused whole; once there is room it goes on by itself.
+// TestAFullDiskOfSQLite fills the disk of a SQLite database. Every refused write is refused as a whole; once there is
+// space, writes continue by themselves.
 func TestAFullDiskOfSQLite(t *testing.T) {
 	dir := SmallDisk(t, "24m")
 	url := "sqlite:" + filepath.Join(dir, "bursar.db")
@@ -39,12 +40,12 @@ func TestAFullDiskOfSQLite(t *testing.T) {
 	w.more(100)
 	empty := Fill(t, dir)
 	err := w.refused()
-	t.Logf("it says: %v", err)
+	t.Logf("the error is: %v", err)
 	if !store.Away(err) {
-		t.Errorf("a full disk is not taken for a database that is away: %v", err)
+		t.Errorf("a full disk is reported as a database that is unreachable: %v", err)
 	}
 	if _, err := db.Facts(t.Context()); err != nil {
-		t.Errorf("nothing can be read: %v", err)
+		t.Errorf("reading fails: %v", err)
 	}
 	empty()
 	began := time.Now()
@@ -56,8 +57,9 @@ func TestAFullDiskOfSQLite(t *testing.T) {
 	}
 }
 
-// The disk of a PostgreSQL server has no room: writes are refused. Once its log needs another segment the server ends
-// by itself (PostgreSQL 15, section 29.2 "Disk Full Failure"): it is started again, as a service manager does.
+// TestAFullDiskOfPostgreSQL fills the disk of a PostgreSQL server: writes are refused. Once its log needs another
+// segment the server ends by itself (PostgreSQL 15, section 29.2 "Disk Full Failure"): it is started again, as a
+// service manager does.
 func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	dir := SmallDisk(t, "160m")
 	t.Setenv("TMPDIR", dir)
@@ -70,9 +72,9 @@ func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	w.more(100)
 	empty := Fill(t, dir)
 	failed := w.refused()
-	t.Logf("it says: %v", failed)
+	t.Logf("the error is: %v", failed)
 	if !store.Away(failed) {
-		t.Errorf("a full disk is not taken for a database that is away: %v", failed)
+		t.Errorf("a full disk is reported as a database that is unreachable: %v", failed)
 	}
 	fillLog(t, s)
 	empty()
@@ -89,7 +91,7 @@ func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// fillLog has a server use up the segments of its log that are there, until it ends.
+// fillLog makes a server use up the existing segments of its log, until it ends.
 func fillLog(t *testing.T, s *patroni.Server) {
 	t.Helper()
 	db, err := sql.Open("pgx", s.URL())
@@ -102,17 +104,17 @@ func fillLog(t *testing.T, s *patroni.Server) {
 		_, failed := db.Exec("SELECT pg_create_restore_point('full'), pg_switch_wal()")
 		select {
 		case <-late:
-			t.Fatalf("the server goes on without room for its log: %v", failed)
+			t.Fatalf("the server runs on without space for its log: %v", failed)
 		case <-ticker.C:
 		}
 	}
 }
 
-// The network swallows everything, while connections stay open and new ones are taken: nobody waits for ever, the error
-// says why, and once it passes again the same pool goes on.
-func TestANetworkThatSwallowsEverything(t *testing.T) {
+// TestANetworkThatDropsEverything drops every packet while connections stay open and new ones are accepted:
+// nothing waits for ever, the error gives the reason, and once the network works again the same pool continues.
+func TestANetworkThatDropsEverything(t *testing.T) {
 	if testing.Short() {
-		t.Skip("PostgreSQL is left out by -short")
+		t.Skip("needs PostgreSQL: left out by -short")
 	}
 	s, err := patroni.NewServer(t.Context(), nil)
 	if err != nil {
@@ -126,7 +128,7 @@ func TestANetworkThatSwallowsEverything(t *testing.T) {
 	if err := w.refused(); !errors.Is(err, store.ErrSilent) || !store.Away(err) {
 		t.Errorf("it is refused with %v", err)
 	} else {
-		t.Logf("after %v it says: %v", time.Since(began).Round(time.Millisecond), err)
+		t.Logf("after %v the error is: %v", time.Since(began).Round(time.Millisecond), err)
 	}
 	s.ResumeNetwork()
 	began = time.Now()

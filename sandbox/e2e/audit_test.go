@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// audit holds everything that was promised against the chains: each withdrawal arrived once and exactly, each account's
-// ledger explains its balance, every credit was announced, and what customers own, with the operator's capital and
-// fees, is what lies on the chains.
+// audit compares everything that was promised with the chains: each withdrawal arrived once and exactly, each
+// account's ledger explains its balance, every credit was announced, and what customers own, together with operator
+// funds and fees, is what the chains hold.
 func (w *harness) audit() {
 	w.settle()
-	for _, o := range w.orders {
+	for _, o := range w.requested {
 		w.arrived(o)
 	}
 	w.balanced()
@@ -27,7 +27,8 @@ func (w *harness) audit() {
 	}
 }
 
-// owed is what all customers own together, by ledgers that explain it; each account's history is shown to others too.
+// owed is what all customers own together, by ledgers that explain it; each account's history is checked elsewhere
+// too.
 func (w *harness) owed(others ...func(history)) map[*currency]*big.Int {
 	w.t.Helper()
 	owed := map[*currency]*big.Int{}
@@ -46,15 +47,15 @@ func (w *harness) owed(others ...func(history)) map[*currency]*big.Int {
 	return owed
 }
 
-// settle makes blocks until nothing of ours is under way any more, and then none.
+// settle mines blocks until no outgoing transaction is in progress, and then stops.
 func (w *harness) settle() {
 	w.blocks("manual")
-	w.eventually("nothing is under way", w.nothingUnderWay)
+	w.eventually("nothing is in progress", w.nothingUnderWay)
 	w.mine(untilFinal)
 }
 
-// settleBacklog is settle after a load that left more than one patience can work off: it waits for as long as there is
-// less left after each.
+// settleBacklog is settle after a load that takes longer than one patience: it waits as long as each round leaves
+// less than the one before.
 func (w *harness) settleBacklog() {
 	w.blocks("manual")
 	for last := math.MaxInt; ; {
@@ -65,14 +66,14 @@ func (w *harness) settleBacklog() {
 		left, counted := w.countUnderWay()
 		w.t.Logf("%v: %d are left, %v", err, left, counted)
 		if left >= last {
-			w.t.Fatalf("no less is under way than before: %v\n%s", err, w.said())
+			w.t.Fatalf("no less is in progress than before: %v\n%s", err, w.said())
 		}
 		last = left
 	}
 	w.mine(untilFinal)
 }
 
-// nothingUnderWay makes a block of each chain and returns an error while anything of ours is under way.
+// nothingUnderWay mines a block of each chain and returns an error while any work is in progress.
 func (w *harness) nothingUnderWay() error {
 	if err := w.everywhere(func(n *network) error { return w.tryMine(n, 1) }); err != nil {
 		return err
@@ -90,12 +91,12 @@ func (w *harness) nothingUnderWay() error {
 
 var queuesOfAChain = []string{"pending_deposits", "withdrawals", "spends"}
 
-// countUnderWay counts what waits in the service's queues.
+// countUnderWay counts the entries of the service's queues.
 func (w *harness) countUnderWay() (left int, err error) {
 	count := func(chain, queue string) {
 		waiting, failed := w.waiting(chain, queue)
 		if err = errors.Join(err, failed); failed == nil {
-			left += int(waiting.Num().Int64()) // a queue has a whole number of them
+			left += int(waiting.Num().Int64()) // a queue has a whole number of entries
 		}
 	}
 	count("", "deliveries")
@@ -107,7 +108,7 @@ func (w *harness) countUnderWay() (left int, err error) {
 	return left, err
 }
 
-// idle returns an error while something waits in one of the service's queues.
+// idle returns an error while an entry waits in one of the service's queues.
 func (w *harness) idle(chain string, queues ...string) error {
 	for _, queue := range queues {
 		waiting, err := w.waiting(chain, queue)
@@ -118,33 +119,33 @@ func (w *harness) idle(chain string, queues ...string) error {
 	return nil
 }
 
-// waiting returns how many wait in one of the service's queues.
+// waiting returns the length of one of the service's queues.
 func (w *harness) waiting(chain, queue string) (*big.Rat, error) {
 	return w.metric(fmt.Sprintf(`bursar_queue_waiting{chain="%s",queue="%s"}`, chain, queue))
 }
 
 // arrived checks that the receiver of a withdrawal holds its amount, neither less nor twice.
-func (w *harness) arrived(o *order) {
+func (w *harness) arrived(o *withdrawalRequest) {
 	w.t.Helper()
 	got, err := o.look()
 	w.must(err)
 	if got.Status != "confirmed" || got.HashID == nil || o.units(got.Amount).Cmp(o.units(o.amount)) != 0 {
-		w.t.Fatalf("order %s of %s %s became %+v", o.key, o.amount, o.code, got)
+		w.t.Fatalf("withdrawal %s of %s %s became %+v", o.key, o.amount, o.code, got)
 	}
 	if o.inside {
-		return // another payment may have gone to the same wallet; the ledgers tell
+		return // another payment may have gone to the same wallet; the ledgers show it
 	}
 	if _, err := o.node.raw(w.rpc(o.network), *got.HashID); err != nil {
-		w.t.Errorf("order %s of %s %s was paid by %s: %v", o.key, o.amount, o.code, *got.HashID, err)
+		w.t.Errorf("withdrawal %s of %s %s was paid by %s: %v", o.key, o.amount, o.code, *got.HashID, err)
 	}
 	if held := w.onChain(o.currency, o.address); held.Cmp(o.units(o.amount)) != 0 {
-		w.t.Errorf("order %s of %s %s: its receiver holds %v units", o.key, o.amount, o.code, held)
+		w.t.Errorf("withdrawal %s of %s %s: its receiver holds %v units", o.key, o.amount, o.code, held)
 	}
 }
 
 type ledgerLine struct{ Kind, Ref, Currency, Available, Held string }
 
-// history is all that an account can be shown.
+// history is everything that an account can read.
 type history struct {
 	*account
 	ledger      []ledgerLine
@@ -209,8 +210,8 @@ func (w *harness) withdrawals(a *account) (all []withdrawal) {
 	}
 }
 
-// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the unit
-// and with its balance to the places shown.
+// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the
+// unit and with its balance to the display precision.
 func (w *harness) explained(h history, c *currency) *big.Int {
 	w.t.Helper()
 	available, held := new(big.Int), new(big.Int)
@@ -221,7 +222,8 @@ func (w *harness) explained(h history, c *currency) *big.Int {
 		}
 	}
 	if events := w.events(h, c); available.Cmp(events) != 0 || held.Sign() != 0 {
-		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals make %v and nothing",
+		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals add up to %v and "+
+			"nothing held",
 			h.AccountID, c.code, available, held, events)
 	}
 	b := h.balances
@@ -236,7 +238,7 @@ func (w *harness) explained(h history, c *currency) *big.Int {
 	return available
 }
 
-// events is what an account's confirmed deposits brought and its confirmed withdrawals took.
+// events is the sum of an account's confirmed deposits less that of its confirmed withdrawals.
 func (w *harness) events(h history, c *currency) *big.Int {
 	w.t.Helper()
 	sum := new(big.Int)
@@ -266,19 +268,19 @@ type reconciled struct {
 	Balanced                                                  bool
 }
 
-// balanced waits until the operator's command finds nothing wrong.
+// balanced waits until the operator's command reports no difference.
 func (w *harness) balanced() {
 	w.t.Helper()
 	w.eventually("the books equal the chains", func() error {
 		out, err := w.try("reconcile", "--json")
 		if err == nil && !json.Valid(out) {
-			err = fmt.Errorf("%s is no JSON", out)
+			err = fmt.Errorf("%s is not JSON", out)
 		}
 		return err
 	})
 }
 
-// reconcile is what the operator's command says of every currency.
+// reconcile is what the operator's command reports about every currency.
 func (w *harness) reconcile() map[string]reconciled {
 	w.t.Helper()
 	var list []reconciled
@@ -290,7 +292,7 @@ func (w *harness) reconcile() map[string]reconciled {
 		}
 	}
 	if len(lines) != len(w.currencies) {
-		w.t.Errorf("%d currencies are reconciled, there are %d", len(lines), len(w.currencies))
+		w.t.Errorf("%d currencies are reconciled, want %d", len(lines), len(w.currencies))
 	}
 	return lines
 }

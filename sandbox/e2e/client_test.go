@@ -22,7 +22,7 @@ type account struct {
 	w *harness
 }
 
-// refusal is an answer that is no success.
+// refusal is an answer without success.
 type refusal struct {
 	status        int
 	code, message string
@@ -38,8 +38,8 @@ func isCode(err error, code string) bool {
 
 type params = map[string]string
 
-// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil.
-// Where the service asks for patience it has it, as a good client does.
+// call sends a request to the API as this account; the response is decoded into out unless that is nil. Headers may
+// be nil. It retries when the service asks for that, as a good client does.
 func (a *account) call(method, path string, p params, headers map[string]string, out any) error {
 	for {
 		err := a.callOnce(method, path, p, headers, out)
@@ -60,7 +60,7 @@ func (a *account) callOnce(method, path string, p params, headers map[string]str
 		}
 		target += "?" + query.Encode()
 	} else {
-		body, _ = json.Marshal(p) // of texts: never fails
+		body, _ = json.Marshal(p) // a map of texts: never fails
 	}
 	request, err := http.NewRequest(method, target, bytes.NewReader(body))
 	if err != nil {
@@ -95,7 +95,7 @@ func readAnswer(answer *http.Response, out any) error {
 		return fmt.Errorf("%d %q: %w", answer.StatusCode, text, err)
 	}
 	if !whole.Success || answer.StatusCode != http.StatusOK {
-		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After")) // none is 0
+		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After")) // a missing header is 0
 		return &refusal{answer.StatusCode, whole.Error.Code, whole.Error.Message, time.Duration(seconds) * time.Second}
 	}
 	if out == nil {
@@ -132,13 +132,13 @@ type withdrawal struct {
 	HashID                                               *string
 }
 
-// wallet makes a wallet whose webhooks go to the hook.
+// wallet creates a wallet whose webhooks go to the hook.
 func (a *account) wallet(c *currency) wallet {
 	a.w.t.Helper()
 	return a.walletFor(c, a.w.hook.url)
 }
 
-// walletFor makes a wallet whose webhooks go to a URL.
+// walletFor creates a wallet whose webhooks go to a URL.
 func (a *account) walletFor(c *currency, webhook string) wallet {
 	a.w.t.Helper()
 	var made struct{ Wallet wallet }
@@ -151,7 +151,7 @@ func (a *account) walletFor(c *currency, webhook string) wallet {
 	return made.Wallet
 }
 
-// charge makes a charge whose webhooks go to the hook.
+// charge creates a charge whose webhooks go to the hook.
 func (a *account) charge(c *currency, minimum string, life time.Duration) charge {
 	a.w.t.Helper()
 	var made struct{ Charge charge }
@@ -163,28 +163,29 @@ func (a *account) charge(c *currency, minimum string, life time.Duration) charge
 	return made.Charge
 }
 
-// look returns the charge as it is now.
+// look reads the charge as it is now.
 func (a *account) look(k charge) (charge, error) {
 	found := struct{ Charge charge }{charge{currency: k.currency}}
 	err := a.call(http.MethodGet, "charge", params{"chargeID": k.ChargeID}, nil, &found)
 	return found.Charge, err
 }
 
-// deposits lists what a wallet received.
+// deposits lists the deposits of a wallet.
 func (l wallet) deposits() ([]deposit, error) {
 	var list struct{ Deposits []deposit }
 	err := l.account.call(http.MethodGet, "wallet/deposits", params{"walletID": l.WalletID}, nil, &list)
 	return list.Deposits, err
 }
 
-// receipt is what one transaction brings one wallet: a deposit of each amount.
+// receipt is the deposits of one transaction to one wallet: one of each amount.
 type receipt struct {
 	wallet
 	hash    string
 	amounts []string
 }
 
-// is checks that the wallet has just these deposits of the transaction, all with a status; none at all with none.
+// is checks that the wallet has exactly these deposits of the transaction, all with a status; with the status none,
+// no deposit at all.
 func (r receipt) is(status string) error {
 	list, err := r.deposits()
 	if err != nil {
@@ -221,7 +222,7 @@ func (a *account) balances() (balances, error) {
 	return whole.Account, err
 }
 
-// balance is what can be spent, in smallest units as far as its places tell.
+// balance is what can be withdrawn, in smallest units up to the display precision.
 func (a *account) balance(c *currency) *big.Int {
 	a.w.t.Helper()
 	b, err := a.balances()

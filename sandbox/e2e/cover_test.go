@@ -2,13 +2,14 @@ package e2e
 
 import "testing"
 
-// Withdrawals that are covered together, and not one by one by what the hot wallet holds now, are all paid: each waits
-// until enough is swept, none is sent to fail on the chain, and none is refunded.
+// TestCoveredWithdrawalsWaitForSweeps checks that withdrawals that are covered together, but not one by one by the
+// hot wallet's present balance, are all paid: each waits until enough is swept, none is sent and fails on the chain,
+// and none is refunded.
 func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
+		t.Skip("runs the sandbox as a process: left out by -short")
 	}
-	w := newWorldOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
+	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
 	tokens := w.that(func(c *currency) bool { return c.token })
 	bring := func(amount string) {
 		var all []receipt
@@ -21,16 +22,16 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	w.settle()
 	w.blocks("auto")
 	bring("500.5")
-	var orders []*order
+	var requests []*withdrawalRequest
 	for _, c := range tokens {
 		for range 6 {
-			orders = append(orders, w.order(w.a, c, "90", w.outsider(c)))
+			requests = append(requests, w.order(w.a, c, "90", w.external(c)))
 		}
 	}
-	w.must(placeAll(orders, func() {}, (*order).place))
-	w.paid(orders)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
+	w.paid(requests)
 	w.settle()
-	for _, o := range orders {
+	for _, o := range requests {
 		w.arrived(o)
 	}
 	w.balanced()

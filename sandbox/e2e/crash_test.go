@@ -17,23 +17,23 @@ import (
 
 var (
 	kills    = flag.Int("kills", 12, "how often TestKilledUnderLoad kills the service on each database")
-	killSeed = flag.Uint64("kill-seed", 1, "chooses the moments of TestKilledUnderLoad and what its clients do")
+	killSeed = flag.Uint64("kill-seed", 1, "selects the moments of TestKilledUnderLoad and what its clients do")
 )
 
-// The real binary is killed at random moments, also while it starts, under a load of payments, new wallets, orders and
-// blocks. In the end every payment is credited once and told of, every order is paid once or refunded, and the books
-// equal the chains.
+// TestKilledUnderLoad kills the real binary at random moments, also while it starts, under a load of payments, new
+// wallets, withdrawals and blocks. At the end every payment is credited once and announced, every withdrawal is paid
+// once or refunded, and the books agree with the chains.
 //
 //	go test ./sandbox/e2e -run TestKilledUnderLoad -kills 500 -timeout 2h
 func TestKilledUnderLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the service as a process is left out by -short")
+		t.Skip("runs the service as a process: left out by -short")
 	}
 	p := build(t)
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newRemoteSignerOf(t, p, database(t), "", "BURSAR_LEASE=1s")
+			w := newSeparateServiceOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.settleBacklog()
 			w.audit()
@@ -51,14 +51,15 @@ func noDatabase(testing.TB) string { return "" }
 func (w *harness) killed(times int, random *rand.Rand) {
 	l := w.load(random.Uint64())
 	for i := range times {
-		wait := time.Duration(random.IntN(4000)) * time.Millisecond // it leads the chains once the last one's lease is over
+		// It holds the chain leases once those of the last process have expired.
+		wait := time.Duration(random.IntN(4000)) * time.Millisecond
 		if random.IntN(5) == 0 {
 			wait = time.Duration(random.IntN(60)) * time.Millisecond // while it starts
 		}
 		select {
 		case <-time.After(wait):
 		case <-w.server.ended:
-			w.t.Fatalf("the service has ended by itself: %v\n%s", w.server.err, w.server.log)
+			w.t.Fatalf("the service ended by itself: %v\n%s", w.server.err, w.server.log)
 		}
 		w.server.kill()
 		w.serve()
@@ -77,7 +78,7 @@ type load struct {
 	stop    chan struct{}
 	group   sync.WaitGroup
 	random  *rand.Rand
-	mu      sync.Mutex // of random and wallets
+	mu      sync.Mutex // guards random and wallets
 	wallets map[*currency][]wallet
 	paid    atomic.Int64
 	made    atomic.Int64
@@ -85,7 +86,7 @@ type load struct {
 	refused atomic.Int64
 }
 
-// load starts a payer and a customer for every currency, both of which wait as long as it takes for an answer.
+// load starts a payer and a customer for every currency, both of which wait for an answer as long as it takes.
 func (w *harness) load(seed uint64) *load {
 	l := w.idleLoad(seed)
 	for _, c := range w.currencies {
@@ -106,17 +107,17 @@ func (w *harness) idleLoad(seed uint64) *load {
 }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%d payments, %d wallets, %d orders taken, %d refused", l.paid.Load(), l.made.Load(),
+	return fmt.Sprintf("%d payments, %d wallets, %d withdrawals accepted, %d refused", l.paid.Load(), l.made.Load(),
 		l.ordered.Load(), l.refused.Load())
 }
 
-// end stops the load and waits until every question under way has its answer.
+// end stops the load and waits until every request in progress has its answer.
 func (l *load) end() {
 	close(l.stop)
 	l.group.Wait()
 }
 
-// each does something again and again with pauses of about so many milliseconds.
+// each repeats an action with pauses of about so many milliseconds.
 func (l *load) each(pause int, do func()) {
 	for {
 		do()
@@ -145,7 +146,7 @@ func (l *load) pay(c *currency) {
 	l.paid.Add(1)
 }
 
-const mostWallets = 4 // of a currency, so that the audit reads each one's deposits in reasonable time
+const mostWallets = 4 // of each currency, so that the audit reads each one's deposits in reasonable time
 
 func (l *load) wallet(c *currency) {
 	l.mu.Lock()
@@ -174,7 +175,7 @@ func (l *load) wallet(c *currency) {
 func (l *load) order(c *currency) {
 	var to struct{ Address string }
 	if err := l.w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &to); err != nil {
-		l.w.t.Errorf("an outsider of %s: %v", c.code, err)
+		l.w.t.Errorf("an external address of %s: %v", c.code, err)
 		return
 	}
 	o := l.w.request(l.w.a, c, "5."+strconv.Itoa(10+l.int(89)), to.Address)
@@ -196,11 +197,11 @@ func (l *load) order(c *currency) {
 	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.w.orders = append(l.w.orders, o)
+	l.w.requested = append(l.w.requested, o)
 	l.ordered.Add(1)
 }
 
-// insist asks until there is an answer; a refusal other than that the service cannot now is an error of the test.
+// insist repeats a request until there is an answer; any refusal except "not now" is an error of the test.
 func (l *load) insist(ask func() error) bool {
 	for began := time.Now(); ; {
 		err := ask()

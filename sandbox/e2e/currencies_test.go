@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// network is a chain as the scenes play it.
+// network is a chain as the scenarios use it.
 type network struct {
 	chain string
 	node  dialect
-	early bool // a deposit is seen before it is final
+	early bool // a deposit is recorded before it is final
 	// forks is how many of the newest blocks can be replaced before anything in them is final; 0: none ever.
-	forks    int
-	reverses bool   // final blocks can be replaced as well, and credits with them
-	capital  string // what the sandbox pays in for the operator
+	forks         int
+	reverses      bool   // final blocks can be replaced as well, and with them credits
+	operatorFunds string // operator funds that the sandbox pays in
 }
 
-// currency is what the scenes need to know of one.
+// currency is what the scenarios need to know about a currency.
 type currency struct {
 	code string
 	*network
 	decimals, places int
-	token            bool // it lives in a contract of the network
+	token            bool // a token: it is a contract of the network
 	together         bool // one transaction can pay several receivers
-	merges           bool // and one receiver whom it pays twice has one deposit of the sum
+	merges           bool // and a receiver that it pays twice has one deposit of the sum
 	memo             bool // wallets share an address
 }
 
-// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be:
-// Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
+// everything is every currency of the interface. The simulated chains are reorganized as deeply as the real ones can
+// be: Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
 func everything() []*currency {
-	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "5"}
-	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "50"}
-	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, capital: "5000"}
-	solana := &network{chain: "solana", node: agave{}, forks: 3, capital: "50"}
-	xrpl := &network{chain: "xrpl", node: rippled{}, capital: "50"}
+	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "5"}
+	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "50"}
+	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, operatorFunds: "5000"}
+	solana := &network{chain: "solana", node: agave{}, forks: 3, operatorFunds: "50"}
+	xrpl := &network{chain: "xrpl", node: rippled{}, operatorFunds: "50"}
 	return []*currency{
 		{code: "BTC", network: bitcoin, decimals: 8, places: 8, together: true},
 		{code: "ETH", network: ethereum, decimals: 18, places: 8, together: true},
@@ -54,20 +54,20 @@ func everything() []*currency {
 	}
 }
 
-// untilFinal is how many blocks make a payment in the first of them final on every network, with some to spare.
+// untilFinal is how many blocks make a payment in the first of them final on every network, with a margin.
 const untilFinal = 5
 
-// units reads a decimal, signed where it is a change, as a count of smallest units.
+// units parses a decimal, with a sign if it is a change, into smallest units.
 func (c *currency) units(text string) *big.Int {
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", max(0, c.decimals-len(fraction))), 10)
 	if !ok || len(fraction) > c.decimals {
-		panic(fmt.Sprintf("%q is no amount of %s", text, c.code))
+		panic(fmt.Sprintf("%q is not an amount of %s", text, c.code))
 	}
 	return n
 }
 
-// sum adds decimals up.
+// sum adds decimals.
 func (c *currency) sum(texts ...string) *big.Int {
 	sum := new(big.Int)
 	for _, text := range texts {
@@ -76,7 +76,7 @@ func (c *currency) sum(texts ...string) *big.Int {
 	return sum
 }
 
-// floor writes an amount with the currency's places, rounded down, as balances are.
+// floor formats an amount with the currency's display precision, rounded down, as balances are.
 func (c *currency) floor(amount *big.Int) string {
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.decimals-c.places)), nil)
 	cut, rest := new(big.Int).QuoRem(amount, scale, new(big.Int))
@@ -105,7 +105,7 @@ func (w *harness) networks() []*network {
 	return list
 }
 
-// that are the currencies of which something is so.
+// that are the currencies that satisfy a condition.
 func (w *harness) that(is func(*currency) bool) []*currency {
 	var list []*currency
 	for _, c := range w.currencies {
@@ -116,7 +116,7 @@ func (w *harness) that(is func(*currency) bool) []*currency {
 	return list
 }
 
-// native is the network's own currency.
+// native is the network's native asset.
 func (w *harness) native(n *network) *currency {
 	return w.that(func(c *currency) bool { return c.network == n && !c.token })[0]
 }

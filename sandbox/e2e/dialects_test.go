@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bitcoind is the dialect of Bitcoin and Litecoin.
+// bitcoind is the client of Bitcoin's and Litecoin's nodes.
 type bitcoind struct{}
 
 func (bitcoind) raw(url, hash string) (raw json.RawMessage, err error) {
@@ -50,13 +50,13 @@ func (bitcoind) fees(url string, height uint64, ours map[string]bool) (*big.Int,
 	return sum, nil
 }
 
-// geth is the dialect of Ethereum and its kin.
+// geth is the client of nodes of Ethereum and the chains with its API.
 type geth struct{}
 
 func (geth) raw(url, hash string) (raw json.RawMessage, err error) {
 	err = rpc(url, "eth_getRawTransactionByHash", &raw, hash)
 	if text := strings.Trim(string(raw), `"`); err == nil && (text == "0x" || text == "null") {
-		err = fmt.Errorf("there is no transaction %s", hash)
+		err = fmt.Errorf("transaction %s does not exist", hash)
 	}
 	return raw, err
 }
@@ -90,13 +90,13 @@ func (geth) fees(url string, height uint64, ours map[string]bool) (*big.Int, err
 	return sum, nil
 }
 
-// javaTron is the dialect of Tron.
+// javaTron is the client of Tron's nodes.
 type javaTron struct{}
 
 func (javaTron) raw(url, hash string) (raw json.RawMessage, err error) {
 	err = post(url+"/wallet/gettransactionbyid", map[string]any{"value": hash}, &raw)
 	if err == nil && string(raw) == "{}" {
-		err = fmt.Errorf("there is no transaction %s", hash)
+		err = fmt.Errorf("transaction %s does not exist", hash)
 	}
 	return raw, err
 }
@@ -151,7 +151,7 @@ func (javaTron) fees(url string, height uint64, ours map[string]bool) (*big.Int,
 	return sum, nil
 }
 
-// agave is the dialect of Solana.
+// agave is the client of Solana's nodes.
 type agave struct{}
 
 func (agave) raw(url, hash string) (json.RawMessage, error) {
@@ -192,7 +192,7 @@ func (agave) fees(url string, height uint64, ours map[string]bool) (*big.Int, er
 	return sum, err
 }
 
-// rippled is the dialect of the XRP Ledger.
+// rippled is the client of the XRP Ledger's nodes.
 type rippled struct{}
 
 func (rippled) raw(url, hash string) (json.RawMessage, error) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// healthOf has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real
-// nodes and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked
-// for.
+// healthOf runs `bursar doctor` on all chains while the service runs: every check of every node answers, on real
+// nodes and on simulators, and none fails. Only the age of blocks may be reported, because blocks come on request.
 func (w *harness) healthOf() {
 	w.t.Helper()
 	var findings []struct{ Check, Result, Detail, Advice string }
@@ -33,11 +32,11 @@ func (w *harness) healthOf() {
 		}
 	}
 	if len(status) != len(w.networks()) {
-		w.t.Errorf("chain status has %d chains", len(status))
+		w.t.Errorf("chain status lists %d chains", len(status))
 	}
 	for _, n := range w.networks() {
 		if seen[n.chain] < 5 {
-			w.t.Errorf("doctor made %d checks of %s's node", seen[n.chain], n.chain)
+			w.t.Errorf("doctor ran %d checks of %s's node", seen[n.chain], n.chain)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// The restore drill: a database is copied, much happens that the copy does not know, the database is destroyed, and
-// what the runbook says brings the service back, in each of the runbook's ways. It recovers by itself but for what
-// nobody can know without a word of the operator; nobody is paid twice, no address is given to a second customer,
-// and the books equal the chains.
+// TestTheRestoreDrill copies a database, does much that the copy does not know, destroys the database, and brings the
+// service back as the runbook says, in each of the runbook's ways. The service recovers by itself except for what
+// only the operator can decide; nobody is paid twice, no address is given to a second customer, and the books agree
+// with the chains.
 func TestTheRestoreDrill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the service as a process is left out by -short")
+		t.Skip("runs the service as a process: left out by -short")
 	}
 	t.Parallel()
 	p := build(t)
@@ -32,31 +32,31 @@ func TestTheRestoreDrill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
-			practise(newRemoteSignerOf(t, p, copied.database(), drill.chains), copied, drill.held)
+			practise(newSeparateServiceOf(t, p, copied.database(), drill.chains), copied, drill.held)
 		})
 	}
 }
 
-// way is one of the runbook's ways to copy a database and to bring it back.
+// way is one of the runbook's ways to copy a database and to restore it.
 type way interface {
 	database() string // its URL; empty: the sandbox's file
-	begin(*harness)   // with what goes on from now on
-	copy(*harness)    // all that was done so far, and nothing after it
-	lose(*harness)    // the database, with the service on top of it
+	begin(*harness)   // copies everything from now on
+	copy(*harness)    // everything that was done so far, and nothing after it
+	lose(*harness)    // the database, with the service started on top of it
 	restore(*harness)
 }
 
-// drilled is what was done after the copy.
+// drilled is what was done before and after the copy.
 type drilled struct {
 	*harness
-	held      bool                 // payments are halted, and blocks come, until all that was forgotten is listed
+	held      bool                 // payments are halted, and blocks are mined, until everything forgotten is listed
 	home      map[*currency]wallet // of the first account, in the copy
 	other     map[*currency]wallet // of the second
-	waiting   []*order             // in the copy as waiting, and paid after it
-	forgotten []*order             // not in the copy
-	transfers []*order             // not in the copy, and on no chain
-	lost      []receipt            // at wallets that are not in the copy
-	empty     []wallet             // that are not in the copy either, and are paid after the restore
+	waiting   []*withdrawalRequest // waiting in the copy, and paid after it
+	forgotten []*withdrawalRequest // not in the copy
+	transfers []*withdrawalRequest // not in the copy, and on no chain
+	lost      []receipt            // to wallets that are not in the copy
+	empty     []wallet             // not in the copy either, and paid after the restore
 	given     map[string]bool      // the addresses of both
 }
 
@@ -65,13 +65,13 @@ func practise(w *harness, copied way, held bool) {
 		given: map[string]bool{}}
 	for _, scene := range []struct {
 		name string
-		play func()
+		run  func()
 	}{
 		{"copied", func() { d.before(copied) }}, {"forgotten", d.after}, {"restored", func() { d.disaster(copied) }},
 		{"recovered", d.recover}, {"found", d.attribute}, {"goes on", d.next}, {"audit", d.auditRestored},
 	} {
 		began := time.Now()
-		scene.play()
+		scene.run()
 		w.t.Logf("%-10s %v", scene.name, time.Since(began).Round(time.Millisecond))
 	}
 	d.quiet()
@@ -79,7 +79,7 @@ func practise(w *harness, copied way, held bool) {
 	w.endCleanly()
 }
 
-// before is what the copy knows: deposits, withdrawals that were paid, and some that wait.
+// before does what the copy knows: deposits, withdrawals that were paid, and some that wait.
 func (d *drilled) before(copied way) {
 	copied.begin(d.harness)
 	var received []receipt
@@ -89,10 +89,10 @@ func (d *drilled) before(copied way) {
 	}
 	d.mine(untilFinal)
 	d.settled("confirmed", received...)
-	d.pays(d.outside("6.25", 1))
-	d.run("halt", "--all", "--reason", "the copy is to know what waits, and not that it was paid")
-	d.waiting = d.outside("7.25", 1)
-	d.must(placeAll(d.waiting, func() {}, (*order).place))
+	d.pays(d.toExternal("6.25", 1))
+	d.run("halt", "--all", "--reason", "the copy must contain the waiting withdrawals, and not their payment")
+	d.waiting = d.toExternal("7.25", 1)
+	d.must(placeAll(d.waiting, func() {}, (*withdrawalRequest).place))
 	copied.copy(d.harness)
 	d.run("resume", "--all")
 	d.sent(d.waiting)
@@ -100,7 +100,7 @@ func (d *drilled) before(copied way) {
 	d.paid(d.waiting)
 }
 
-// after is what the copy does not know, to the last payments, which are signed and in no block.
+// after does what the copy does not know, up to the last payments, which are signed and in no block.
 func (d *drilled) after() {
 	var received []receipt
 	for _, c := range d.currencies {
@@ -112,33 +112,33 @@ func (d *drilled) after() {
 	}
 	d.mine(untilFinal)
 	d.settled("confirmed", append(received, d.lost...)...)
-	d.must(placeAll(d.transfers, func() {}, (*order).place))
+	d.must(placeAll(d.transfers, func() {}, (*withdrawalRequest).place))
 	d.paid(d.transfers)
-	d.forgotten = d.outside("5.5", 1)
-	for _, c := range d.currencies { // which takes what was transferred
-		d.forgotten = append(d.forgotten, d.order(d.b, c, "14.5", d.outsider(c)))
+	d.forgotten = d.toExternal("5.5", 1)
+	for _, c := range d.currencies { // which needs what was transferred
+		d.forgotten = append(d.forgotten, d.order(d.b, c, "14.5", d.external(c)))
 	}
 	d.pays(d.forgotten)
 	d.blocks("manual")
-	last := d.outside("5.75", 1)
-	d.must(placeAll(last, func() {}, (*order).place))
+	last := d.toExternal("5.75", 1)
+	d.must(placeAll(last, func() {}, (*withdrawalRequest).place))
 	d.sent(last)
 	d.forgotten = append(d.forgotten, last...)
 }
 
-// pays has orders paid for good.
-func (d *drilled) pays(orders []*order) {
+// pays places withdrawals and waits until they are final.
+func (d *drilled) pays(requests []*withdrawalRequest) {
 	d.t.Helper()
-	d.must(placeAll(orders, func() {}, (*order).place))
-	d.sent(orders)
+	d.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
+	d.sent(requests)
 	d.mine(untilFinal)
-	d.paid(orders)
+	d.paid(requests)
 }
 
-// sent waits until withdrawals are with the nodes.
-func (d *drilled) sent(orders []*order) {
+// sent waits until withdrawals are broadcast.
+func (d *drilled) sent(requests []*withdrawalRequest) {
 	d.t.Helper()
-	for _, o := range orders {
+	for _, o := range requests {
 		d.eventually("withdrawal of "+o.code+" is sent", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "broadcast" && got.Status != "confirmed" {
@@ -158,24 +158,25 @@ func (d *drilled) disaster(copied way) {
 	d.serve()
 	d.ready()
 	if !d.held {
-		d.run("resume", "--all") // that this was done before is lost as well
+		d.run("resume", "--all") // the record that this was done before is lost as well
 		return
 	}
 	d.blocks("auto")
 	d.mine(untilFinal)
 }
 
-// recover waits until the service knows all that its chains know, and answers what it asks, as
-// docs/operations/recovery.md says: customers order again what was lost with the database, and the operator says
-// that it is paid.
+// recover waits until the service knows everything that its chains know, and answers what it asks, as
+// docs/operations/recovery.md says: customers repeat the withdrawals that were lost with the database, and the
+// operator confirms that they are paid.
 func (d *drilled) recover() {
 	d.paid(d.waiting)
-	d.eventually("every payment that was forgotten is listed", func() error {
+	d.eventually("every forgotten payment is listed", func() error {
 		items := d.recoveries().Items
 		for _, o := range d.forgotten {
 			by := slices.DeleteFunc(slices.Clone(items), func(item unclear) bool { return !item.pays(o) })
 			if len(by) != 1 {
-				return fmt.Errorf("%s %s to %s is paid by %d unclear payments: %+v", o.amount, o.code, o.address, len(by), by)
+				return fmt.Errorf("%s %s to %s is paid by %d unclear payments, want one: "+
+					"%+v", o.amount, o.code, o.address, len(by), by)
 			}
 		}
 		return nil
@@ -187,17 +188,17 @@ func (d *drilled) recover() {
 	}
 	for _, o := range append(slices.Clone(d.transfers), d.forgotten...) {
 		o.id = ""
-		d.must(o.place()) // a transfer before what it paid for
+		d.must(o.place()) // a transfer before the payment that it made possible
 	}
 	d.paid(d.transfers)
 	if d.held {
 		d.run("resume", "--all")
 	}
-	d.eventually("all is explained", d.explain)
+	d.eventually("everything is explained", d.explain)
 	d.blocks("auto")
 	d.mine(untilFinal)
 	d.paid(d.forgotten)
-	d.eventually("no chain recovers", func() error {
+	d.eventually("no chain is in recovery", func() error {
 		if found := d.recoveries(); len(found.Chains)+len(found.Items) > 0 {
 			return fmt.Errorf("%+v", found)
 		}
@@ -205,20 +206,20 @@ func (d *drilled) recover() {
 	})
 }
 
-// pays reports whether it went to the receiver of an order.
-func (u unclear) pays(o *order) bool {
+// pays reports whether it paid the receiver of a withdrawal.
+func (u unclear) pays(o *withdrawalRequest) bool {
 	to := " " + o.code + " to " + o.address
 	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, to) })
 }
 
-// explain says of each unclear payment that it has paid the withdrawals that wait for the same receivers; it returns
-// an error while anything is unclear.
+// explain confirms for each unclear payment that it has paid the withdrawal that waits for the same receiver; it
+// returns an error while a payment is unclear.
 func (d *drilled) explain() error {
 	items := d.recoveries().Items
 	var errs []error
 	for _, item := range items {
 		if len(item.Candidates) != len(item.Paid) {
-			errs = append(errs, fmt.Errorf("the candidates are not as many as the payments: %+v", item))
+			errs = append(errs, fmt.Errorf("the number of candidates is not that of the payments: %+v", item))
 			continue
 		}
 		args := []string{"recovery", "adopt", fmt.Sprint(item.Item)}
@@ -235,8 +236,8 @@ func (d *drilled) explain() error {
 	return errors.Join(errs...)
 }
 
-// attribute finds what was paid to wallets that are forgotten, before the restore and after it, and gives it to
-// their owner.
+// attribute finds the deposits to forgotten wallets, before the restore and after it, and assigns them to their
+// owner.
 func (d *drilled) attribute() {
 	found := slices.Clone(d.lost)
 	for _, l := range d.empty {
@@ -246,7 +247,7 @@ func (d *drilled) attribute() {
 	for _, r := range found {
 		at := d.astray(r.hash)
 		if at.Address != r.Address || r.units(at.Amount).Cmp(r.units(r.amounts[0])) != 0 {
-			d.t.Errorf("%s %s was paid to %s; listed is %+v", r.amounts[0], r.code, r.Address, at)
+			d.t.Errorf("%s %s was paid to %s, but the list has %+v", r.amounts[0], r.code, r.Address, at)
 		}
 		r.wallet = d.home[r.currency]
 		d.run("unattributed", "assign", at.DepositID, "--wallet", r.WalletID, "--note", "the wallet was lost")
@@ -254,33 +255,33 @@ func (d *drilled) attribute() {
 	}
 }
 
-// next is what goes on as before.
+// next does more of everything after the restore.
 func (d *drilled) next() {
 	var received []receipt
-	var orders []*order
+	var requests []*withdrawalRequest
 	for _, c := range d.currencies {
 		l := d.a.wallet(c)
 		received = append(received, d.bring(c, payment{l, "9.5"})...)
-		orders = append(orders, d.order(d.a, c, "5.25", d.other[c].Address))
+		requests = append(requests, d.order(d.a, c, "5.25", d.other[c].Address))
 	}
-	d.pays(append(orders, d.outside("8.25", 1)...))
+	d.pays(append(requests, d.toExternal("8.25", 1)...))
 	d.credited(received...)
 }
 
-// quiet checks that the books hold and that nothing is left for an operator, but for the capital where addresses are
-// shared.
+// quiet checks that the books agree and that no alarm and no resolution is left for the operator, except for the
+// operator funds where addresses are shared.
 func (d *drilled) quiet() {
 	d.run("ledger", "verify")
 	var alarms []struct{ Kind, Message string }
 	d.must(json.Unmarshal(d.run("alarm", "list", "--json"), &alarms))
 	for _, a := range alarms {
 		if a.Kind != "unattributed" {
-			d.t.Errorf("an alarm is left: %s: %s", a.Kind, a.Message)
+			d.t.Errorf("an alarm is still raised: %s: %s", a.Kind, a.Message)
 		}
 	}
 	for _, l := range d.list() {
-		if c := d.named(l.Currency); !c.memo || c.units(l.Amount).Cmp(c.units(c.capital)) != 0 {
-			d.t.Errorf("undecided is %+v", l)
+		if c := d.named(l.Currency); !c.memo || c.units(l.Amount).Cmp(c.units(c.operatorFunds)) != 0 {
+			d.t.Errorf("unresolved is %+v", l)
 		}
 	}
 }

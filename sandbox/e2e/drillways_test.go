@@ -24,7 +24,7 @@ func (w *harness) line(line string) {
 	}
 }
 
-// breakFile loses the machine's database as a broken disk does; the seed and its marks lie on another one.
+// breakFile loses the machine's database, like a broken disk; the seed and its marks are on another disk.
 func (w *harness) breakFile() {
 	w.t.Helper()
 	w.server.kill()
@@ -56,7 +56,7 @@ func (f fileWay) restore(w *harness) {
 	w.line(f.book.Command("bursar restore /var/backups/bursar-20260131.db"))
 }
 
-// litestreamWay is litestream beside the service.
+// litestreamWay is litestream next to the service.
 type litestreamWay struct{ replica *drill.Replica }
 
 func newLitestreamWay(testing.TB) way { return &litestreamWay{} }
@@ -66,17 +66,17 @@ func (l *litestreamWay) begin(w *harness) {
 	l.replica = drill.NewReplica(w.t, filepath.Join(w.dir, "bursar.db"))
 }
 
-// copy waits until the replica has everything, and loses the way to it, which nobody notices.
+// copy waits until the replica has everything, and then disconnects it without anybody noticing.
 func (l *litestreamWay) copy(w *harness) {
-	w.eventually("the replica has what waits", func() error {
+	w.eventually("the replica has the waiting withdrawals", func() error {
 		file, err := l.replica.Restore()
 		if err != nil {
 			return err
 		}
 		var holds struct{ Withdrawals int }
 		w.must(json.Unmarshal(w.run("backup", "--check", "--json", file), &holds))
-		if holds.Withdrawals != len(w.orders) {
-			return fmt.Errorf("it has %d of %d withdrawals", holds.Withdrawals, len(w.orders))
+		if holds.Withdrawals != len(w.requested) {
+			return fmt.Errorf("it has %d of %d withdrawals", holds.Withdrawals, len(w.requested))
 		}
 		return nil
 	})
@@ -91,7 +91,7 @@ func (l *litestreamWay) restore(w *harness) {
 	w.line(l.replica.Book().Command("bursar restore /tmp/bursar.db"))
 }
 
-// archiveWay is pgBackRest with a restore to a moment.
+// archiveWay is pgBackRest with a restore to a point in time.
 type archiveWay struct {
 	server *drill.Archived
 	moment string
@@ -103,7 +103,7 @@ func (a *archiveWay) database() string { return a.server.URL() }
 func (a *archiveWay) begin(*harness)   { a.server.Rest("--type=full") }
 func (a *archiveWay) copy(*harness)    { a.moment = a.server.Moment() }
 
-// lose has what was written up to now archived first: the moment that is restored lies before that.
+// lose first archives what was written up to now: the restored point in time is before that.
 func (a *archiveWay) lose(w *harness) {
 	a.server.Rest("check")
 	w.server.kill()

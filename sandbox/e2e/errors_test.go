@@ -20,7 +20,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// documented is one error of docs/errors.md: its status, and the line that brings it about, if it has one.
+// documented is one error of docs/errors.md: its status, and the command that causes it, if it has one.
 type documented struct{ status, line string }
 
 var errorHeading = regexp.MustCompile("(?m)^### `([a-z_]+)` · ([0-9]{3})$")
@@ -49,7 +49,7 @@ func readErrors(t *testing.T) map[string]documented {
 	return found
 }
 
-// codes are those of the service's own description.
+// codes are those of the OpenAPI description.
 func codes(t *testing.T, api string) []string {
 	t.Helper()
 	answer, err := http.Get(api + "/openapi.json")
@@ -83,12 +83,12 @@ func codes(t *testing.T, api string) []string {
 	return all
 }
 
-// Every public error, by the very line that the documentation gives for it, run by a shell with curl against the
-// service as operators run it. The answer has the status and the code of the heading, and the request's ID in its
-// header.
+// TestEveryDocumentedError causes every public error with the very command of the documentation, run by a shell with
+// curl against the service as operators run it. The answer has the status and the code of the heading, and the
+// request's ID in its header.
 func TestEveryDocumentedError(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the service as a process is left out by -short")
+		t.Skip("runs the service as a process: left out by -short")
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Fatal("this test needs curl: run go run ./test -install curl, or leave such tests out with -short")
@@ -102,23 +102,23 @@ func TestEveryDocumentedError(t *testing.T) {
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		o.check(code, errors[code])
 	}
-	o.check("unavailable", errors["unavailable"]) // last: there is no way back
+	o.check("unavailable", errors["unavailable"]) // last: it cannot be undone
 }
 
-// check has a line of the documentation run.
+// check runs a command of the documentation.
 func (o *operatorCLI) check(code string, d documented) {
 	o.Helper()
 	vars := maps.Clone(o.vars)
 	switch code {
 	case "internal":
 		if d.line != "" {
-			o.Errorf("%s has a line: %s", code, d.line)
+			o.Errorf("%s has a command, want none: %s", code, d.line)
 		}
 		return
 	case "unavailable":
 		if !o.stopDatabase {
 			o.stopDatabase = true
-			return // its turn comes at the end
+			return // it runs last
 		}
 		o.database.cut()
 	case "forbidden":
@@ -145,7 +145,7 @@ func (o *operatorCLI) check(code string, d documented) {
 	}
 }
 
-// sh runs a line as a person would, and returns the last answer in it: body, status and request ID.
+// sh runs a command in a shell, and returns the last answer: body, status and request ID.
 func (o *operatorCLI) sh(line string, vars map[string]string) (body, status, id string) {
 	o.Helper()
 	ctx, cancel := context.WithTimeout(o.Context(), time.Minute)
@@ -167,7 +167,7 @@ func (o *operatorCLI) sh(line string, vars map[string]string) (body, status, id 
 	return answers[len(answers)-2], last[1], last[len(last)-1]
 }
 
-// freeze freezes the account, as a deposit that leaves its chain does, or lets it go on.
+// freeze freezes the account, as a deposit that is reorged out does, or unfreezes it.
 func (o *operatorCLI) freeze(on bool) {
 	o.Helper()
 	if !on {
@@ -187,7 +187,7 @@ func (o *operatorCLI) freeze(on bool) {
 	}
 }
 
-// key makes another key of the account.
+// key creates another key of the account.
 func (o *operatorCLI) key(args ...string) string {
 	o.Helper()
 	var made struct{ APIKey string }
@@ -198,7 +198,7 @@ func (o *operatorCLI) key(args ...string) string {
 	return made.APIKey
 }
 
-// curlrc makes curl say status and request ID of each answer, whatever the line is.
+// curlrc makes curl print status and request ID of each answer, whatever the command is.
 func curlrc(t *testing.T, home string) {
 	t.Helper()
 	text := fmt.Sprintf("write-out = %q\n", `curl %{http_code} %header{x-request-id}\n`)

@@ -9,31 +9,31 @@ import (
 	"testing"
 )
 
-// Somebody else who has the seed pays from every hot wallet. The service, which ordered none of it, halts every chain
-// and pays nobody; `bursar chain resume` settles what was taken, what waited is paid once, reconcile says what
-// customers are short of, and operator funds cover it. The other one is a second installation: an earlier copy of the
-// database and its marks takes the place of those that know the payments.
+// TestPaymentsByAStolenSeed has a thief with the seed pay from every hot wallet. The service, which requested none of
+// it, halts every chain and pays nobody; `bursar chain resume` settles what was taken, waiting withdrawals are paid
+// once, reconcile reports the shortfall, and operator funds cover it. The thief is a second installation: an earlier
+// copy of the database and its marks takes the place of those that know the payments.
 func TestPaymentsByAStolenSeed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
+		t.Skip("runs the sandbox as a process: left out by -short")
 	}
-	t.Setenv("BURSAR_WITHDRAWALS_DESTINATION_HOLD", "0s") // of the operator's commands: a destination is usable at once
+	t.Setenv("BURSAR_WITHDRAWALS_DESTINATION_HOLD", "0s") // operator commands: a destination is usable at once
 	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
 	w.endCleanly()
 	own := w.copies("bursar.db", "*.marks")
 	w.restart()
-	stolen := w.outside("6.25", 1)
-	w.must(placeAll(stolen, func() {}, (*order).place))
+	stolen := w.toExternal("6.25", 1)
+	w.must(placeAll(stolen, func() {}, (*withdrawalRequest).place))
 	w.paid(stolen)
 	w.settle()
 	w.endCleanly()
 	w.putBack(own)
 	w.restart()
 	w.eventually("every chain is halted", w.haltedEverywhere)
-	waiting := w.outside("5.5", 1)
-	w.must(placeAll(waiting, func() {}, (*order).place))
+	waiting := w.toExternal("5.5", 1)
+	w.must(placeAll(waiting, func() {}, (*withdrawalRequest).place))
 	w.mine(untilFinal)
 	for _, o := range waiting {
 		if got, err := o.look(); err != nil || got.Status != "queued" {
@@ -43,12 +43,12 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	ether := w.that(func(c *currency) bool { return c.code == "ETH" })[0]
 	cold := w.takes(ether, "1.5")
 	if status := w.taken(); status != "queued" {
-		t.Errorf("on a halted chain the treasury's order is %s", status)
+		t.Errorf("on a halted chain the treasury's withdrawal is %s", status)
 	}
 	for _, n := range w.networks() {
 		w.run("chain", "resume", n.chain, "--yes", "--reason", "the seed was read in a test")
 	}
-	w.orders = waiting
+	w.requested = waiting
 	w.paid(waiting)
 	w.settle()
 	for _, o := range append(waiting, stolen...) {
@@ -57,11 +57,11 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 		}
 	}
 	if held := w.onChain(ether, cold); w.taken() != "confirmed" || held.Cmp(ether.units("1.5")) != 0 {
-		t.Errorf("the treasury's order is %s, and its receiver holds %v units", w.taken(), held)
+		t.Errorf("the treasury's withdrawal is %s, and its receiver holds %v units", w.taken(), held)
 	}
 	if out, err := w.try("reconcile", "--json"); err == nil ||
-		!strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
-		t.Errorf("customers' tokens were stolen, and reconcile says %v\n%s", err, out)
+		!strings.Contains(err.Error(), "uncovered: liabilities exceed custody by 6.25 USDT") {
+		t.Errorf("customers' tokens were stolen, and reconcile reports %v\n%s", err, out)
 	}
 	w.coverLosses()
 	w.balanced()
@@ -76,7 +76,7 @@ func (w *harness) copies(patterns ...string) map[string][]byte {
 		paths, err := filepath.Glob(filepath.Join(w.dir, pattern))
 		w.must(err)
 		if len(paths) == 0 {
-			w.t.Fatalf("there is no %s in the data directory", pattern)
+			w.t.Fatalf("no %s is in the data directory", pattern)
 		}
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
@@ -129,7 +129,7 @@ func (w *harness) coverLosses() {
 	for _, c := range w.currencies {
 		hash := w.pay(c, share{w.view(c.network).Hot, "70"})
 		w.mine(untilFinal)
-		if c.memo { // nothing tells them from a customer's payment there
+		if c.memo { // nothing distinguishes them from a customer's payment there
 			w.run("unattributed", "keep", w.astray(hash).DepositID, "--note", "operator funds")
 		}
 	}
@@ -139,22 +139,22 @@ func (w *harness) coverLosses() {
 // treasury is the account of the operator's own money.
 const treasury = "74726561-7375-7072-8079-000000000001"
 
-// takes orders a payment of the operator's own money, which waits behind halts like any other.
+// takes requests a payment of the operator's own money, which waits behind halts like any other.
 func (w *harness) takes(c *currency, amount string) (address string) {
 	w.t.Helper()
-	address = w.outsider(c)
+	address = w.external(c)
 	w.run("destination", "add", "--account", treasury, "--currency", c.code, "--address", address, "--label", "cold")
 	w.run("treasury", "withdraw", c.code, amount, "--to", "cold", "--reason", "fees of the month")
 	return address
 }
 
-// taken returns the status of the treasury's newest order.
+// taken returns the status of the treasury's newest withdrawal.
 func (w *harness) taken() string {
 	w.t.Helper()
 	var list []struct{ Status string }
 	w.must(json.Unmarshal(w.run("treasury", "list", "--json"), &list))
 	if len(list) != 1 {
-		w.t.Fatalf("the treasury has ordered %d payments", len(list))
+		w.t.Fatalf("the treasury has requested %d payments, want at least one", len(list))
 	}
 	return list[0].Status
 }

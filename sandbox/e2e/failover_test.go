@@ -16,7 +16,7 @@ var failovers = flag.Int("failovers", 1, "how often the tests with a Patroni clu
 func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a cluster of PostgreSQL servers is left out by -short")
+		t.Skip("runs a cluster of PostgreSQL servers: left out by -short")
 	}
 	c, err := patroni.Start(t.Context(), cfg)
 	if err != nil {
@@ -30,14 +30,14 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	return c
 }
 
-// The primary of a synchronous pair is killed under load. The service, which knows from its configuration that a
-// failover loses nothing, goes on by itself, in the same process and without a recovery: nothing that it acknowledged
-// is lost, nothing is credited or paid twice, and the books equal the chains.
+// TestASynchronousFailoverLosesNothing kills the primary of a synchronous pair under load. The service, which is
+// configured to know that a failover loses nothing, continues by itself, in the same process and without a recovery:
+// nothing that it acknowledged is lost, nothing is credited or paid twice, and the books agree with the chains.
 //
 //	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
 func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	c := newCluster(t, patroni.Config{Synchronous: true})
-	w := newRemoteSignerOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
+	w := newSeparateServiceOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
 	l := w.load(1)
 	for i := range *failovers {
 		w.loaded(l, int64(i+1))
@@ -54,7 +54,7 @@ func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	l.end()
 	w.noticed(c)
 	if found := w.recoveries(); len(found.Chains) > 0 {
-		t.Errorf("chains recover: %+v", found.Chains)
+		t.Errorf("chains are in recovery: %+v", found.Chains)
 	}
 	w.audit()
 	t.Logf("the primary was killed %d times: %s", *failovers, l)
@@ -64,7 +64,7 @@ func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	w.endCleanly()
 }
 
-// noticed waits until the service has seen that another server answers.
+// noticed waits until the service has noticed that another server answers.
 func (w *harness) noticed(c *patroni.Cluster) {
 	w.t.Helper()
 	timeline, err := c.Timeline(w.t.Context())
@@ -78,13 +78,13 @@ func (w *harness) noticed(c *patroni.Cluster) {
 	})
 }
 
-// loaded waits until so many times ten orders were taken.
+// loaded waits until so many times ten withdrawals were accepted.
 func (w *harness) loaded(l *load, times int64) {
 	w.t.Helper()
-	w.eventually("orders are taken", func() error {
+	w.eventually("withdrawals are accepted", func() error {
 		select {
 		case <-w.server.ended:
-			w.t.Fatalf("the service has ended by itself: %v\n%s", w.server.err, w.server.log)
+			w.t.Fatalf("the service ended by itself: %v\n%s", w.server.err, w.server.log)
 		default:
 		}
 		if n := l.ordered.Load(); n < 10*times {

@@ -10,63 +10,64 @@ import (
 // troubles are the ways in which a node fails.
 var troubles = []string{"down", "behind", "errors", "slow", "spent"}
 
-// patient is a network whose node fails.
-type patient struct {
+// faultyNode is a network whose node has a fault.
+type faultyNode struct {
 	*network
 	trouble       string
-	asked, failed *big.Rat // calls of the service before it did
+	asked, failed *big.Rat // calls of the service before the fault
 }
 
-// faults makes all nodes fail, each in another way, until all have failed in all, while payments and withdrawals are
-// under way. Addresses are made all the same, nothing is told by a node that cannot know it, and in the end everything
-// arrives.
+// faults gives every node a different fault at a time, and each fault in turn, while payments and withdrawals are in
+// progress. Addresses are created all the same, no deposit is recorded that a node cannot know, and at the end
+// everything arrives.
 func (w *harness) faults() {
-	var orders []*order
+	var requests []*withdrawalRequest
 	for round := range troubles {
-		before := w.outside("5.25", 1)
+		before := w.toExternal("5.25", 1)
 		for _, o := range before {
 			w.must(o.insist())
 		}
-		var patients []*patient
+		var faulty []*faultyNode
 		for i, n := range w.networks() {
-			patients = append(patients, w.befall(n, troubles[(i+round)%len(troubles)]))
+			faulty = append(faulty, w.startFault(n, troubles[(i+round)%len(troubles)]))
 		}
 		var brought []receipt
 		for _, c := range w.currencies {
 			brought = append(brought, w.bring(c, payment{w.a.wallet(c), "11.5"})...)
 		}
-		during := []*order{w.order(w.a, w.currencies[round], "5.75", w.outsider(w.currencies[round]))}
+		during := []*withdrawalRequest{w.order(w.a, w.currencies[round], "5.75", w.external(w.currencies[round]))}
 		var group sync.WaitGroup
 		var refused error
-		group.Go(func() { refused = placeAll(during, func() {}, (*order).insist) })
-		for _, p := range patients {
-			w.eventually(fmt.Sprintf("the service meets the node of %s, which is %s", p.chain, p.trouble), func() error {
-				return w.attend(p, brought)
+		group.Go(func() { refused = placeAll(during, func() {}, (*withdrawalRequest).insist) })
+		for _, p := range faulty {
+			w.eventually(fmt.Sprintf("the service runs into the node of %s with fault "+
+				"%s", p.chain, p.trouble), func() error {
+				return w.endFault(p, brought)
 			})
 		}
 		group.Wait()
 		w.must(refused)
 		w.credited(brought...)
-		orders = append(append(orders, before...), during...)
+		requests = append(append(requests, before...), during...)
 	}
-	w.paid(orders)
+	w.paid(requests)
 }
 
-func (w *harness) befall(n *network, trouble string) *patient {
+func (w *harness) startFault(n *network, trouble string) *faultyNode {
 	w.t.Helper()
-	p := &patient{network: n, trouble: trouble}
+	p := &faultyNode{network: n, trouble: trouble}
 	p.asked, p.failed = w.calls(n)
 	w.trouble(p, 3600)
 	return p
 }
 
-func (w *harness) trouble(p *patient, seconds int) {
+func (w *harness) trouble(p *faultyNode, seconds int) {
 	w.t.Helper()
 	w.must(w.sandbox.ask(http.MethodPost, "/fault",
 		map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
 }
 
-// calls is how often the service has asked a network's node, and how often in vain.
+// calls is the number of calls of the service to a network's node, and of those that failed.
 func (w *harness) calls(n *network) (asked, failed *big.Rat) {
 	w.t.Helper()
 	read := func(name string) *big.Rat {
@@ -77,11 +78,11 @@ func (w *harness) calls(n *network) (asked, failed *big.Rat) {
 	return read("bursar_rpc_calls_total"), read("bursar_rpc_faults_total")
 }
 
-// enough is how many calls of the service show that it has looked for blocks again, and more than once.
+// enough is a number of calls which shows that the service has looked for blocks again, more than once.
 const enough = 12
 
-// attend ends the trouble of a node once the service has met it, having learnt of no payment.
-func (w *harness) attend(p *patient, brought []receipt) error {
+// endFault ends the fault of a node once the service has run into it, and checks that no payment was recorded.
+func (w *harness) endFault(p *faultyNode, brought []receipt) error {
 	asked, failed := w.calls(p.network)
 	asked.Sub(asked, p.asked)
 	failed.Sub(failed, p.failed)
@@ -93,14 +94,14 @@ func (w *harness) attend(p *patient, brought []receipt) error {
 		met = asked.Sign() > 0
 	}
 	if !met {
-		return fmt.Errorf("%s calls, %s in vain", asked.RatString(), failed.RatString())
+		return fmt.Errorf("%s calls, %s of them failed", asked.RatString(), failed.RatString())
 	}
 	for _, r := range brought {
 		if r.network != p.network || p.trouble == "slow" {
 			continue
 		}
 		if err := r.is(""); err != nil {
-			w.t.Errorf("the node of %s, which is %s, told of a payment: %v", p.chain, p.trouble, err)
+			w.t.Errorf("the node of %s with fault %s reported a payment: %v", p.chain, p.trouble, err)
 		}
 	}
 	w.trouble(p, 0)

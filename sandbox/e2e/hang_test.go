@@ -10,11 +10,11 @@ import (
 	"github.com/bursar/bursar/sandbox/patroni"
 )
 
-// PostgreSQL hangs under load: it takes what it is asked and answers nothing. The service says so, loses nothing, and
-// goes on by itself, in the same process, once the database does.
+// TestADatabaseThatHangs freezes PostgreSQL under load: it accepts requests and answers none. The service says so,
+// loses nothing, and continues by itself, in the same process, once the database answers again.
 func TestADatabaseThatHangs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("PostgreSQL is left out by -short")
+		t.Skip("needs PostgreSQL: left out by -short")
 	}
 	s, err := patroni.NewServer(t.Context(), nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := newRemoteSigner(t, build(t), s.URL())
+	w := newSeparateService(t, build(t), s.URL())
 	l := w.load(1)
 	w.loaded(l, 1)
 	s.Pause()
@@ -36,13 +36,13 @@ func TestADatabaseThatHangs(t *testing.T) {
 		}
 		defer answer.Body.Close()
 		if answer.StatusCode == http.StatusOK {
-			return errors.New("it says that it is")
+			return errors.New("the service is still ready")
 		}
 		return nil
 	})
-	w.eventually("the service says why", func() error {
+	w.eventually("the service logs the reason", func() error {
 		if text := w.server.log.String(); !strings.Contains(text, "the database does not answer") {
-			return errors.New("it does not")
+			return errors.New("the service does not log it")
 		}
 		return nil
 	})

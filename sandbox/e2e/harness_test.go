@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// patience is for what takes a few blocks, on a machine that is busy with much else.
+// patience is for actions that take a few blocks, on a machine that is busy with other tests.
 const patience = 5 * time.Minute
 
-// harness is one data directory and all that was done with it.
+// harness is one data directory and everything that was done with it.
 type harness struct {
 	t           *testing.T
 	programs    programs
 	dir         string
 	database    string
 	endpoints   int      // of each chain
-	chains      string   // those that run, with commas between; empty: all
-	environment []string // of the service, besides the usual
+	chains      string   // the chains that run, comma-separated; empty: all
+	environment []string // of the service, in addition to the usual environment
 	currencies  []*currency
 	sandbox     *sandboxProcess
-	server      *server // where the service is a process of its own
+	server      *server // if the service is a process of its own
 	listen      string  // its addresses; empty: the sandbox's process serves
 	admin       string
 	hook        *hook  // receives webhooks
@@ -38,21 +38,21 @@ type harness struct {
 
 	a, b, c *account
 
-	mu     sync.Mutex
-	ours   map[*network][]string  // addresses of wallets and charges, without memos
-	small  map[*currency]*big.Int // deposits below the minimum: their sum
-	stray  map[*currency]*big.Int // what fits no wallet
-	late   []charge               // charges that are to be paid when they have expired
-	orders []*order
-	drafts int
+	mu        sync.Mutex
+	ours      map[*network][]string  // addresses of wallets and charges, without memos
+	small     map[*currency]*big.Int // deposits below the minimum: their sum
+	stray     map[*currency]*big.Int // unattributed deposits
+	late      []charge               // charges to pay after they have expired
+	requested []*withdrawalRequest
+	requests  int
 }
 
 func newHarness(t *testing.T, p programs, database string, endpoints int) *harness {
-	return newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
+	return newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
 }
 
-// newWorldOf starts what a world's settings ask for.
-func newWorldOf(t *testing.T, w *harness) *harness {
+// newHarnessOf starts what a harness's settings ask for.
+func newHarnessOf(t *testing.T, w *harness) *harness {
 	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
 	if w.chains != "" {
 		w.currencies = w.that(func(c *currency) bool { return slices.Contains(strings.Split(w.chains, ","), c.chain) })
@@ -60,7 +60,7 @@ func newWorldOf(t *testing.T, w *harness) *harness {
 	w.small, w.stray = map[*currency]*big.Int{}, map[*currency]*big.Int{}
 	for _, c := range w.currencies {
 		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
-			w.stray[c] = c.units(c.capital) // which nothing tells from the rest there
+			w.stray[c] = c.units(c.operatorFunds) // nothing distinguishes it from other deposits there
 		}
 	}
 	w.start()
@@ -74,7 +74,7 @@ func newWorldOf(t *testing.T, w *harness) *harness {
 	return w
 }
 
-// start runs the sandbox, again on the same directory after an end.
+// start runs the sandbox, in the same directory after an end.
 func (w *harness) start() {
 	w.t.Helper()
 	w.sandbox = start(w)
@@ -86,7 +86,7 @@ func (w *harness) start() {
 	w.builtIn = own.URL
 }
 
-// restart starts the sandbox again once it has ended: it must be the same one.
+// restart starts the sandbox again after it has ended: it must be the same one.
 func (w *harness) restart() {
 	w.t.Helper()
 	before := w.sandbox
@@ -105,7 +105,7 @@ func (w *harness) must(err error) {
 	}
 }
 
-// said is what the processes logged last, and what a service that is a process of its own wants an operator to see.
+// said is what the processes logged last, and the alarms of a service that is a process of its own.
 func (w *harness) said() string {
 	if w.server == nil {
 		return w.sandbox.log.String()
@@ -117,7 +117,7 @@ func (w *harness) said() string {
 	return fmt.Sprintf("%s\nthe service:\n%s\nalarms:\n%s", w.sandbox.log, w.server.log, alarms)
 }
 
-// eventually waits until check is content.
+// eventually waits until check returns nil.
 func (w *harness) eventually(what string, check func() error) {
 	w.t.Helper()
 	if err := w.persist(check); err != nil {
@@ -125,7 +125,7 @@ func (w *harness) eventually(what string, check func() error) {
 	}
 }
 
-// persist is eventually for goroutines: it returns what it waited for in vain.
+// persist is eventually for goroutines: it returns the last error.
 func (w *harness) persist(check func() error) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -139,15 +139,15 @@ func (w *harness) persist(check func() error) error {
 		case <-deadline:
 			return fmt.Errorf("not after %v: %w", patience, err)
 		case <-w.sandbox.ended:
-			return fmt.Errorf("the sandbox has ended with %v: %w", w.sandbox.err, err)
+			return fmt.Errorf("the sandbox ended with %v: %w", w.sandbox.err, err)
 		case <-w.serverEnded():
-			return fmt.Errorf("the service has ended with %v: %w\n%s", w.server.err, err, w.server.log)
+			return fmt.Errorf("the service ended with %v: %w\n%s", w.server.err, err, w.server.log)
 		case <-ticker.C:
 		}
 	}
 }
 
-// serverEnded is closed once a service of its own process is gone.
+// serverEnded is closed once a service in its own process has ended.
 func (w *harness) serverEnded() <-chan struct{} {
 	if w.server == nil {
 		return nil
@@ -161,7 +161,7 @@ func base(address string) string {
 	return base
 }
 
-// remember notes an address of ours.
+// remember records an address of the service.
 func (w *harness) remember(c *currency, address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *harness) tryPay(c *currency, shares ...share) (string, error) {
 	return paid.HashID, err
 }
 
-// mine makes blocks on all chains at once.
+// mine mines blocks on all chains at once.
 func (w *harness) mine(blocks int) {
 	w.t.Helper()
 	w.must(w.everywhere(func(n *network) error { return w.tryMine(n, blocks) }))
@@ -203,7 +203,7 @@ func (w *harness) tryMine(n *network, blocks int) error {
 	return w.sandbox.ask(http.MethodPost, "/mine", map[string]any{"chain": n.chain, "blocks": blocks}, nil)
 }
 
-// everywhere does something on all chains at once.
+// everywhere runs an action on all chains at once.
 func (w *harness) everywhere(do func(*network) error) error {
 	var group sync.WaitGroup
 	networks := w.networks()
@@ -220,7 +220,7 @@ func (w *harness) reorg(n *network, depth int, drop []string) {
 	w.must(w.sandbox.ask(http.MethodPost, "/reorg", map[string]any{"chain": n.chain, "depth": depth, "drop": drop}, nil))
 }
 
-// blocks has them come by themselves, "auto", or not, "manual".
+// blocks has blocks mined automatically, "auto", or only on request, "manual".
 func (w *harness) blocks(mode string) {
 	w.t.Helper()
 	w.must(w.sandbox.ask(http.MethodPost, "/blocks", params{"mode": mode}, nil))
@@ -240,7 +240,7 @@ func (w *harness) view(n *network) chainView {
 
 func (w *harness) rpc(n *network) string { return w.sandbox.Chains[n.chain].RPC }
 
-// onChain is what the chain says that an address holds.
+// onChain is an address's balance on the chain.
 func (w *harness) onChain(c *currency, address string) *big.Int {
 	w.t.Helper()
 	var held struct{ Balance string }
@@ -249,15 +249,15 @@ func (w *harness) onChain(c *currency, address string) *big.Int {
 	return c.units(held.Balance)
 }
 
-// outsider is a new address that is nobody's.
-func (w *harness) outsider(c *currency) string {
+// external is a new external address.
+func (w *harness) external(c *currency) string {
 	w.t.Helper()
 	var made struct{ Address string }
 	w.must(w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &made))
 	return made.Address
 }
 
-// settled waits until what was received has a status.
+// settled waits until the deposits of receipts have a status.
 func (w *harness) settled(status string, list ...receipt) {
 	w.t.Helper()
 	for _, r := range list {

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// notified is what the remote control said before the process was killed.
+// notified is what the remote control answered before the process was killed.
 type notified struct {
 	mu     sync.Mutex
 	list   []receipt
-	enough chan struct{} // closed once there are as many as are wanted
+	enough chan struct{} // closed once there are as many as wanted
 }
 
 const manyPayments = 66
@@ -23,7 +23,8 @@ func (p *notified) add(r receipt) {
 	}
 }
 
-// killedInBurst ends the process while payments and blocks come in a burst. What was told before is there after.
+// killedInBurst kills the process during a burst of payments and blocks. Everything that was answered before is there
+// afterwards.
 func (w *harness) killedInBurst() {
 	payments := &notified{enough: make(chan struct{})}
 	var group sync.WaitGroup
@@ -48,7 +49,7 @@ func (w *harness) killedInBurst() {
 	select {
 	case <-payments.enough:
 	case <-w.sandbox.ended:
-		w.t.Fatalf("the sandbox has ended: %v\n%s", w.sandbox.err, w.sandbox.log)
+		w.t.Fatalf("the sandbox ended: %v\n%s", w.sandbox.err, w.sandbox.log)
 	}
 	w.sandbox.kill()
 	group.Wait()
@@ -63,26 +64,26 @@ func (w *harness) killedInBurst() {
 	w.settled("confirmed", payments.list...)
 }
 
-// killedWhileOrdering ends the process while orders come in, and again while they are paid.
+// killedWhileOrdering kills the process while withdrawals are placed, and again while they are paid.
 func (w *harness) killedWhileOrdering() {
-	orders := w.outside("5.5", 1)
+	requests := w.toExternal("5.5", 1)
 	var answers atomic.Int32
 	enough, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = placeAll(orders, func() { // those that are cut off are sent again
+		_ = placeAll(requests, func() { // requests that are cut off are sent again
 			if answers.Add(1) == 10 {
 				close(enough)
 			}
-		}, (*order).place)
+		}, (*withdrawalRequest).place)
 	}()
 	<-enough
 	w.sandbox.kill()
 	<-done
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*order).insist))
-	w.eventually("the first withdrawals are on their way", func() error {
-		for _, o := range orders {
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).insist))
+	w.eventually("the first withdrawals are broadcast", func() error {
+		for _, o := range requests {
 			if got, err := o.look(); err != nil || got.Status == "broadcast" || got.Status == "confirmed" {
 				return err
 			}
@@ -91,6 +92,6 @@ func (w *harness) killedWhileOrdering() {
 	})
 	w.sandbox.kill()
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*order).insist))
-	w.paid(orders)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).insist))
+	w.paid(requests)
 }

@@ -12,9 +12,9 @@ var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600"
 	"batch-of-3",
 	"small-body", "limited", "limited-date"}
 
-// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited
-// out: what is paid arrives while it lasts.
-func playProviders(w *harness) {
+// runProviders has payments come in and go out while nodes are served as providers serve them. Everything arrives
+// while the manner lasts.
+func runProviders(w *harness) {
 	w.stock()
 	for round := range manners {
 		w.during(round)
@@ -23,7 +23,7 @@ func playProviders(w *harness) {
 	w.endCleanly()
 }
 
-// stock has more come in than will go out, and waits until tokens lie where they are paid from.
+// stock receives more than will be paid out, and waits until tokens are in the hot wallets.
 func (w *harness) stock() {
 	w.t.Helper()
 	var first []receipt
@@ -35,14 +35,14 @@ func (w *harness) stock() {
 		hot := w.view(c.network).Hot
 		w.eventually(c.code+" is swept", func() error {
 			if held := w.onChain(c, hot); held.Cmp(c.units("155.5")) < 0 {
-				return fmt.Errorf("%v units are there", held)
+				return fmt.Errorf("%v units are in the hot wallet", held)
 			}
 			return nil
 		})
 	}
 }
 
-// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments
+// during serves every network in a manner, each in another at a time, at all of its endpoints. It ends once payments
 // have come in and gone out in every currency.
 func (w *harness) during(round int) {
 	w.t.Helper()
@@ -54,10 +54,10 @@ func (w *harness) during(round int) {
 		}
 	}
 	set(3600)
-	orders := w.outside("5.25", 1)
+	requests := w.toExternal("5.25", 1)
 	var group sync.WaitGroup
 	var refused error
-	group.Go(func() { refused = placeAll(orders, func() {}, (*order).insist) })
+	group.Go(func() { refused = placeAll(requests, func() {}, (*withdrawalRequest).insist) })
 	var brought []receipt
 	for _, c := range w.currencies {
 		brought = append(brought, w.bring(c, payment{w.a.wallet(c), "6.5"}, payment{w.a.wallet(c), "4.25"})...)
@@ -65,7 +65,7 @@ func (w *harness) during(round int) {
 	w.credited(brought...)
 	group.Wait()
 	w.must(refused)
-	w.paid(orders)
+	w.paid(requests)
 	set(0)
 	w.t.Logf("%s at %s: %v", manners[round], w.networks()[0].chain, time.Since(began).Round(time.Millisecond))
 }

@@ -10,16 +10,16 @@ import (
 	"net/http"
 )
 
-// dialect is how any client of a chain asks one of its nodes, by the node's URL.
+// dialect is a client of one of a chain's nodes, by the node's URL.
 type dialect interface {
-	// raw is a transaction as its sender sent it, and send sends it again.
+	// raw is a transaction in its sender's encoding, and send broadcasts it again.
 	raw(url, hash string) (json.RawMessage, error)
 	send(url string, raw json.RawMessage) error
-	// fees is what transactions of certain senders have cost in one block, in smallest units of the native asset.
+	// fees is the fees of transactions of certain senders in one block, in smallest units of the native asset.
 	fees(url string, height uint64, ours map[string]bool) (*big.Int, error)
 }
 
-// post puts a JSON body to a node and reads the answer.
+// post sends a JSON body to a node and reads the answer.
 func post(url string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -66,8 +66,8 @@ func rpc(url, method string, out any, params ...any) error {
 	return json.Unmarshal(whole.Result, out)
 }
 
-// absent are the codes with which a Solana node says that a slot has no block: it was skipped, or it is the newest, of
-// which nothing is told yet and which holds nothing of ours once everything is settled.
+// absent are the codes with which a Solana node says that a slot has no block: it was skipped, or it is the
+// newest, which is not available yet and holds no transaction of the service once everything is settled.
 var absent = map[int]bool{-32004: true, -32007: true, -32009: true}
 
 func isAbsent(err error) bool {

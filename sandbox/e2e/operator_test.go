@@ -20,18 +20,18 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// operatorCLI is the service as an operator runs it, `bursar serve`, beside a bitcoin node and a database that can be
-// stopped.
+// operatorCLI is the service as an operator runs it, `bursar serve`, with a bitcoin node and a database that can be
+// disconnected.
 type operatorCLI struct {
 	*testing.T
 	dir, program string
 	database     *line
 	account      string
-	vars         map[string]string // for the lines of the documentation
+	vars         map[string]string // for the commands of the documentation
 	stopDatabase bool
 }
 
-// newOperatorCLI starts one and makes an account.
+// newOperatorCLI starts a service and creates an account.
 func newOperatorCLI(t *testing.T) *operatorCLI {
 	t.Helper()
 	o := &operatorCLI{T: t, dir: t.TempDir(), program: build(t).bursar, vars: map[string]string{}}
@@ -59,7 +59,7 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	return o
 }
 
-// public runs a service on a public network, where limits hold, and returns where it listens. Its node is away.
+// public runs a service on a public network, where limits apply, and returns its address. Its node is unreachable.
 func (o *operatorCLI) public() string {
 	o.Helper()
 	o.write("public.yaml",
@@ -108,7 +108,7 @@ func (o *operatorCLI) serve(config string) string {
 	o.need(c.Start())
 	o.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM) // it may be gone already
-		_ = c.Wait()                          // how it ends without a database is not this test's business
+		_ = c.Wait()                          // how it ends without a database is not part of this test
 	})
 	lines := bufio.NewScanner(errors)
 	for lines.Scan() {
@@ -123,9 +123,9 @@ func (o *operatorCLI) serve(config string) string {
 	return ""
 }
 
-// line is a way to a database that can be cut.
+// line is a connection to a database that can be cut.
 type line struct {
-	url, through string // past it, and through it
+	url, through string // open connections to the database
 	listener     net.Listener
 
 	mu   sync.Mutex
@@ -133,7 +133,7 @@ type line struct {
 	gone bool
 }
 
-// newLine leads to a database on a local socket.
+// newLine opens a line to a database on a local socket.
 func newLine(t *testing.T, database string) *line {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -179,7 +179,7 @@ func (l *line) keep(conns ...net.Conn) bool {
 	return !l.gone
 }
 
-// cut ends every connection and lets no new one through.
+// cut ends every connection and refuses new ones.
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

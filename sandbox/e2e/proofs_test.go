@@ -8,11 +8,11 @@ import (
 )
 
 // announced checks that every credit, and every reversal, of an account reached the hook: at least once, under one id
-// for each of them, always in the same words, and signed; and that nothing else did.
+// for each of them, always with the same body, and signed; and that nothing else did.
 func (w *harness) announced(h history) {
 	w.t.Helper()
 	credits, reversals := map[string]map[string]bool{},
-		map[string]map[string]bool{} // ids of events that were taken, by deposit
+		map[string]map[string]bool{} // ids of accepted events, by deposit
 	words := map[string][]byte{}
 	for _, d := range w.hook.taken() {
 		e := d.event.Response.Webhook
@@ -23,7 +23,7 @@ func (w *harness) announced(h history) {
 			w.t.Error(err)
 		}
 		if first, again := words[d.id]; again && !bytes.Equal(first, d.body) {
-			w.t.Errorf("event %s was told as %s and as %s", d.id, first, d.body)
+			w.t.Errorf("event %s was sent as %s and as %s", d.id, first, d.body)
 		}
 		if words[d.id] = d.body; e.Deposit == nil || d.status != http.StatusNoContent {
 			continue
@@ -39,7 +39,7 @@ func (w *harness) announced(h history) {
 	}
 	for _, d := range h.deposits {
 		if d.Webhook == w.builtIn {
-			continue // told elsewhere
+			continue // announced elsewhere
 		}
 		standing := 0
 		if d.Status == "confirmed" {
@@ -52,11 +52,11 @@ func (w *harness) announced(h history) {
 		delete(credits, d.DepositID)
 	}
 	for id := range credits {
-		w.t.Errorf("deposit %s, which nobody has, was announced", id)
+		w.t.Errorf("deposit %s, which no account has, was announced", id)
 	}
 }
 
-// repeated checks that the receiver's failures were made good: whatever it refused at first was told again.
+// repeated checks that failures of the receiver were made up for: whatever it refused at first was sent again.
 func (w *harness) repeated() {
 	w.t.Helper()
 	again := 0
@@ -66,12 +66,13 @@ func (w *harness) repeated() {
 		}
 	}
 	if again < failing {
-		w.t.Errorf("%d events were told again, %d failed at first", again, failing)
+		w.t.Errorf("%d events were sent again, %d failed at first", again, failing)
 	}
 }
 
-// solvent compares a network with the books: what lies at our addresses is the customers', the operator's capital, the
-// fees that were taken less those that the network took, and what is nobody's; and the service says the same.
+// solvent compares a network with the books: the service's addresses hold the customers' balances, operator funds,
+// the fees that were charged less those that the network took, and unattributed deposits; and the service reports the
+// same.
 func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[string]reconciled) {
 	w.t.Helper()
 	view := w.view(n)
@@ -95,16 +96,17 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 			books.Sub(books, took)
 		}
 		if !c.token && !c.memo {
-			books.Add(books, c.units(c.capital)) // where addresses are shared, it is among what fits no wallet
+			books.Add(books, c.units(c.operatorFunds)) // unattributed where addresses are shared
 		}
 		if books.Cmp(lies) != 0 {
 			w.t.Errorf("%s: the books say %v, the chain %v: %v too much", c.code, books, lies, new(big.Int).Sub(books, lies))
 		}
 		l := lines[c.code]
 		if c.units(l.Custody).Cmp(lies) != 0 || c.units(l.OnChain).Cmp(lies) != 0 || c.units(l.Liabilities).Cmp(owes) != 0 {
-			w.t.Errorf("%s: the service says %+v; %v lie on the chain, %v are owed", c.code, l, lies, owes)
+			w.t.Errorf("%s: the service reports %+v; the chain holds %v, customers own %v", c.code, l, lies, owes)
 		}
-		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid %v", c.code, lies,
+		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid "+
+			"%v", c.code, lies,
 			len(ours), took, taken)
 	}
 }
@@ -113,7 +115,7 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 func (w *harness) feesTaken(c *currency) *big.Int {
 	w.t.Helper()
 	sum := new(big.Int)
-	for _, o := range w.orders {
+	for _, o := range w.requested {
 		if o.currency == c {
 			got, err := o.look()
 			w.must(err)
@@ -123,7 +125,7 @@ func (w *harness) feesTaken(c *currency) *big.Int {
 	return sum
 }
 
-// networkFees asks the node, as any client would, what transactions from our addresses have cost.
+// networkFees reads from the node, as any client would, the fees of transactions from the service's addresses.
 func (w *harness) networkFees(n *network, height uint64, ours map[string]bool) (*big.Int, error) {
 	sum := new(big.Int)
 	for at := uint64(1); at <= height; at++ {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// bring pays wallets, in one transaction where the network can, else in several, and returns what each should receive.
+// bring pays wallets, in one transaction where the network can, else in several, and returns what each should
+// receive.
 func (w *harness) bring(c *currency, payments ...payment) []receipt {
 	w.t.Helper()
 	var hash string
@@ -34,7 +35,7 @@ type payment struct {
 	amount string
 }
 
-// expect adds a payment to what is expected of its transaction.
+// expect adds a payment to the expected deposits of its transaction.
 func (c *currency) expect(list []receipt, l wallet, hash, amount string) []receipt {
 	for i, r := range list {
 		switch {
@@ -50,7 +51,7 @@ func (c *currency) expect(list []receipt, l wallet, hash, amount string) []recei
 	return append(list, receipt{l, hash, []string{amount}})
 }
 
-// exact writes an amount with all of the currency's decimals.
+// exact formats an amount with all of the currency's decimals.
 func exact(c *currency, amount *big.Int) string {
 	whole := *c
 	whole.places = c.decimals
@@ -101,7 +102,7 @@ func (w *harness) receive() {
 	w.blocks("auto")
 }
 
-// sees checks that an account that asks about a transaction is told of its own part.
+// sees checks that an account that asks about a transaction gets its own deposits only.
 func (w *harness) sees(a *account, r receipt) {
 	w.t.Helper()
 	var found struct {
@@ -114,7 +115,7 @@ func (w *harness) sees(a *account, r receipt) {
 	}
 }
 
-// belowMinimum pays less than is credited: it is recorded, and no more.
+// belowMinimum pays less than the minimum: the deposit is recorded, and not credited.
 func (w *harness) belowMinimum() {
 	w.blocks("manual")
 	var list []receipt
@@ -138,8 +139,8 @@ func (w *harness) belowMinimum() {
 	w.blocks("auto")
 }
 
-// misdirected pays addresses of ours in ways that fit no wallet: without a tag or with an unknown one where wallets
-// share an address, and the network's coin to a wallet of a token. It is kept for the operator.
+// misdirected pays addresses of the service in ways that fit no wallet: without a tag or with an unknown one where
+// wallets share an address, and the native asset to a wallet of a token. The deposits are unattributed.
 func (w *harness) misdirected() {
 	w.blocks("manual")
 	for _, c := range w.currencies {
@@ -163,10 +164,10 @@ func (w *harness) misdirected() {
 		if !ok {
 			w.t.Fatalf("%v", w.stray[c])
 		}
-		w.eventually("value that fits no wallet is kept in "+c.code, func() error {
+		w.eventually("an unattributed deposit is recorded in "+c.code, func() error {
 			kept, err := w.metric(fmt.Sprintf(`bursar_ledger_balance{account="unattributed",currency="%s"}`, c.code))
 			if err == nil && kept.Cmp(want) != 0 {
-				err = fmt.Errorf("%s are kept, want %s", kept.FloatString(6), want.FloatString(6))
+				err = fmt.Errorf("%s are unattributed, want %s", kept.FloatString(6), want.FloatString(6))
 			}
 			return err
 		})
@@ -174,13 +175,13 @@ func (w *harness) misdirected() {
 	w.blocks("auto")
 }
 
-// chargeLife is how long the charges live that are paid late: as short as can be.
+// chargeLife is the lifetime of the charges that are paid late: the shortest possible.
 const chargeLife = time.Minute
 
-// blockTime is how much earlier than it is a block may say that it is: chains count in seconds.
+// blockTime is how much too early a block's time may be: chains count in seconds.
 const blockTime = 2 * time.Second
 
-// charges asks for an amount in every currency and gets it, and then more; and makes the charges that will be paid
+// charges creates charges in every currency, pays them, and then pays more; and creates the charges that will be paid
 // late.
 func (w *harness) charges() {
 	w.blocks("manual")
@@ -212,17 +213,17 @@ func (w *harness) charges() {
 	w.blocks("auto")
 }
 
-// extra waits for the webhook of money that came to a charge without paying it.
+// extra waits for the webhook of a deposit to a charge that does not pay it.
 func (w *harness) extra(k charge, hash, amount string) {
 	w.t.Helper()
-	w.eventually("money that a charge did not need is credited in "+k.code, func() error {
+	w.eventually("a deposit that a charge did not need is credited in "+k.code, func() error {
 		return w.a.notified("deposit", func(e event) bool {
 			return e.Response.Webhook.Type == "charge" && k.of(hash, amount)(e)
 		})
 	})
 }
 
-// lateCharges pays charges that have expired: they stay unpaid, and the money is credited all the same.
+// lateCharges pays charges that have expired: they stay unpaid, and the deposits are credited all the same.
 func (w *harness) lateCharges() {
 	paid := map[*currency]string{}
 	for _, k := range w.late {
@@ -264,7 +265,7 @@ func (w *harness) internal() {
 	}
 }
 
-// unmovable orders what no chain can pay: it is refused and changes nothing.
+// unmovable requests withdrawals that no chain can pay: each is refused and changes nothing.
 func (w *harness) unmovable() {
 	for _, c := range w.currencies {
 		before := w.a.balance(c)
@@ -276,7 +277,7 @@ func (w *harness) unmovable() {
 			}
 		}
 		if after := w.a.balance(c); after.Cmp(before) != 0 {
-			w.t.Errorf("a refused order changed the balance of %s from %v to %v", c.code, before, after)
+			w.t.Errorf("a refused withdrawal changed the balance of %s from %v to %v", c.code, before, after)
 		}
 	}
 }

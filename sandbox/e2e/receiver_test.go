@@ -19,11 +19,11 @@ import (
 	"github.com/bursar/bursar/sandbox/receiver"
 )
 
-// delivery is a request that a hook got.
+// delivery is a request to a hook.
 type delivery struct {
 	id, timestamp, signature string
 	body                     []byte
-	status                   int // with which it was answered; 0: the connection was cut
+	status                   int // status of the answer; 0: the connection was cut
 	event                    event
 }
 
@@ -47,8 +47,8 @@ type hook struct {
 	got   []delivery
 }
 
-// failing is how many events fail at the first try. Few enough that all are tried again before the sandbox is first
-// killed: a third try comes only after minutes.
+// failing is how many events fail at the first attempt. Few enough that all are attempted again before the sandbox is
+// first killed: a third attempt comes only after minutes.
 const failing = 30
 
 // listen receives until the test ends, on the address that the sandbox allows its service to call.
@@ -91,7 +91,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler) // cuts the connection
 }
 
-// keep keeps a delivery and says how to answer it.
+// keep records a delivery and returns the status to answer.
 func (h *hook) keep(d delivery) (status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,14 +110,14 @@ func (h *hook) taken() []delivery {
 	return h.got[:len(h.got):len(h.got)]
 }
 
-// attempts is how often each event was tried.
+// attempts is the number of attempts of each event.
 func (h *hook) attempts() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return maps.Clone(h.tries)
 }
 
-// verify checks a delivery after Standard Webhooks.
+// verify checks a delivery by Standard Webhooks.
 func (a *account) verify(d delivery) error {
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(a.WebhookSecret, "whsec_"))
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *account) verify(d delivery) error {
 		d.event.Response.Webhook.EventID, d.signature, a.AccountID)
 }
 
-// notified checks that the account was sent an event that satisfies is, signed, and that the hook took it.
+// notified checks that the account was sent an event that satisfies is, signed, and that the hook accepted it.
 func (a *account) notified(kind string, is func(event) bool) error {
 	all := a.w.hook.taken()
 	for _, d := range all {
@@ -144,7 +144,7 @@ func (a *account) notified(kind string, is func(event) bool) error {
 			return a.verify(d)
 		}
 	}
-	return fmt.Errorf("no event %s like that among %d deliveries", kind, len(all))
+	return fmt.Errorf("no such event %s among %d deliveries", kind, len(all))
 }
 
 // of matches the events of one transaction with an amount; an empty amount matches any.
@@ -156,25 +156,26 @@ func (c *currency) of(hash, amount string) func(event) bool {
 	}
 }
 
-// builtInReceiver has one deposit told to the sandbox's own receiver, as the first steps of a newcomer do.
+// builtInReceiver has one deposit delivered to the sandbox's own receiver, as in the first steps of the
+// documentation.
 func (w *harness) builtInReceiver() {
 	w.blocks("manual")
 	l := w.a.walletFor(w.currencies[0], w.builtIn)
 	list := w.bring(l.currency, payment{l, "2.25"})
 	w.mine(untilFinal)
 	w.settled("confirmed", list...)
-	w.eventually("the sandbox's own receiver is told", func() error {
-		var told struct{ Deliveries []struct{ Body string } }
-		if err := w.sandbox.ask(http.MethodGet, "/webhooks", nil, &told); err != nil {
+	w.eventually("the sandbox's own receiver gets the webhook", func() error {
+		var notified struct{ Deliveries []struct{ Body string } }
+		if err := w.sandbox.ask(http.MethodGet, "/webhooks", nil, &notified); err != nil {
 			return err
 		}
-		for _, d := range told.Deliveries {
+		for _, d := range notified.Deliveries {
 			var e event
 			if err := json.Unmarshal([]byte(d.Body), &e); err == nil && l.of(list[0].hash, "2.25")(e) {
 				return nil
 			}
 		}
-		return fmt.Errorf("%d deliveries, and none of %s", len(told.Deliveries), list[0].hash)
+		return fmt.Errorf("%d deliveries, and none of %s", len(notified.Deliveries), list[0].hash)
 	})
 	w.blocks("auto")
 }

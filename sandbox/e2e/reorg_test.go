@@ -7,15 +7,15 @@ import (
 	"net/http"
 )
 
-// taken is a payment that its chain gives up, with its transaction as it was sent.
+// taken is a payment that is reorged out, with its transaction as it was sent.
 type taken struct {
 	receipt
 	raw json.RawMessage
 }
 
-// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else
+// reorgOut replaces the newest blocks of the payments' networks by others without the payments, and without what else
 // is to be dropped.
-func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
+func (w *harness) reorgOut(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
 	w.t.Helper()
 	var list []taken
 	for _, r := range payments {
@@ -30,7 +30,7 @@ func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string,
 	return list
 }
 
-// resend has the payments sent again by anyone who sent them.
+// resend broadcasts the payments again, as their senders would.
 func (w *harness) resend(payments ...taken) {
 	w.t.Helper()
 	for _, p := range payments {
@@ -46,12 +46,12 @@ func receipts(list []taken) []receipt {
 	return all
 }
 
-// forks is how deep a network can be reorganised below what is final.
+// forks is how deep a network can be reorganized below what is final.
 func forks(n *network) int { return n.forks }
 
-// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
+// reorgBlocks replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
 // comes back later, and one never comes back.
-func (w *harness) reorganise() {
+func (w *harness) reorgBlocks() {
 	w.blocks("manual")
 	list := w.that(func(c *currency) bool { return c.forks > 0 })
 	before := map[*currency]*big.Int{}
@@ -68,7 +68,7 @@ func (w *harness) reorganise() {
 		w.settled(r.seen("pending"), r)
 	}
 	first := w.shown(append(append([]receipt{}, kept...), back...))
-	lost := w.takeBack(forks, map[*network][]string{}, append(append([]receipt{}, gone...), back...)...)
+	lost := w.reorgOut(forks, map[*network][]string{}, append(append([]receipt{}, gone...), back...)...)
 	for _, r := range receipts(lost) {
 		w.settled(r.seen("orphaned"), r)
 	}
@@ -84,20 +84,20 @@ func (w *harness) reorganise() {
 	}
 	for _, c := range list {
 		if gain := w.a.balance(c); gain.Sub(gain, before[c]).Cmp(c.units("9.75")) != 0 {
-			w.t.Errorf("%s: a reorganisation that kept 9.75 brought %v", c.code, gain)
+			w.t.Errorf("%s: a reorg that kept 9.75 left %v", c.code, gain)
 		}
 	}
 	for _, r := range gone {
 		w.settled(r.seen("orphaned"), r)
 		if r.account.notified("deposit", r.of(r.hash, "")) == nil {
-			w.t.Errorf("%s: a payment that left the chain was announced", r.code)
+			w.t.Errorf("%s: a payment that was reorged out was announced", r.code)
 		}
 	}
 	w.limits()
 	w.blocks("auto")
 }
 
-// shown are the deposits of receipts, where they are seen before they are final.
+// shown are the deposits of receipts, where they are recorded before they are final.
 func (w *harness) shown(list []receipt) []deposit {
 	w.t.Helper()
 	var all []deposit
@@ -112,7 +112,7 @@ func (w *harness) shown(list []receipt) []deposit {
 	return all
 }
 
-// limits checks that no chain is reorganised further than the real one can be.
+// limits checks that no chain is reorganized further than the real one can be.
 func (w *harness) limits() {
 	w.t.Helper()
 	for _, n := range w.networks() {
@@ -125,7 +125,7 @@ func (w *harness) limits() {
 	}
 }
 
-// seen is a status that deposits have before they are final, where they are seen at all.
+// seen is a status that deposits have before they are final, where they are recorded at all.
 func (r receipt) seen(status string) string {
 	if !r.early {
 		return ""
@@ -133,10 +133,10 @@ func (r receipt) seen(status string) string {
 	return status
 }
 
-// past is how deep a reorganisation replaces the last payments and everything since.
+// past is how deep a reorg replaces the last payments and everything since.
 func past(*network) int { return untilFinal }
 
-// reversible are new wallets of the third account, one for each currency whose network can take credits back.
+// reversible are new wallets of the third account, one for each currency whose network can reverse credits.
 func (w *harness) reversible() []wallet {
 	w.t.Helper()
 	var list []wallet
@@ -158,7 +158,7 @@ func (w *harness) credit(amount string, wallets []wallet) []receipt {
 	return list
 }
 
-// reversed waits until the credits are gone and everybody knows, and checks that the account may not withdraw.
+// reversed waits until the credits are reversed and announced, and checks that the account may not withdraw.
 func (w *harness) reversed(list []taken) {
 	w.t.Helper()
 	w.settled("reversed", receipts(list)...)
@@ -170,25 +170,25 @@ func (w *harness) reversed(list []taken) {
 	w.frozen()
 }
 
-// frozen checks that the third account may withdraw nothing, of whatever currency.
+// frozen checks that the third account may withdraw nothing, in any currency.
 func (w *harness) frozen() {
 	w.t.Helper()
 	for _, c := range w.currencies {
-		if err := w.request(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
+		if err := w.request(w.c, c, "5.25", w.external(c)).place(); !isCode(err, "withdrawals_frozen") {
 			w.t.Errorf("withdrawal of %s from a frozen account: %v", c.code, err)
 		}
 	}
 }
 
-// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is
-// below zero and may not withdraw. Once every one of them has come back it may again, by itself.
+// reverseAndReturn reorgs credited payments out after most of the money has been withdrawn: the account is below zero
+// and may not withdraw. Once every payment has come back it may again, without an operator.
 func (w *harness) reverseAndReturn() {
 	w.blocks("manual")
 	list := w.credit("8.5", w.reversible())
 	for _, r := range list {
 		w.must(w.order(w.c, r.currency, "7.25", w.b.wallet(r.currency).Address).place())
 	}
-	lost := w.takeBack(past, map[*network][]string{}, list...)
+	lost := w.reorgOut(past, map[*network][]string{}, list...)
 	w.reversed(lost)
 	for _, r := range list {
 		if left := w.c.balance(r.currency); left.Cmp(r.units("-7.25")) != 0 {
@@ -207,33 +207,32 @@ func (w *harness) reverseAndReturn() {
 	w.withdrawable(list, "1.15")
 }
 
-// withdrawable pays an outsider in each currency from the third account.
+// withdrawable pays an external address in each currency from the third account.
 func (w *harness) withdrawable(list []receipt, amount string) {
 	w.t.Helper()
-	var orders []*order
+	var requests []*withdrawalRequest
 	for _, r := range list {
-		o := w.order(w.c, r.currency, amount, w.outsider(r.currency))
+		o := w.order(w.c, r.currency, amount, w.external(r.currency))
 		w.must(o.insist())
-		orders = append(orders, o)
+		requests = append(requests, o)
 	}
-	w.paid(orders)
+	w.paid(requests)
 }
 
-// reverseForGood takes credited payments off their chains, and they do not come back: the operator allows withdrawals
-// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and
-// are sent again.
+// reverseForGood reorgs credited payments out for good: the operator allows withdrawals again, of another payment to
+// the same wallets. Settled withdrawals are reorged out too and broadcast again.
 func (w *harness) reverseForGood() {
 	w.blocks("manual")
-	orders, wallets := w.underWay("5.75"), w.reversible()
+	requests, wallets := w.underWay("5.75"), w.reversible()
 	list := w.credit("3.5", wallets)
-	w.paid(orders)
+	w.paid(requests)
 	drop := map[*network][]string{}
-	for _, o := range orders {
+	for _, o := range requests {
 		got, err := o.look()
 		w.must(err)
 		drop[o.network] = append(drop[o.network], *got.HashID)
 	}
-	lost := w.takeBack(past, drop, list...)
+	lost := w.reorgOut(past, drop, list...)
 	w.reversed(lost)
 	again := w.credit("4.5", wallets)
 	w.frozen()
@@ -250,16 +249,16 @@ func (w *harness) reverseForGood() {
 	w.withdrawable(again, "2.75")
 }
 
-// underWay orders a withdrawal of each currency whose network can take it back, and waits until it is sent.
-func (w *harness) underWay(amount string) []*order {
+// underWay requests a withdrawal of each currency whose network can reverse it, and waits until it is broadcast.
+func (w *harness) underWay(amount string) []*withdrawalRequest {
 	w.t.Helper()
-	var orders []*order
+	var requests []*withdrawalRequest
 	for _, c := range w.that(func(c *currency) bool { return c.reverses }) {
-		o := w.order(w.a, c, amount, w.outsider(c))
+		o := w.order(w.a, c, amount, w.external(c))
 		w.must(o.insist())
-		orders = append(orders, o)
+		requests = append(requests, o)
 	}
-	for _, o := range orders {
+	for _, o := range requests {
 		w.eventually("withdrawal of "+o.code+" is sent", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "broadcast" {
@@ -268,5 +267,5 @@ func (w *harness) underWay(amount string) []*order {
 			return err
 		})
 	}
-	return orders
+	return requests
 }

@@ -5,30 +5,30 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every
-// currency, they were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets
-// that were given out after the backup are given to nobody else, and what is paid to them is found.
+// TestARestoredSandbox checks that a restored database pays nobody twice, on any chain: it was copied while a
+// withdrawal waited in every currency, they were paid after that, and after the restore they are recognised on their
+// chains and confirmed. The addresses of wallets that were created after the backup are given to nobody else, and
+// deposits to them are found.
 func TestARestoredSandbox(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
+		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	t.Parallel()
 	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
-	w.run("halt", "--all", "--reason", "a backup is made with what waits")
-	orders := w.outside("6.25", 1)
-	w.must(placeAll(orders, func() {}, (*order).place))
+	w.run("halt", "--all", "--reason", "the backup contains the waiting withdrawals")
+	requests := w.toExternal("6.25", 1)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
 	w.endCleanly()
 	backup, err := os.ReadFile(filepath.Join(w.dir, "bursar.db"))
 	w.must(err)
 	w.restart()
 	w.run("resume", "--all")
-	w.paid(orders)
+	w.paid(requests)
 	forgotten := map[string]bool{}
 	lost := map[*currency]wallet{}
 	for _, c := range w.currencies {
@@ -38,10 +38,10 @@ func TestARestoredSandbox(t *testing.T) {
 	w.endCleanly()
 	w.replace(backup)
 	w.restart()
-	w.paid(orders)
-	for _, o := range orders {
+	w.paid(requests)
+	for _, o := range requests {
 		if got := w.onChain(o.currency, o.address); got.Cmp(o.units(o.amount)) != 0 {
-			t.Errorf("%s: %v units were paid, ordered were %s", o.code, got, o.amount)
+			t.Errorf("%s: %v units were paid, want %s", o.code, got, o.amount)
 		}
 	}
 	if unclear := w.recoveries().Items; len(unclear) > 0 {
@@ -61,7 +61,7 @@ func TestARestoredSandbox(t *testing.T) {
 	w.endCleanly()
 }
 
-// replace puts a database in the place of the sandbox's, which has ended.
+// replace puts a database in the place of that of the sandbox, which has ended.
 func (w *harness) replace(backup []byte) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, "bursar.db")
@@ -83,24 +83,6 @@ type unclear struct {
 	Item             int64
 	Chain, TxID, Why string
 	Paid, Candidates []string
-}
-
-// released waits until no chain recovers. Where only the time is waited for in which something might still come into a
-// block, an operator who knows that nothing will releases the chain.
-func (w *harness) released() {
-	w.t.Helper()
-	w.eventually("no chain recovers", func() error {
-		found := w.recoveries()
-		for _, r := range found.Chains {
-			if strings.Contains(r.WaitsFor, "block") {
-				w.run("recovery", "release", r.Chain)
-			}
-		}
-		if len(found.Chains)+len(found.Items) > 0 {
-			return fmt.Errorf("%+v", found)
-		}
-		return nil
-	})
 }
 
 func (w *harness) recoveries() (found recoveries) {

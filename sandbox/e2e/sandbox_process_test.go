@@ -20,7 +20,7 @@ import (
 // programs are the two commands.
 type programs struct{ sandbox, bursar string }
 
-var builtIn string // the folder of the programs, once they are built
+var builtIn string // the directory of the programs, once they are built
 
 // built compiles the commands from the sources around this package, once for all tests.
 var built = sync.OnceValues(func() (p programs, err error) {
@@ -36,7 +36,7 @@ var built = sync.OnceValues(func() (p programs, err error) {
 	return p, nil
 })
 
-// removeBuilt is for when all tests have ended.
+// removeBuilt removes them after all tests.
 func removeBuilt() {
 	if builtIn != "" {
 		os.RemoveAll(builtIn)
@@ -52,8 +52,8 @@ func build(t *testing.T) programs {
 	return p
 }
 
-// facts is the line that the sandbox prints when it is ready.
-type facts struct {
+// startInfo is the line that the sandbox prints when it is ready.
+type startInfo struct {
 	API, Dashboard, Control                     string
 	AccountID, APIKey, APISecret, WebhookSecret string
 	Chains                                      map[string]struct{ RPC string }
@@ -61,11 +61,11 @@ type facts struct {
 
 // sandboxProcess is one run of the sandbox.
 type sandboxProcess struct {
-	facts
+	startInfo
 	command *exec.Cmd
 	log     *tail
-	ended   chan struct{} // closed once the process is gone
-	err     error         // of its end
+	ended   chan struct{} // closed once the process has ended
+	err     error         // error of its end
 }
 
 // tail keeps the last lines of a log.
@@ -140,8 +140,8 @@ func start(w *harness) *sandboxProcess {
 	}()
 	select {
 	case text := <-line:
-		if err := json.Unmarshal(text, &b.facts); err != nil {
-			t.Fatalf("the sandbox says %q: %v\n%s", text, err, b.log)
+		if err := json.Unmarshal(text, &b.startInfo); err != nil {
+			t.Fatalf("the sandbox prints %q: %v\n%s", text, err, b.log)
 		}
 	case <-time.After(patience):
 		t.Fatalf("the sandbox is not ready after %v\n%s", patience, b.log)
@@ -149,13 +149,13 @@ func start(w *harness) *sandboxProcess {
 	return b
 }
 
-// kill ends the process at once, as a power cut would, and waits until it is gone.
+// kill kills the process, as a power cut would, and waits until it has ended.
 func (b *sandboxProcess) kill() {
-	_ = b.command.Process.Kill() // it may be gone already
+	_ = b.command.Process.Kill() // it may have ended already
 	<-b.ended
 }
 
-// stop asks the process to end and reports whether it did so cleanly.
+// stop asks the process to end and reports whether it ended cleanly.
 func (b *sandboxProcess) stop() error {
 	if err := b.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (b *sandboxProcess) stop() error {
 
 var httpClient = &http.Client{Timeout: patience}
 
-// ask puts a request to the remote control; the answer is read into out unless that is nil.
+// ask sends a request to the remote control; the answer is decoded into out unless that is nil.
 func (b *sandboxProcess) ask(method, path string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 	"github.com/bursar/bursar/sandbox/loopback"
 )
 
-// server is one run of the real `bursar serve`, a process of its own beside the sandbox's nodes, which outlive it.
+// server is one run of the real `bursar serve`, a process of its own next to the sandbox's nodes, which outlive it.
 type server struct {
 	command *exec.Cmd
 	log     *tail
-	ended   chan struct{} // closed once the process is gone
-	err     error         // of its end
+	ended   chan struct{} // closed once the process has ended
+	err     error         // error of its end
 }
 
-// newRemoteSigner is a world whose service is a process of its own: it is started, and ready.
-func newRemoteSigner(t *testing.T, p programs, database string) *harness {
-	return newRemoteSignerOf(t, p, database, "")
+// newSeparateService is a harness whose service is a process of its own: it is started, and ready.
+func newSeparateService(t *testing.T, p programs, database string) *harness {
+	return newSeparateServiceOf(t, p, database, "")
 }
 
-// newRemoteSignerOf is newApart with some of the chains, and with more of an environment.
-func newRemoteSignerOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
-	w := newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
+// newSeparateServiceOf is newRemoteSigner with some of the chains, and with additions to the environment.
+func newSeparateServiceOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
+	w := newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
 		listen: freePort(t), admin: freePort(t),
 		environment: environment})
 	w.serve()
@@ -38,7 +38,7 @@ func newRemoteSignerOf(t *testing.T, p programs, database, chains string, enviro
 	return w
 }
 
-// freePort returns an address of loopback that no node of the sandbox takes before the service does.
+// freePort returns a loopback address that no node of the sandbox takes before the service does.
 func freePort(t *testing.T) string {
 	t.Helper()
 	address, err := loopback.Free()
@@ -55,7 +55,7 @@ func (w *harness) serve() {
 	w.t.Cleanup(w.server.kill)
 }
 
-// serveWith starts a process of the service with more of an environment.
+// serveWith starts a process of the service with additions to the environment.
 func (w *harness) serveWith(environment []string) *server {
 	w.t.Helper()
 	command := exec.Command(w.programs.bursar, "serve", "--config", filepath.Join(w.dir, "bursar.yaml"))
@@ -75,13 +75,13 @@ func (w *harness) serveWith(environment []string) *server {
 	return s
 }
 
-// kill ends the process as a power cut would, and waits until it is gone.
+// kill kills the process, as a power cut would, and waits until it has ended.
 func (s *server) kill() {
-	_ = s.command.Process.Kill() // it may be gone already
+	_ = s.command.Process.Kill() // it may have ended already
 	<-s.ended
 }
 
-// stop asks the process to end and reports whether it did so cleanly.
+// stop asks the process to end and reports whether it ended cleanly.
 func (s *server) stop() error {
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *server) stop() error {
 	}
 }
 
-// ready waits until the service answers that it is.
+// ready waits until the service reports that it is ready.
 func (w *harness) ready() {
 	w.t.Helper()
 	w.eventually("the service is ready", func() error {

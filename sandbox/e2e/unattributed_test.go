@@ -9,12 +9,12 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another
-// currency's wallet. The operator decides with the command while the service runs, and the books equal the chains in
-// the end.
+// TestUnattributed sends money that misses its wallet: XRP without a tag and with a wrong one, and a token to the
+// address of another currency's wallet. The operator resolves them with the command while the service runs, and at
+// the end the books agree with the chains.
 func TestUnattributed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
+		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
@@ -47,21 +47,21 @@ func runUnattributed(w *harness) {
 	little := w.astray(w.pay(xrp.currency, share{hot, "0.75"}))
 	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil ||
 		token.WalletAtAddress.WalletID != matic.WalletID {
-		w.t.Errorf("it is said why: %+v and %+v", unknown, token)
+		w.t.Errorf("the reasons are %+v and %+v", unknown, token)
 	}
-	w.keepCapital(xrp.currency)
+	w.keepOperatorFunds(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
-	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
+	w.refused("is an address of this service", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
 	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
-		w.outsider(xrp.currency)) // less than a new account's reserve
+		w.external(xrp.currency)) // less than a new account's reserve
 	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
 	assigned := receipt{xrp, untagged.HashID, []string{"25.5"}}
 	w.credited(assigned, receipt{usdt, token.HashID, []string{"12.5"}})
-	toXRP, toUSDT := w.outsider(xrp.currency), w.outsider(usdt.currency)
+	toXRP, toUSDT := w.external(xrp.currency), w.external(usdt.currency)
 	w.run("unattributed", "return", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
 	w.run("unattributed", "return", spare.DepositID, "--to", toUSDT)
 	w.sandbox.kill() // while it pays
@@ -74,14 +74,15 @@ func runUnattributed(w *harness) {
 	w.wantReturned(xrp.currency, unknown, toXRP+":77", "31.25")
 	w.wantReturned(usdt.currency, spare, toUSDT, "7.25")
 	for address, want := range map[string]string{matic.Address: "0", usdt.Address: "0", toUSDT: "7.25"} {
-		w.eventually("a token is where it belongs", func() error { return w.holds(usdt.currency, address, want) })
+		w.eventually("a token is swept to its hot "+
+			"wallet", func() error { return w.holds(usdt.currency, address, want) })
 	}
-	o := w.order(w.a, xrp.currency, "20", w.outsider(xrp.currency))
+	o := w.order(w.a, xrp.currency, "20", w.external(xrp.currency))
 	w.must(o.place())
-	w.paid([]*order{o})
+	w.paid([]*withdrawalRequest{o})
 	w.arrived(o)
 	if left := w.list(); len(left) != 0 {
-		w.t.Errorf("undecided are %+v", left)
+		w.t.Errorf("unresolved are %+v", left)
 	}
 	w.notifiedOnce(untagged.HashID)
 	w.settled("confirmed", assigned)
@@ -90,14 +91,14 @@ func runUnattributed(w *harness) {
 	w.endCleanly()
 }
 
-// named is the currency of a code.
+// named is the currency with a code.
 func (w *harness) named(code string) *currency {
 	for _, c := range w.currencies {
 		if c.code == code {
 			return c
 		}
 	}
-	w.t.Fatalf("there is no currency %s", code)
+	w.t.Fatalf("currency %s does not exist", code)
 	return nil
 }
 
@@ -117,10 +118,10 @@ func (w *harness) listed(hash string) (unattributed, error) {
 	return unattributed{}, fmt.Errorf("transaction %s is not in the list", hash)
 }
 
-// astray waits until what a transaction brought can be decided.
+// astray waits until the unattributed deposit of a transaction can be resolved.
 func (w *harness) astray(hash string) (found unattributed) {
 	w.t.Helper()
-	w.eventually("unattributed value is final", func() (err error) {
+	w.eventually("the unattributed deposit is final", func() (err error) {
 		found, err = w.listed(hash)
 		if err == nil && found.Status != "confirmed" {
 			err = fmt.Errorf("it is %s", found.Status)
@@ -130,34 +131,35 @@ func (w *harness) astray(hash string) (found unattributed) {
 	return found
 }
 
-// keepCapital keeps the operator's own XRP, which comes without a tag.
-func (w *harness) keepCapital(c *currency) {
+// keepOperatorFunds keeps the operator's own XRP, which comes without a tag.
+func (w *harness) keepOperatorFunds(c *currency) {
 	w.t.Helper()
 	kept := 0
 	for _, l := range w.list() {
-		if l.Currency == c.code && c.units(l.Amount).Cmp(c.units(c.capital)) == 0 {
+		if l.Currency == c.code && c.units(l.Amount).Cmp(c.units(c.operatorFunds)) == 0 {
 			w.run("unattributed", "keep", l.DepositID, "--note", "capital")
 			kept++
 		}
 	}
 	if kept != 1 {
-		w.t.Errorf("%d payments look like the capital", kept)
+		w.t.Errorf("%d payments look like the operator funds", kept)
 	}
 }
 
-// refused runs a decision that must fail with an explanation.
+// refused runs a resolution that must fail with an explanation.
 func (w *harness) refused(explanation string, args ...string) {
 	w.t.Helper()
 	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil ||
 		!strings.Contains(err.Error(), explanation) {
-		w.t.Errorf("bursar unattributed %v: %v; wanted %q", args, err, explanation)
+		w.t.Errorf("bursar unattributed %v: %v; want %q", args, err, explanation)
 	}
 }
 
-// wantReturned waits until a return is final, and holds what was paid and kept for fees against what came.
+// wantReturned waits until a refund to the sender is final, and compares what was paid and kept for fees with the
+// deposit.
 func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 	w.t.Helper()
-	w.eventually("return is done", func() (err error) {
+	w.eventually("the refund to the sender is final", func() (err error) {
 		l, err = w.listed(l.HashID)
 		if err == nil && (l.Decision == nil || l.Decision.Status != "done") {
 			err = fmt.Errorf("it is %+v", l.Decision)
@@ -174,7 +176,7 @@ func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 	}
 }
 
-// holds compares what the chain says that an address holds.
+// holds compares an address's balance on the chain.
 func (w *harness) holds(c *currency, address, want string) error {
 	if held := w.onChain(c, address); held.Cmp(c.units(want)) != 0 {
 		return fmt.Errorf("%s holds %v units of %s, want %s %s", address, held, c.code, want, c.code)
@@ -196,10 +198,10 @@ func (w *harness) notifiedOnce(hash string) {
 	}
 }
 
-// reconciled waits until the books equal the chains and nothing waits to be booked.
+// reconciled waits until the books agree with the chains and no entry waits to be booked.
 func (w *harness) reconciled() {
 	w.t.Helper()
-	w.eventually("the books equal the chains", func() error {
+	w.eventually("the books agree with the chains", func() error {
 		var lines []struct{ Currency, Unbooked, Unsettled, Missing, Surplus string }
 		out := w.run("reconcile", "--json")
 		if err := json.Unmarshal(out, &lines); err != nil || len(lines) == 0 {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// order is a withdrawal that is asked for, as often as it takes.
-type order struct {
+// withdrawalRequest is a withdrawal that is requested, as often as necessary.
+type withdrawalRequest struct {
 	*currency
 	account              *account
 	key, amount, address string
@@ -20,27 +20,27 @@ type order struct {
 	id string
 }
 
-// request notes a withdrawal that may be refused; place asks for it.
-func (w *harness) request(a *account, c *currency, amount, address string) *order {
+// request prepares a withdrawal that may be refused; place requests it.
+func (w *harness) request(a *account, c *currency, amount, address string) *withdrawalRequest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.drafts++
+	w.requests++
 	inside := slices.Contains(w.ours[c.network], base(address))
-	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address,
-		inside: inside}
+	return &withdrawalRequest{account: a, key: fmt.Sprintf("order-%d", w.requests), currency: c, amount: amount,
+		address: address, inside: inside}
 }
 
-// order notes a withdrawal that must be paid.
-func (w *harness) order(a *account, c *currency, amount, address string) *order {
+// order prepares a withdrawal that must be paid.
+func (w *harness) order(a *account, c *currency, amount, address string) *withdrawalRequest {
 	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.orders = append(w.orders, o)
+	w.requested = append(w.requested, o)
 	return o
 }
 
-// place asks for the withdrawal. All answers ever given must name the same one.
-func (o *order) place() error {
+// place requests the withdrawal. All answers ever given must name the same one.
+func (o *withdrawalRequest) place() error {
 	var made struct{ Withdrawal withdrawal }
 	err := o.account.call(http.MethodPost, "account/withdraw",
 		params{"currency": o.code, "amount": o.amount, "address": o.address},
@@ -54,20 +54,20 @@ func (o *order) place() error {
 		o.id = made.Withdrawal.WithdrawalID
 	}
 	if o.id != made.Withdrawal.WithdrawalID {
-		return fmt.Errorf("order %s became both %s and %s", o.key, o.id, made.Withdrawal.WithdrawalID)
+		return fmt.Errorf("withdrawal %s became both %s and %s", o.key, o.id, made.Withdrawal.WithdrawalID)
 	}
 	return nil
 }
 
-func (o *order) look() (withdrawal, error) {
+func (o *withdrawalRequest) look() (withdrawal, error) {
 	var found struct{ Withdrawal withdrawal }
 	err := o.account.call(http.MethodGet, "account/withdrawal", params{"withdrawalID": o.id}, nil, &found)
 	return found.Withdrawal, err
 }
 
-// insist places an order again for as long as the service asks for that: a request that died with its process holds its
-// key for a while, and a chain that is away cannot be asked for its fee.
-func (o *order) insist() (err error) {
+// insist repeats a request for as long as the service asks for that: a request that died with its process holds its
+// idempotency key for a while, and a chain that is unreachable cannot be asked for its fee.
+func (o *withdrawalRequest) insist() (err error) {
 	waited := o.account.w.persist(func() error {
 		if err = o.place(); isCode(err, "unavailable") {
 			return err
@@ -77,29 +77,29 @@ func (o *order) insist() (err error) {
 	return errors.Join(waited, err)
 }
 
-// outside makes as many orders to new outsiders in every currency.
-func (w *harness) outside(amount string, count int) []*order {
+// toExternal makes so many withdrawals to new external addresses in every currency.
+func (w *harness) toExternal(amount string, count int) []*withdrawalRequest {
 	w.t.Helper()
-	var list []*order
+	var list []*withdrawalRequest
 	for _, c := range w.currencies {
 		for range count {
-			list = append(list, w.order(w.a, c, amount, w.outsider(c)))
+			list = append(list, w.order(w.a, c, amount, w.external(c)))
 		}
 	}
 	return list
 }
 
-// copies is how often each order is sent at the same time, as by an impatient client.
+// copies is how often each request is sent at the same time, as by an impatient client.
 const copies = 3
 
-// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went
-// wrong.
-func placeAll(orders []*order, answered func(), place func(*order) error) error {
+// placeAll sends all requests at once, each several times, and calls answered after each success. It returns what
+// went wrong.
+func placeAll(requests []*withdrawalRequest, answered func(), place func(*withdrawalRequest) error) error {
 	var group sync.WaitGroup
-	errs := make([]error, len(orders)*copies)
+	errs := make([]error, len(requests)*copies)
 	for i := range errs {
 		group.Go(func() {
-			if errs[i] = place(orders[i/copies]); errs[i] == nil {
+			if errs[i] = place(requests[i/copies]); errs[i] == nil {
 				answered()
 			}
 		})
@@ -108,10 +108,10 @@ func placeAll(orders []*order, answered func(), place func(*order) error) error 
 	return errors.Join(errs...)
 }
 
-// paid waits until all orders are confirmed.
-func (w *harness) paid(orders []*order) {
+// paid waits until all withdrawals are confirmed.
+func (w *harness) paid(requests []*withdrawalRequest) {
 	w.t.Helper()
-	for _, o := range orders {
+	for _, o := range requests {
 		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "confirmed" {
@@ -122,59 +122,60 @@ func (w *harness) paid(orders []*order) {
 	}
 }
 
-// withdraw pays outsiders in all currencies, while what pays them is still collected and another account tries to spend
-// more than it has.
+// withdraw pays external addresses in all currencies, while the deposits that fund them are still swept and another
+// account tries to withdraw more than it has.
 func (w *harness) withdraw() {
-	orders := w.outside("6.25", 2)
+	requests := w.toExternal("6.25", 2)
 	greedy := w.overdraw()
 	var group sync.WaitGroup
 	var placed error
-	group.Go(func() { placed = placeAll(orders, func() {}, (*order).place) })
+	group.Go(func() { placed = placeAll(requests, func() {}, (*withdrawalRequest).place) })
 	for _, c := range w.currencies {
 		group.Go(func() { w.oneOf(greedy[c]) })
 	}
 	group.Wait()
 	w.must(placed)
-	w.paid(orders)
+	w.paid(requests)
 	for _, c := range w.currencies {
-		w.paid(slices.DeleteFunc(greedy[c], func(o *order) bool { return o.id == "" }))
+		w.paid(slices.DeleteFunc(greedy[c], func(o *withdrawalRequest) bool { return o.id == "" }))
 	}
 }
 
-// overdraw drafts orders of the second account of which it can pay one in each currency.
-func (w *harness) overdraw() map[*currency][]*order {
+// overdraw prepares withdrawals of the second account of which it can pay one in each currency.
+func (w *harness) overdraw() map[*currency][]*withdrawalRequest {
 	w.t.Helper()
-	drafts := map[*currency][]*order{}
+	requests := map[*currency][]*withdrawalRequest{}
 	for _, c := range w.currencies {
 		most := new(big.Int).Quo(new(big.Int).Mul(w.b.balance(c), big.NewInt(6)), big.NewInt(10))
 		for range 4 {
-			drafts[c] = append(drafts[c], w.request(w.b, c, c.floor(most), w.outsider(c)))
+			requests[c] = append(requests[c], w.request(w.b, c, c.floor(most), w.external(c)))
 		}
 	}
-	return drafts
+	return requests
 }
 
-// oneOf places drafts at the same time: one is taken, and the others are refused.
-func (w *harness) oneOf(drafts []*order) {
+// oneOf requests withdrawals at the same time: one is accepted, and the others are refused.
+func (w *harness) oneOf(requests []*withdrawalRequest) {
 	var group sync.WaitGroup
-	errs := make([]error, len(drafts))
-	for i, o := range drafts {
+	errs := make([]error, len(requests))
+	for i, o := range requests {
 		group.Go(func() { errs[i] = o.place() })
 	}
 	group.Wait()
 	taken := 0
-	for i, o := range drafts {
+	for i, o := range requests {
 		switch {
 		case errs[i] == nil:
 			taken++
 			w.mu.Lock()
-			w.orders = append(w.orders, o)
+			w.requested = append(w.requested, o)
 			w.mu.Unlock()
 		case !isCode(errs[i], "insufficient_balance"):
-			w.t.Errorf("order of %s %s: %v", o.amount, o.code, errs[i])
+			w.t.Errorf("withdrawal of %s %s: %v", o.amount, o.code, errs[i])
 		}
 	}
 	if taken != 1 {
-		w.t.Errorf("%d orders of %s %s were taken, the balance covers one", taken, drafts[0].amount, drafts[0].code)
+		w.t.Errorf("%d withdrawals of %s %s were accepted, the balance covers "+
+			"one", taken, requests[0].amount, requests[0].code)
 	}
 }

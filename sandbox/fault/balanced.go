@@ -6,12 +6,13 @@ import (
 	"sync"
 )
 
-// lags are how many changes of the chain the nodes behind a load balancer lag behind it. The last one lags further than
-// the chain takes to make a block final, so that the balancer tells of a final block above the newest one.
+// lags are how many changes of the chain each node behind a load balancer lags behind it. The last one lags further
+// than the chain takes to make a block final, so the balancer may report a final block and then a newest block below
+// it.
 var lags = []int{0, 1, 5}
 
-// balanced is a load balancer: each request is answered by another node than the one before, of which some lag behind.
-// What is sent to it reaches the chain through any of them.
+// balanced is a load balancer: each request is answered by another node than the one before, and some nodes lag
+// behind. A transaction sent to it reaches the chain through any of them.
 type balanced struct {
 	node   http.Handler
 	freeze Freezer
@@ -30,7 +31,7 @@ func newBalanced(node http.Handler, freeze Freezer) (*balanced, error) {
 	return &balanced{node: node, freeze: freeze, past: []http.Handler{now}, dice: rand.New(rand.NewPCG(1, 2))}, nil
 }
 
-// moved keeps the node as it is now, for the nodes that lag. Where it cannot be kept, they lag a little further.
+// moved keeps the node as it is now, for the nodes that lag. If it cannot be kept, they lag a little further.
 func (b *balanced) moved() {
 	now, err := b.freeze(b.node)
 	if err != nil {
@@ -49,7 +50,8 @@ func (b *balanced) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.next().ServeHTTP(w, r)
 }
 
-// next picks the node that answers: any but the one before. A pattern could be one that a client happens to fit.
+// next selects the node that answers: any but the one before, at random, because a client might happen to fit a
+// pattern.
 func (b *balanced) next() http.Handler {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,7 +25,7 @@ type answer struct {
 	Error  *struct{ Code int }
 }
 
-// raw posts a body and returns the answer as it is.
+// raw posts a body and returns the answer unchanged.
 func (c client) raw(body string) []byte {
 	c.t.Helper()
 	got, err := http.Post(c.url, "application/json", strings.NewReader(body))
@@ -162,7 +162,7 @@ func TestBitcoinBehindKnowsNothingNewer(t *testing.T) {
 	check(t, "after the fault", get[int64](b.client, "getblockcount"), b.height+3)
 }
 
-func TestBehindAnswersBatchesAndOddRequests(t *testing.T) {
+func TestBehindAnswersBatchesAndUnusualRequests(t *testing.T) {
 	t.Parallel()
 	b := freezeBitcoin(t)
 	var batch []struct {
@@ -178,9 +178,9 @@ func TestBehindAnswersBatchesAndOddRequests(t *testing.T) {
 		string(batch[2].Result) != `"`+b.tip+`"` {
 		t.Errorf("batch: %s", text)
 	}
-	for _, odd := range []string{`{"id":1,"method":7}`, `nonsense`, `{"id":1,"method":"getblock","params":{}}`} {
-		if text := b.raw(odd); !bytes.Contains(text, []byte(`"error":{`)) {
-			t.Errorf("%s: %s", odd, text)
+	for _, unusual := range []string{`{"id":1,"method":7}`, `nonsense`, `{"id":1,"method":"getblock","params":{}}`} {
+		if text := b.raw(unusual); !bytes.Contains(text, []byte(`"error":{`)) {
+			t.Errorf("%s: %s", unusual, text)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// FreezeBitcoin returns a Freezer for nodes that speak bitcoind's RPC; height is the node's own height now. What the
-// frozen node knows of unspent outputs (gettxout, scantxoutset) and of its pool stays that of now.
+// FreezeBitcoin returns a Freezer for nodes with bitcoind's RPC; height is the node's own height now. What the frozen
+// node knows of unspent outputs (gettxout, scantxoutset) and of its mempool is not frozen.
 func FreezeBitcoin(height func() int64) Freezer {
 	return func(node http.Handler) (http.Handler, error) {
 		return remembering{node, bitcoinMemory{height()}}, nil
@@ -45,7 +45,7 @@ func (m bitcoinMemory) answer(
 	return pass(c)
 }
 
-// info is the node's account of itself with the frozen block as its tip.
+// info is getblockchaininfo with the frozen block as the tip.
 func (m bitcoinMemory) info(
 	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
 ) (json.RawMessage, error) {
@@ -120,7 +120,7 @@ func (m bitcoinMemory) confirm(object map[string]json.RawMessage, height int64) 
 	}
 }
 
-// transaction answers about a transaction; one that came into a block later still waits in the pool.
+// transaction answers about a transaction; one that was included in a later block still waits in the mempool.
 func (m bitcoinMemory) transaction(
 	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
 ) (json.RawMessage, error) {

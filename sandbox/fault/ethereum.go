@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// FreezeEthereum returns a Freezer for nodes that speak Ethereum's JSON-RPC. What the frozen node has in its pool stays
-// that of now.
+// FreezeEthereum returns a Freezer for nodes with Ethereum's JSON-RPC. The pool of the frozen node is not frozen.
 func FreezeEthereum() Freezer {
 	return func(node http.Handler) (http.Handler, error) {
 		request, err := http.NewRequest(http.MethodPost, "/", nil)
@@ -36,7 +35,7 @@ func FreezeEthereum() Freezer {
 	}
 }
 
-// ethereumMemory is a node whose tags stand still.
+// ethereumMemory is a node whose block tags do not move.
 type ethereumMemory struct{ head, safe, final uint64 }
 
 func (m ethereumMemory) answer(
@@ -56,7 +55,7 @@ func (m ethereumMemory) answer(
 	return m.forget(c.method, result)
 }
 
-// fixTag replaces a moving block tag by the height where it stands, also inside the filter of eth_getLogs.
+// fixTag replaces a moving block tag by the frozen height, also inside the filter of eth_getLogs.
 func (m ethereumMemory) fixTag(param json.RawMessage) json.RawMessage {
 	var tag string
 	if json.Unmarshal(param, &tag) == nil {
@@ -82,7 +81,7 @@ func (m ethereumMemory) fixTag(param json.RawMessage) json.RawMessage {
 	return fixed
 }
 
-// forget makes what lies above the frozen head unknown.
+// forget makes everything above the frozen head unknown.
 func (m ethereumMemory) forget(method string, result json.RawMessage) (json.RawMessage, error) {
 	null := json.RawMessage("null")
 	switch method {
@@ -109,7 +108,7 @@ func (m ethereumMemory) forget(method string, result json.RawMessage) (json.RawM
 	return result, nil
 }
 
-// waiting is a transaction as it was before it came into a block.
+// waiting is a transaction as it was before it was included in a block.
 func waiting(result json.RawMessage) (json.RawMessage, error) {
 	var tx map[string]json.RawMessage
 	if err := json.Unmarshal(result, &tx); err != nil {
@@ -129,7 +128,7 @@ func (m ethereumMemory) forgetLogs(result json.RawMessage) (json.RawMessage, err
 	return json.Marshal(slices.DeleteFunc(logs, m.later))
 }
 
-// later reports whether something is of a block above the frozen head.
+// later reports whether a height is above the frozen head.
 func (m ethereumMemory) later(item json.RawMessage) bool {
 	height, ok := numberOf(item, "blockNumber")
 	return ok && height > m.head
@@ -137,7 +136,7 @@ func (m ethereumMemory) later(item json.RawMessage) bool {
 
 func hexadecimal(n uint64) string { return fmt.Sprintf("0x%x", n) }
 
-// numberOf reads a member of an object that is a height, if it is there.
+// numberOf reads a member of an object that is a height, if it is present.
 func numberOf(raw json.RawMessage, member string) (uint64, bool) {
 	var object map[string]json.RawMessage
 	var text string

@@ -1,9 +1,9 @@
-// Package fault stands before a node's RPC handler and makes it misbehave for a while, in the ways real nodes do, or
-// has it served as hosted providers and load balancers serve theirs.
+// Package fault wraps a node's RPC handler and makes it misbehave for a while, in the ways real nodes do, or serves
+// it as hosted providers and load balancers serve theirs.
 //
-// It owns the kinds of misbehaviour and their clock. It never touches the chain behind: what is paid or mined meanwhile
-// is there when the fault ends. Its invariants: a fault ends by itself, without anybody calling again; a layer without
-// a fault changes nothing; one fault at a time, the latest.
+// It owns the kinds of misbehaviour and their clock. It never touches the chain behind: what is paid or mined during
+// a fault is there when the fault ends. Its invariants: a fault ends by itself, without another call; a layer without
+// a fault changes nothing; only the latest fault is active.
 package fault
 
 import (
@@ -21,13 +21,13 @@ import (
 // Kind names a misbehaviour.
 type Kind string
 
-// The troubles: a service can only wait until they are over, or ask another endpoint.
+// The troubles: a service can only wait until they end, or use another endpoint.
 const (
-	Down   Kind = "down"   // connections are reset before anything is answered
+	Down   Kind = "down"   // connections are reset before any answer
 	Slow   Kind = "slow"   // every answer is right and comes seconds late
 	Behind Kind = "behind" // the node knows no block above the one it had when the fault began
-	Errors Kind = "errors" // answers are refusals, overload, HTML pages and halves of JSON, in turn
-	Spent  Kind = "spent"  // the day's quota is spent: every answer says so
+	Errors Kind = "errors" // answers are refusals, overload, HTML pages and incomplete JSON, in turn
+	Spent  Kind = "spent"  // the day's quota is used up: every answer says so
 )
 
 // Troubles returns the kinds of trouble.
@@ -36,16 +36,16 @@ func Troubles() []Kind { return []Kind{Down, Slow, Behind, Errors, Spent} }
 // Kinds returns every kind: troubles and manners.
 func Kinds() []Kind { return append(Troubles(), Manners()...) }
 
-// MaxDuration is the longest that a fault may be ordered for.
+// MaxDuration is the longest duration of a fault.
 const MaxDuration = time.Hour
 
-// lateness is how late a slow node answers.
+// lateness is the delay of a slow node.
 const lateness = 3 * time.Second
 
-// Freezer turns a node's handler into that of a node that stays at the height it has now.
+// Freezer turns a node's handler into that of a node that stays at its present height.
 type Freezer func(node http.Handler) (http.Handler, error)
 
-// Layer is what stands before one node. It is safe for concurrent use.
+// Layer is the wrapper of one node. It is safe for concurrent use.
 type Layer struct {
 	freeze Freezer
 	now    func() time.Time
@@ -54,13 +54,13 @@ type Layer struct {
 	node  http.Handler
 	kind  Kind
 	until time.Time
-	ill   http.Handler // answers while the fault lasts
+	ill   http.Handler // answers during the fault
 }
 
 // New returns a layer without a fault.
 func New(freeze Freezer, now func() time.Time) *Layer { return &Layer{freeze: freeze, now: now} }
 
-// Wrap puts the layer before a node. It is called once, before anything else.
+// Wrap puts the layer in front of a node. It is called once, before any other method.
 func (l *Layer) Wrap(node http.Handler) http.Handler {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *Layer) Wrap(node http.Handler) http.Handler {
 	return l
 }
 
-// Beside returns another layer before the same node, for another of its endpoints. It follows Wrap.
+// Beside returns another layer in front of the same node, for another of its endpoints. It is called after Wrap.
 func (l *Layer) Beside() *Layer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,10 +76,10 @@ func (l *Layer) Beside() *Layer {
 }
 
 // Set begins a fault that ends by itself, and ends the one before. A duration of zero only ends it. The error is a
-// mistake of the caller's, or that of asking the node for its height.
+// mistake of the caller, or the failure to read the node's height.
 func (l *Layer) Set(kind Kind, duration time.Duration) error {
 	if !slices.Contains(Kinds(), kind) {
-		return fmt.Errorf("there is no fault %q: kinds are %v", kind, Kinds())
+		return fmt.Errorf("fault %q does not exist: use one of %v", kind, Kinds())
 	}
 	if duration < 0 || duration > MaxDuration {
 		return fmt.Errorf("a fault lasts between 0 and %d seconds", MaxDuration/time.Second)
@@ -88,7 +88,7 @@ func (l *Layer) Set(kind Kind, duration time.Duration) error {
 	defer l.mu.Unlock()
 	ill, err := l.handler(kind)
 	if err != nil {
-		return fmt.Errorf("find the height to stay at: %w", err)
+		return fmt.Errorf("read the height to stay at: %w", err)
 	}
 	l.kind, l.until, l.ill = kind, l.now().Add(duration), ill
 	return nil
@@ -115,8 +115,7 @@ func (l *Layer) handler(kind Kind) (http.Handler, error) {
 	return newProvider(l.node, kind, l.now), nil
 }
 
-// Moved says that the node's chain has changed. The nodes that a load balancer has beside it lag behind by such
-// changes.
+// Moved reports that the node's chain has changed. The nodes behind a load balancer lag by such changes.
 func (l *Layer) Moved() {
 	l.mu.Lock()
 	ill := l.ill
@@ -126,7 +125,7 @@ func (l *Layer) Moved() {
 	}
 }
 
-// Current returns the fault of now and when it ends; the kind is empty without one.
+// Current returns the present fault and when it ends; the kind is empty without one.
 func (l *Layer) Current() (Kind, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +135,7 @@ func (l *Layer) Current() (Kind, time.Time) {
 	return l.kind, l.until
 }
 
-// ServeHTTP answers as the node does, or as the fault has it.
+// ServeHTTP answers as the node does, or as the fault does.
 func (l *Layer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	answering := l.node
@@ -151,12 +150,12 @@ func (l *Layer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func hangUp(w http.ResponseWriter) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // a transport that cannot be taken over is cut off by the server instead
+		panic(http.ErrAbortHandler) // a connection that cannot be hijacked is cut off by the server instead
 	}
 	reset(connection)
 }
 
-// reset ends a connection: the other end sees it reset, as by a process that was killed.
+// reset closes a connection with a reset, as when a process is killed.
 func reset(connection net.Conn) {
 	if tcp, ok := connection.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // a close then sends RST
@@ -164,7 +163,7 @@ func reset(connection net.Conn) {
 	_ = connection.Close()
 }
 
-// late waits, and reports whether the client still does.
+// late waits, and reports whether the client still waits too.
 func late(r *http.Request, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -176,7 +175,7 @@ func late(r *http.Request, d time.Duration) bool {
 	}
 }
 
-// answer is something that no node should say.
+// answer is an answer that a node should never give.
 type answer struct {
 	status int
 	kind   string // content type
@@ -186,7 +185,7 @@ type answer struct {
 const page = "<!DOCTYPE html><html><head><title>Service temporarily unavailable</title></head><body><h1>Please try " +
 	"again later</h1></body></html>"
 
-// wrongAnswers is what overloaded nodes and the proxies before them have been seen to say.
+// wrongAnswers are answers that overloaded nodes and the proxies in front of them have given.
 func wrongAnswers() []answer {
 	return []answer{
 		{http.StatusInternalServerError, "text/plain", "internal error"},
@@ -198,7 +197,7 @@ func wrongAnswers() []answer {
 	}
 }
 
-// wrong is a node that says them in turn.
+// wrong is a node that gives them in turn.
 type wrong struct{ turn atomic.Int64 }
 
 func (f *wrong) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

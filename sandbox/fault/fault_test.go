@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// steady is a node that always answers the same.
+// steady is a node that always gives the same answer.
 var steady = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"result":1}`) })
 
-func never(http.Handler) (http.Handler, error) { return nil, errors.New("not to be frozen") }
+func never(http.Handler) (http.Handler, error) { return nil, errors.New("cannot be frozen") }
 
 func ask(h http.Handler) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
@@ -60,7 +60,7 @@ func TestNodesThatAreDownResetConnections(t *testing.T) {
 	for range 3 {
 		if _, err := http.Post(server.URL, "application/json",
 			strings.NewReader("{}")); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
-			t.Errorf("a node that is down: %v", err)
+			t.Errorf("a node that is down answers: %v", err)
 		}
 	}
 	if err := l.Set(Down, 0); err != nil {
@@ -91,7 +91,7 @@ func TestWrongAnswersAreNeverJSONRPC(t *testing.T) {
 	}
 	for _, status := range []int{200, 429, 500, 502, 503} {
 		if !seen[status] {
-			t.Errorf("status %d never came", status)
+			t.Errorf("status %d was never answered", status)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestSetRefuses(t *testing.T) {
 		duration time.Duration
 	}{
 		"unknown kind": {"tired", time.Second}, "no kind": {"", time.Second}, "below zero": {Down, -1},
-		"too long": {Down, MaxDuration + 1}, "node that does not tell its height": {Behind, time.Second},
+		"too long": {Down, MaxDuration + 1}, "node that does not report its height": {Behind, time.Second},
 	} {
 		l := New(never, time.Now)
 		h := l.Wrap(steady)

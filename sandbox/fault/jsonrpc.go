@@ -10,20 +10,20 @@ import (
 
 const maxRequest = 32 << 20 // bytes; the nodes' own limits are lower or the same
 
-// call is one JSON-RPC request. Members that are not looked at are passed on as they are.
+// call is one JSON-RPC request. Members that are not needed are passed on unchanged.
 type call struct {
 	members map[string]json.RawMessage
 	method  string
 	params  []json.RawMessage
 }
 
-// memory answers calls from a past. ask puts another call to the node, as the same client.
+// memory answers calls from an earlier state. ask sends another call to the node, as the same client.
 type memory interface {
 	answer(c call, ask func(method string, params ...any) (json.RawMessage, error),
 		pass func(c call) (json.RawMessage, error)) (json.RawMessage, error)
 }
 
-// rpcError is a node's refusal, passed on as it is.
+// rpcError is a node's refusal, passed on unchanged.
 type rpcError struct{ raw json.RawMessage }
 
 func (e *rpcError) Error() string { return "the node refuses: " + string(e.raw) }
@@ -42,7 +42,7 @@ type remembering struct {
 func (f remembering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
-		http.Error(w, "the request cannot be read", http.StatusRequestEntityTooLarge)
+		http.Error(w, "cannot read the request", http.StatusRequestEntityTooLarge)
 		return
 	}
 	var batch []json.RawMessage
@@ -56,7 +56,7 @@ func (f remembering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	whole, err := json.Marshal(answers)
 	if err != nil {
-		http.Error(w, "the node's answer is no JSON", http.StatusBadGateway)
+		http.Error(w, "the node's answer is not JSON", http.StatusBadGateway)
 		return
 	}
 	f.write(w, whole)
@@ -67,7 +67,7 @@ func (remembering) write(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body) // the client is gone if this fails
 }
 
-// one answers a single request. What the memory does not understand is the node's to refuse.
+// one answers a single request. What the memory does not understand goes to the node.
 func (f remembering) one(r *http.Request, body []byte) []byte {
 	var c call
 	if json.Unmarshal(body, &c.members) != nil || json.Unmarshal(c.members["method"], &c.method) != nil {
@@ -104,7 +104,7 @@ func reply(c call, result json.RawMessage, err error) []byte {
 	return raw
 }
 
-// pass puts a call to the node with the parameters it has now.
+// pass sends a call to the node with its present parameters.
 func (f remembering) pass(r *http.Request, c call) (json.RawMessage, error) {
 	params := make([]any, len(c.params))
 	for i, p := range c.params {
@@ -132,12 +132,12 @@ func (f remembering) ask(r *http.Request, method string, params []any) (json.Raw
 		return nil, &rpcError{answer.Error}
 	}
 	if answer.Result == nil {
-		return nil, fmt.Errorf("ask %s: the node answers with nothing", method)
+		return nil, fmt.Errorf("ask %s: the node gives an empty answer", method)
 	}
 	return answer.Result, nil
 }
 
-// exchange runs one request body through the node, with the headers of the request that caused it.
+// exchange sends one request body through the node, with the headers of the original request.
 func (f remembering) exchange(r *http.Request, body []byte) []byte {
 	inner := r.Clone(r.Context())
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// The manners: everything that a service needs is there, served as hosted providers and load balancers serve it.
+// The manners: everything that a service needs is available, served as hosted providers and load balancers serve it.
 const (
-	Balanced    Kind = "balanced"     // each request is answered by another node, of which some are several blocks behind
+	Balanced    Kind = "balanced"     // each request is answered by another node, some of them several blocks behind
 	Flaky       Kind = "flaky"        // every fiftieth request is answered as by Errors
 	Plan401     Kind = "plan-401"     // debug_ and trace_ methods are refused with status 401
 	Plan403     Kind = "plan-403"     // … with status 403
-	Plan32600   Kind = "plan-32600"   // … with the words of a plan and error -32600
-	Plan32601   Kind = "plan-32601"   // … as methods that are not there
-	TooBig      Kind = "too-big"      // … as answers that are too large, whatever they are
+	Plan32600   Kind = "plan-32600"   // … with the text of a plan and error -32600
+	Plan32601   Kind = "plan-32601"   // … as methods that do not exist
+	TooBig      Kind = "too-big"      // … as answers that are too large, whatever their size
 	Unbatched   Kind = "unbatched"    // batches are refused, with the code that others use for too many requests
 	BatchOf3    Kind = "batch-of-3"   // batches of more than three are refused
 	SmallBody   Kind = "small-body"   // requests of more than a KiB are refused
-	Limited     Kind = "limited"      // so many calls a second; Retry-After in seconds
+	Limited     Kind = "limited"      // a limit of calls a second; Retry-After in seconds
 	LimitedDate Kind = "limited-date" // the same; Retry-After as a date
 )
 
@@ -39,7 +39,7 @@ const (
 	flakiness    = 50   // one in so many requests fails
 )
 
-// provider serves a node in one of the manners. What it says is what real ones say, named beside each refusal.
+// provider serves a node in one of the manners. Its answers are those of real providers, named at each refusal.
 type provider struct {
 	node http.Handler
 	kind Kind
@@ -59,7 +59,7 @@ func newProvider(node http.Handler, kind Kind, now func() time.Time) *provider {
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
-		http.Error(w, "the request cannot be read", http.StatusRequestEntityTooLarge)
+		http.Error(w, "cannot read the request", http.StatusRequestEntityTooLarge)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -74,7 +74,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked is a call as far as a provider looks at it.
+// asked is the part of a call that a provider looks at.
 type asked struct {
 	Method string `json:"method"`
 }
@@ -83,7 +83,7 @@ func (c asked) traces() bool {
 	return strings.HasPrefix(c.Method, "debug_") || strings.HasPrefix(c.Method, "trace_")
 }
 
-// callsOf returns the calls of a request; what is no JSON-RPC is one call without a method.
+// callsOf returns the calls of a request; a request that is not JSON-RPC is one call without a method.
 func callsOf(body []byte) (calls []asked, batch bool) {
 	if json.Unmarshal(body, &calls) == nil {
 		return calls, true
@@ -93,7 +93,7 @@ func callsOf(body []byte) (calls []asked, batch bool) {
 	return []asked{one}, false
 }
 
-// refuses answers a request that is not served in this manner.
+// refuses answers a request that this manner does not serve.
 func (p *provider) refuses(w http.ResponseWriter, body []byte, calls []asked, batch bool) bool {
 	switch p.kind {
 	case Spent:
@@ -152,7 +152,7 @@ func (p *provider) fails() bool {
 	return p.turn%flakiness == 0
 }
 
-// limits counts calls by the second and refuses those that are too many.
+// limits counts calls by the second and refuses those above the limit.
 func (p *provider) limits(w http.ResponseWriter, calls int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,7 @@ func post(h http.Handler, body string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// calls is a request of so many calls of a method.
+// calls is a request with so many calls of a method.
 func calls(method string, count int) string {
 	one := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":[]}`, method)
 	if count == 1 {
@@ -80,7 +80,8 @@ func TestProvidersRefuseWhatTheirPlanLacksAndNothingElse(t *testing.T) {
 	}
 }
 
-// What a plan lacks is refused alone: the calls beside it in a batch are answered.
+// TestABatchIsRefusedInPart checks that only the calls that a plan lacks are refused: the other calls of the batch
+// are answered.
 func TestABatchIsRefusedInPart(t *testing.T) {
 	t.Parallel()
 	l := New(never, time.Now)
@@ -142,14 +143,15 @@ func TestAFlakyNodeFailsNowAndThen(t *testing.T) {
 	}
 }
 
-// Nodes behind a balancer differ from request to request and lag by what happened to the chain.
+// TestABalancerNeverAsksTheSameNodeTwice checks that nodes behind a balancer differ from request to request and lag
+// by changes of the chain.
 func TestABalancerNeverAsksTheSameNodeTwice(t *testing.T) {
 	t.Parallel()
 	height := 0
-	tell := func(h int) http.Handler {
+	report := func(h int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, h) })
 	}
-	l := New(func(http.Handler) (http.Handler, error) { return tell(height), nil }, time.Now)
+	l := New(func(http.Handler) (http.Handler, error) { return report(height), nil }, time.Now)
 	h := l.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, height) }))
 	if err := l.Set(Balanced, time.Minute); err != nil {
 		t.Fatal(err)
@@ -162,7 +164,7 @@ func TestABalancerNeverAsksTheSameNodeTwice(t *testing.T) {
 	for range 100 {
 		got := ask(h).Body.String()
 		if got == last {
-			t.Fatalf("height %s comes twice in a row", got)
+			t.Fatalf("height %s is answered twice in a row", got)
 		}
 		seen[got], last = true, got
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Misbehaviours of what a node announces.
+// Misbehaviours of a node's announcements.
 const (
 	Cut     Kind = "cut"     // subscriptions are reset, and new ones refused
 	Silent  Kind = "silent"  // subscriptions stay open, and nothing is announced
@@ -22,7 +22,7 @@ const (
 // WireKinds returns every kind of a Wire.
 func WireKinds() []Kind { return []Kind{Cut, Silent, Garbage} }
 
-// Wire stands between a node that announces blocks and those who listen, on the level of bytes. It is safe for
+// Wire is a proxy between a node that announces blocks and its subscribers, on the level of bytes. It is safe for
 // concurrent use.
 type Wire struct {
 	listener net.Listener
@@ -32,21 +32,21 @@ type Wire struct {
 	ended    sync.WaitGroup
 
 	mu     sync.Mutex
-	conns  map[net.Conn]bool // of listeners
+	conns  map[net.Conn]bool // connections of subscribers
 	kind   Kind
 	until  time.Time
 	closed bool
 }
 
-// NewWire opens a wire on loopback to the URL at which a node announces. ctx bounds the opening only.
+// NewWire opens a proxy on loopback to the URL at which a node announces. ctx bounds the opening only.
 func NewWire(ctx context.Context, announces string, now func() time.Time) (*Wire, error) {
 	u, err := url.Parse(announces)
 	if err != nil {
-		return nil, fmt.Errorf("open a wire: %w", err)
+		return nil, fmt.Errorf("open the proxy of announcements: %w", err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open a wire: %w", err)
+		return nil, fmt.Errorf("open the proxy of announcements: %w", err)
 	}
 	w := &Wire{listener: listener, url: *u, target: u.Host, now: now, conns: map[net.Conn]bool{}}
 	w.url.Host = listener.Addr().String()
@@ -54,13 +54,13 @@ func NewWire(ctx context.Context, announces string, now func() time.Time) (*Wire
 	return w, nil
 }
 
-// URL is where to listen in place of the node's own URL.
+// URL is the URL to subscribe at in place of the node's own.
 func (w *Wire) URL() string { return w.url.String() }
 
 // Set begins a fault that ends by itself, and ends the one before. A duration of zero only ends it.
 func (w *Wire) Set(kind Kind, duration time.Duration) error {
 	if !slices.Contains(WireKinds(), kind) {
-		return fmt.Errorf("announcements have no fault %q: kinds are %v", kind, WireKinds())
+		return fmt.Errorf("announcements have no fault %q: use one of %v", kind, WireKinds())
 	}
 	if duration < 0 || duration > MaxDuration {
 		return fmt.Errorf("a fault lasts between 0 and %d seconds", MaxDuration/time.Second)
@@ -80,7 +80,7 @@ func (w *Wire) Set(kind Kind, duration time.Duration) error {
 	return nil
 }
 
-// Current returns the fault of now; empty without one.
+// Current returns the present fault; empty without one.
 func (w *Wire) Current() Kind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,13 +90,13 @@ func (w *Wire) Current() Kind {
 	return w.kind
 }
 
-// Close ends every subscription and the wire.
+// Close ends every subscription and the proxy.
 func (w *Wire) Close() error {
 	w.mu.Lock()
 	w.closed = true
 	err := w.listener.Close()
 	for conn := range w.conns {
-		_ = conn.Close() // it is over either way
+		_ = conn.Close() // it is closed either way
 	}
 	w.mu.Unlock()
 	w.ended.Wait()
@@ -113,7 +113,7 @@ func (w *Wire) accept() {
 	}
 }
 
-// carry connects a listener with the node until one of them hangs up.
+// carry connects a subscriber with the node until one of them closes.
 func (w *Wire) carry(conn net.Conn) {
 	defer conn.Close()
 	switch w.Current() {
@@ -137,7 +137,7 @@ func (w *Wire) carry(conn net.Conn) {
 		defer conn.Close()
 		w.copy(conn, node)
 	})
-	_, _ = io.Copy(node, conn) // either end may hang up
+	_, _ = io.Copy(node, conn) // either end may close
 }
 
 func (w *Wire) note(conn net.Conn) bool {
@@ -155,7 +155,7 @@ func (w *Wire) forget(conn net.Conn) {
 	delete(w.conns, conn)
 }
 
-// copy carries what the node says, unless it is to be silent.
+// copy forwards what the node sends, unless it must be silent.
 func (w *Wire) copy(conn, node net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {

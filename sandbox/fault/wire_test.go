@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// announcing is a node that repeats each line that it hears, behind a wire.
+// announcing is a node that repeats each line that it receives, behind a proxy.
 func announcing(t *testing.T, now func() time.Time) *Wire {
 	t.Helper()
 	node, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +62,7 @@ func (l listener) hears(line string) {
 		_ = l.SetReadDeadline(time.Now().Add(10 * time.Second))
 		var got string
 		if got, err = l.in.ReadString('\n'); got != line+"\n" {
-			l.Errorf("it hears %q", got)
+			l.Errorf("received %q", got)
 		}
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (l listener) hearsNothing() {
 	_ = l.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	var late net.Error
 	if got, err := l.in.ReadString('\n'); !errors.As(err, &late) || !late.Timeout() {
-		l.Errorf("it hears %q (%v)", got, err)
+		l.Errorf("received %q (%v)", got, err)
 	}
 }
 
@@ -92,7 +92,8 @@ func (l listener) isReset() (noise int) {
 	return len(rest)
 }
 
-// cut listens at a wire that resets anyone who does. The reset may come before the connection counts as made.
+// cut subscribes at a proxy that resets every subscriber. The reset may come before the connection counts as
+// established.
 func cut(t *testing.T, w *Wire) {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.url.Host)
@@ -104,7 +105,7 @@ func cut(t *testing.T, w *Wire) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	if noise := (listener{t, conn, bufio.NewReader(conn)}).isReset(); noise > 0 {
-		t.Errorf("%d bytes came", noise)
+		t.Errorf("received %d bytes", noise)
 	}
 }
 
@@ -124,7 +125,7 @@ func TestAWireMisbehaves(t *testing.T) {
 	first.hearsNothing()
 	later.Add(60)
 	if w.Current() != "" {
-		t.Error("it does not end")
+		t.Error("the fault does not end")
 	}
 	first.hears("b")
 	set(Cut)
@@ -135,7 +136,7 @@ func TestAWireMisbehaves(t *testing.T) {
 	second.hears("c")
 	set(Garbage)
 	if second.isReset(); listen(t, w).isReset() == 0 {
-		t.Error("there was no garbage")
+		t.Error("received no random bytes")
 	}
 	if err := w.Set(Garbage, 0); err != nil {
 		t.Error(err)
@@ -143,7 +144,7 @@ func TestAWireMisbehaves(t *testing.T) {
 	listen(t, w).hears("d")
 	for _, err := range []error{w.Set("tired", 0), w.Set(Cut, -1), w.Set(Cut, 2*time.Hour)} {
 		if err == nil {
-			t.Error("a mistake is taken")
+			t.Error("an invalid fault is accepted")
 		}
 	}
 }

@@ -28,11 +28,11 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// setup is how a chain is measured: what is paid, in how many blocks a payment is final, and what of the sandbox's
-// configuration makes it so.
+// setup is how a chain is measured: what is paid, in how many blocks a payment is final, and which configuration of
+// the sandbox makes it so.
 type setup struct {
 	code    bursar.CurrencyCode
-	amount  string // well above the least that is credited
+	amount  string // well above the minimum
 	blocks  int
 	replace []string
 }
@@ -46,16 +46,16 @@ func setups() map[bursar.ChainID]setup {
 	}
 }
 
-// BenchmarkFromAnnouncementToWebhook takes one payment after another. Each operation is a block that is announced, and
-// ends with the webhook that tells of the credit. The time per operation includes that of paying; p50-ms and p99-ms do
-// not.
+// BenchmarkFromAnnouncementToWebhook makes one payment after another. Each operation begins with a block that is
+// announced, and ends with the webhook of the credit. The time per operation includes that of paying; p50-ms and
+// p99-ms do not.
 func BenchmarkFromAnnouncementToWebhook(b *testing.B) {
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.Ethereum, bursar.Solana, bursar.XRPL} {
 		for name, database := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite,
 			"postgres": storetest.Postgres} {
 			b.Run(fmt.Sprintf("%s/%s", id, name), func(b *testing.B) {
 				if name == "postgres" && testing.Short() {
-					b.Skip("PostgreSQL is left out by -short")
+					b.Skip("needs PostgreSQL: left out by -short")
 				}
 				measure(b, newBench(b, id, database(b)))
 			})
@@ -85,11 +85,11 @@ type bench struct {
 	setup    setup
 	currency bursar.Currency
 	wallet   string
-	told     chan time.Time // when each credit's webhook began
+	credited chan time.Time // when each credit's webhook began
 }
 
 func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
-	s := &bench{B: b, setup: setups()[id], told: make(chan time.Time, 100)}
+	s := &bench{B: b, setup: setups()[id], credited: make(chan time.Time, 100)}
 	var err error
 	s.chain, err = chains.Start(b.Context(), id, chains.Options{Manual: true, Log: slog.New(slog.DiscardHandler)})
 	s.must(err)
@@ -107,7 +107,7 @@ func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
 	s.wallet = wallet.Address
 	s.currency, err = running.Registry.Get(s.setup.code)
 	s.must(err)
-	for range 5 { // what is made at first use
+	for range 5 { // created at first use
 		s.once()
 	}
 	return s
@@ -157,7 +157,7 @@ func (s *bench) serve(cfg config.Config) *service.Service {
 	return running
 }
 
-// receive notes when a webhook of a credit begins.
+// receive records when a webhook of a credit begins.
 func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	var event struct {
@@ -171,12 +171,12 @@ func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 		s.Error(err)
 	}
 	if event.Response.Webhook.Event == client.EventDeposit {
-		s.told <- began
+		s.credited <- began
 	}
 }
 
-// once pays, makes the payment final and returns the time from there to the webhook: more than from the announcement,
-// as the node makes and keeps the block before it announces it.
+// once pays, makes the payment final and returns the time from there to the webhook. It is more than from the
+// announcement, because the node makes and stores the block before it announces it.
 func (s *bench) once() time.Duration {
 	payment := chains.Payment{Address: s.wallet, Amount: s.amount()}
 	_, err := s.chain.Pay(s.currency, []chains.Payment{payment})
@@ -184,10 +184,10 @@ func (s *bench) once() time.Duration {
 	started := time.Now()
 	s.must(s.chain.Mine(s.setup.blocks))
 	select {
-	case began := <-s.told:
+	case began := <-s.credited:
 		return began.Sub(started)
 	case <-time.After(20 * time.Second):
-		s.Fatal("no webhook tells of the credit in time")
+		s.Fatal("no webhook of the credit in time")
 		return 0
 	}
 }

@@ -2,7 +2,7 @@ package litesvm
 
 import "fmt"
 
-// Account is what stands at an address. One without lamports is none.
+// Account is an account at an address. One without lamports does not exist.
 type Account struct {
 	Key        []byte `json:"key"` // 32 bytes
 	Lamports   uint64 `json:"lamports,string"`
@@ -13,22 +13,22 @@ type Account struct {
 
 // Order is a transaction to execute.
 type Order struct {
-	Raw      []byte    // as sent; must be well-formed: the library ends the process for what is not
-	Accounts []Account // stand as given before it is executed
+	Raw      []byte    // as sent; must be well-formed: the library ends the process otherwise
+	Accounts []Account // set before the transaction is executed
 	Read     [][]byte  // keys of accounts to read afterwards
-	Unsigned bool      // signatures are not looked at
+	Unsigned bool      // signatures are not checked
 }
 
-// Verdict is what a transaction did.
+// Verdict is the outcome of a transaction.
 type Verdict struct {
-	// Err is the TransactionError as nodes answer it in JSON: nil, a name, or an object with one member.
+	// Err is the TransactionError in the JSON form of nodes: nil, a name, or an object with one member.
 	Err      any       `json:"err"`
-	Units    uint64    `json:"units"` // of computing
+	Units    uint64    `json:"units"` // compute units
 	Logs     []string  `json:"logs"`
-	Accounts []Account `json:"accounts"` // as Order.Read asked
+	Accounts []Account `json:"accounts"` // the accounts of Order.Read
 }
 
-// request is a line to the child; which members count depends on Op.
+// request is a line to the child; Op decides which members count.
 type request struct {
 	Op       string    `json:"op"`
 	Ledger   bool      `json:"ledger"`
@@ -39,17 +39,17 @@ type request struct {
 	Expire   bool      `json:"expire"`
 }
 
-// Send executes a transaction. What it changed stays. That it fails is a verdict and no error.
+// Send executes a transaction and keeps its effects. A failing transaction is a verdict and not an error.
 func (v *VM) Send(o Order) (Verdict, error) {
 	var verdict Verdict
 	err := v.call(request{Op: "send", Raw: o.Raw, Accounts: o.Accounts, Keys: o.Read, Unsigned: o.Unsigned}, &verdict)
 	if err == nil && len(verdict.Accounts) != len(o.Read) {
-		err = fmt.Errorf("litesvm reads %d accounts of %d", len(verdict.Accounts), len(o.Read))
+		err = fmt.Errorf("litesvm returns %d accounts, want %d", len(verdict.Accounts), len(o.Read))
 	}
 	return verdict, err
 }
 
-// Set replaces accounts. An executable one must be a program that can be run.
+// Set replaces accounts. An executable one must be a program that can run.
 func (v *VM) Set(accounts ...Account) error {
 	return v.call(request{Op: "set", Accounts: accounts}, &struct{}{})
 }
@@ -59,7 +59,7 @@ func (v *VM) Read(keys ...[]byte) ([]Account, error) {
 	var verdict Verdict
 	err := v.call(request{Op: "read", Keys: keys}, &verdict)
 	if err == nil && len(verdict.Accounts) != len(keys) {
-		err = fmt.Errorf("litesvm reads %d accounts of %d", len(verdict.Accounts), len(keys))
+		err = fmt.Errorf("litesvm returns %d accounts, want %d", len(verdict.Accounts), len(keys))
 	}
 	return verdict.Accounts, err
 }

@@ -1,10 +1,10 @@
 // Package litesvm runs Solana transactions in LiteSVM: the virtual machine, the system programs and the rules of
 // accounts of the real validator, as a library without a network or a chain.
 //
-// It owns a child process, a script for node beside the library, and the words they exchange over its standard input
-// and output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana keeps those and may have this decide
-// what a transaction does. Its invariants: one call at a time, each bounded in time; once the child has ended every
-// call says why.
+// It owns a child process, a script for Node.js that loads the library, and the protocol of its standard input and
+// output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana owns those and may use this package to
+// execute transactions. Its invariants: one call at a time, each with a time limit; once the child has ended every
+// call returns the reason.
 package litesvm
 
 import (
@@ -34,8 +34,8 @@ const (
 	maxStderr = 4 << 10
 )
 
-// Find returns the folder that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache
-// folder.
+// Find returns the directory that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache
+// directory.
 func Find() (string, error) {
 	folder := os.Getenv("BURSAR_LITESVM")
 	if folder == "" {
@@ -59,14 +59,15 @@ type VM struct {
 
 	mu     sync.Mutex // held during a call
 	stdout *bufio.Scanner
-	dead   error // why there are no more answers
+	ended  error // why the child gives no more answers
 }
 
-// Config says how a machine runs. The zero value is what a node needs that keeps blocks itself.
+// Config configures a machine. The zero value is for a node that keeps blocks itself.
 type Config struct {
-	// Folder is where the library is; default Find.
+	// Folder is the directory of the library; default Find.
 	Folder string
-	// Ledger has the machine itself refuse transactions that it has processed, and blockhashes but for its newest.
+	// Ledger makes the machine itself refuse transactions that it has processed, and all blockhashes except its
+	// newest.
 	Ledger bool
 }
 
@@ -108,10 +109,10 @@ func Start(ctx context.Context, cfg Config) (*VM, error) {
 func (v *VM) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if errors.Is(v.dead, os.ErrClosed) {
+	if errors.Is(v.ended, os.ErrClosed) {
 		return nil
 	}
-	v.dead = os.ErrClosed
+	v.ended = os.ErrClosed
 	killed := v.child.Process.Kill()
 	if errors.Is(killed, os.ErrProcessDone) {
 		killed = nil
@@ -121,12 +122,12 @@ func (v *VM) Close() error {
 	return killed
 }
 
-// call asks the child and decodes its answer.
+// call sends a request to the child and decodes its answer.
 func (v *VM) call(r request, out any) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.dead != nil {
-		return v.dead
+	if v.ended != nil {
+		return v.ended
 	}
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -135,34 +136,34 @@ func (v *VM) call(r request, out any) error {
 	hurry := time.AfterFunc(patience, func() { v.child.Process.Kill() })
 	defer hurry.Stop()
 	if _, err := v.stdin.Write(append(line, '\n')); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	if !v.stdout.Scan() {
-		return v.died(errors.Join(v.stdout.Err(), io.ErrUnexpectedEOF))
+		return v.end(errors.Join(v.stdout.Err(), io.ErrUnexpectedEOF))
 	}
 	var refused struct {
 		Failed string `json:"failed"`
 	}
 	if err := json.Unmarshal(v.stdout.Bytes(), &refused); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	if refused.Failed != "" {
 		return fmt.Errorf("litesvm refuses to %s: %s", r.Op, refused.Failed)
 	}
 	if err := json.Unmarshal(v.stdout.Bytes(), out); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	return nil
 }
 
-// died makes an end of the child the answer to everything.
-func (v *VM) died(why error) error {
-	v.child.Process.Kill() // it may be gone
-	v.dead = fmt.Errorf("litesvm ended: %w: %s", why, v.stderr.text())
-	return v.dead
+// end makes every later call return the reason why the child ended.
+func (v *VM) end(why error) error {
+	v.child.Process.Kill() // it may have ended already
+	v.ended = fmt.Errorf("litesvm ended: %w: %s", why, v.stderr.text())
+	return v.ended
 }
 
-// complaint keeps the first bytes that the child complains with.
+// complaint keeps the first bytes of the child's standard error.
 type complaint struct {
 	mu   sync.Mutex
 	kept []byte

@@ -24,7 +24,8 @@ func start(t *testing.T, cfg litesvm.Config) *litesvm.VM {
 	return vm
 }
 
-// Accounts come back as they were given; one without lamports is none; lamports are exact up to the last one.
+// TestAccounts checks that accounts come back as they were given, that one without lamports does not exist, and that
+// lamports are exact up to the last one.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	vm := start(t, litesvm.Config{})
@@ -43,18 +44,18 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("read %+v", a)
 	}
 	if a := got[1]; a.Lamports != 0 || len(a.Data) != 0 || !bytes.Equal(a.Owner, owner) {
-		t.Errorf("of nothing is read %+v", a)
+		t.Errorf("a missing account is read as %+v", a)
 	}
 	program := litesvm.Account{Key: full.Key, Lamports: 1, Owner: owner, Executable: true}
-	if err := vm.Set(program); err == nil || !strings.Contains(err.Error(), "refuses to set") {
-		t.Errorf("a program without code is set: %v", err)
+	if err := vm.Set(program); err == nil || !strings.Contains(err.Error(), "the machine refuses to set") {
+		t.Errorf("a program without code was set: %v", err)
 	}
 	if _, err := vm.Read(full.Key); err != nil {
 		t.Errorf("after a refusal: %v", err)
 	}
 }
 
-// A machine with a ledger has one blockhash at a time.
+// TestBlockhashes checks that a machine with a ledger has one blockhash at a time.
 func TestBlockhashes(t *testing.T) {
 	t.Parallel()
 	vm := start(t, litesvm.Config{Ledger: true})
@@ -66,13 +67,14 @@ func TestBlockhashes(t *testing.T) {
 	}
 }
 
-// What ends the library ends the machine, and every call afterwards says why.
-func TestDeath(t *testing.T) {
+// TestAnEndedMachineSaysWhy checks that what ends the library ends the machine, and every call afterwards returns the
+// reason.
+func TestAnEndedMachineSaysWhy(t *testing.T) {
 	t.Parallel()
 	vm := start(t, litesvm.Config{})
 	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil ||
 		!strings.Contains(err.Error(), "litesvm ended") {
-		t.Fatalf("no transaction is executed: %v", err)
+		t.Fatalf("a malformed transaction is executed: %v", err)
 	}
 	if _, err := vm.Blockhash(); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
 		t.Fatalf("after its end: %v", err)
@@ -85,7 +87,7 @@ func TestDeath(t *testing.T) {
 	}
 }
 
-// A start that cannot be made says what to do, and leaves no process behind.
+// TestStartsThatFail checks that a failed start says what to do, and leaves no process behind.
 func TestStartsThatFail(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -94,18 +96,18 @@ func TestStartsThatFail(t *testing.T) {
 	empty := t.TempDir()
 	if _, err := litesvm.Start(t.Context(), litesvm.Config{Folder: empty}); err == nil ||
 		!strings.Contains(err.Error(), empty) {
-		t.Errorf("in an empty folder: %v", err)
+		t.Errorf("in an empty directory: %v", err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := litesvm.Start(over, litesvm.Config{}); err == nil {
-		t.Error("a machine started after its time")
+		t.Error("a machine started after its context had ended")
 	}
 }
 
 func TestFind(t *testing.T) {
 	t.Setenv("BURSAR_LITESVM", t.TempDir())
 	if _, err := litesvm.Find(); err == nil || !strings.Contains(err.Error(), "go run ./test -install litesvm") {
-		t.Fatalf("what is missing is found: %v", err)
+		t.Fatalf("found a library that is missing: %v", err)
 	}
 }

@@ -1,8 +1,8 @@
-// Package loopback finds addresses for servers that take no port 0 and of which others must know the address before
+// Package loopback finds addresses for servers that cannot listen on port 0 and whose address others must know before
 // they listen.
 //
-// It owns no connection. Its invariant: an address that it gave out is given to no other server of this process, and
-// to none that asks its system for any port.
+// It owns no connection. Its invariant: an address that it returned is returned to no other caller in this process,
+// and the system gives it to no server that asks for any port.
 package loopback
 
 import (
@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 )
 
-var given atomic.Uint32 // how many were given out
+var given atomic.Uint32 // how many were returned
 
-// Free returns an address of loopback that nothing listens on now. Its port lies below those that systems give to
-// anyone who asks for any, so that no other server takes it before the one that it is for.
+// Free returns a loopback address on which nothing listens now. Its port is below those that systems give to servers
+// that ask for any, so that no other server takes it first.
 func Free() (string, error) {
 	for range 1000 {
 		port := 20_000 + (100*uint32(os.Getpid())+given.Add(1))%10_000

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What is given out is free, given once, and never what the system gives by itself.
+// TestFreeAddresses checks that a returned address is free, is returned once, and is never one that the system gives
+// by itself.
 func TestFreeAddresses(t *testing.T) {
 	seen := map[string]bool{}
 	for range 50 {
@@ -17,7 +18,7 @@ func TestFreeAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[address] {
-			t.Errorf("%s is given out twice", address)
+			t.Errorf("%s is returned twice", address)
 		}
 		seen[address] = true
 		listener, err := net.Listen("tcp", address)
@@ -26,13 +27,13 @@ func TestFreeAddresses(t *testing.T) {
 		}
 		defer listener.Close()
 		if port := listener.Addr().(*net.TCPAddr).Port; port >= firstOfTheSystem(t) {
-			t.Errorf("port %d may be given to anyone", port)
+			t.Errorf("the system may give port %d to any server", port)
 		}
 	}
 }
 
-// firstOfTheSystem is the lowest port that the system gives to those who ask for any; what IANA says where it does
-// not tell.
+// firstOfTheSystem is the lowest port that the system gives to servers that ask for any; IANA's if the system does
+// not report it.
 func firstOfTheSystem(t *testing.T) int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package patroni runs PostgreSQL for tests that hurt it: one server alone, and a small cluster under Patroni, that is
-// an etcd, and members that Patroni makes a primary and standbys of.
+// Package patroni runs PostgreSQL for tests of its failures: one server alone, and a small cluster under Patroni: an
+// etcd, and members that Patroni turns into a primary and standbys.
 //
-// It owns the processes, their ports and the folder that they lie in. It knows nothing of what is kept in the database.
-// Its invariants: everything listens on loopback; everything ends with the process that started it, however that ends;
+// It owns the processes, their ports and their directory. It knows nothing about the content of the database. Its
+// invariants: everything listens on loopback; everything ends with the process that started it, however that ends;
 // only processes that it started are ended.
 package patroni
 
@@ -21,14 +21,13 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 )
 
-// Config says what cluster to start.
+// Config describes the cluster to start.
 type Config struct {
-	// Synchronous has a commit wait until a standby has written it (Patroni's synchronous_mode).
+	// Synchronous makes a commit wait until a standby has written it (Patroni's synchronous_mode).
 	Synchronous bool
-	// Members is how many servers there are; 0: 2.
+	// Members is the number of servers; 0: 2.
 	Members int
-	// TTL is Patroni's ttl in seconds, after which a dead primary is given up; 0: 6, since it would be waited for in every
-	// test.
+	// TTL is Patroni's ttl in seconds, after which a dead primary is replaced; 0: 6, because every test waits for it.
 	TTL int
 }
 
@@ -42,7 +41,7 @@ type Cluster struct {
 	client  http.Client
 }
 
-// Start runs a cluster with an empty database named bursar and waits until it has a primary and its standbys follow.
+// Start runs a cluster with an empty database named bursar and waits until it has a primary that its standbys follow.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Members == 0 {
 		cfg.Members = 2
@@ -77,7 +76,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		if i > 0 {
 			continue
 		}
-		if _, err := c.WaitPrimary(ctx, -1); err != nil { // the first is to be the primary
+		if _, err := c.WaitPrimary(ctx, -1); err != nil { // the first must become the primary
 			return err
 		}
 	}
@@ -95,13 +94,13 @@ func (c *Cluster) makeDatabase(ctx context.Context) error {
 	defer db.Close()
 	for _, statement := range []string{"CREATE ROLE bursar LOGIN", "CREATE DATABASE bursar OWNER bursar"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("make the database: %w", err)
+			return fmt.Errorf("create the database: %w", err)
 		}
 	}
 	return nil
 }
 
-// Close ends everything and removes it.
+// Close stops everything and removes it.
 func (c *Cluster) Close() error {
 	var errs []error
 	for i := range c.members {
@@ -114,7 +113,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
 }
 
-// URL names all members, of which a client takes the one that takes writes.
+// URL names all members; a client uses the one that accepts writes.
 func (c *Cluster) URL() string { return c.url("bursar", "bursar") }
 
 func (c *Cluster) url(user, database string) string {
@@ -126,13 +125,13 @@ func (c *Cluster) url(user, database string) string {
 		strings.Join(hosts, ","), database)
 }
 
-// role is what Patroni says of a member.
+// role is what Patroni reports about a member.
 type role struct {
 	Name, Role, State string
 	Lag               any
 }
 
-// roles asks the members that answer how the cluster is.
+// roles asks the members that answer for the state of the cluster.
 func (c *Cluster) roles(ctx context.Context) []role {
 	for _, m := range c.members {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.rest+"/cluster", nil)
@@ -141,7 +140,7 @@ func (c *Cluster) roles(ctx context.Context) []role {
 		}
 		answer, err := c.client.Do(request)
 		if err != nil {
-			continue // it may be dead
+			continue // it may have been killed
 		}
 		var whole struct{ Members []role }
 		err = json.NewDecoder(answer.Body).Decode(&whole)
@@ -153,7 +152,7 @@ func (c *Cluster) roles(ctx context.Context) []role {
 	return nil
 }
 
-// WaitPrimary waits until a member other than one takes writes, and returns its number; -1 excludes none.
+// WaitPrimary waits until a member other than one accepts writes, and returns its number; -1 excludes none.
 func (c *Cluster) WaitPrimary(ctx context.Context, other int) (primary int, err error) {
 	err = c.until(ctx, "a primary", func() bool {
 		for i, m := range c.members {
@@ -167,7 +166,7 @@ func (c *Cluster) WaitPrimary(ctx context.Context, other int) (primary int, err 
 	return primary, err
 }
 
-// WaitStandbys waits until every member runs, and in synchronous mode until a standby holds commits up.
+// WaitStandbys waits until every member runs, and in synchronous mode until commits wait for a standby.
 func (c *Cluster) WaitStandbys(ctx context.Context) error {
 	return c.until(ctx, "standbys", func() bool {
 		following, synchronous := 0, false
@@ -181,8 +180,7 @@ func (c *Cluster) WaitStandbys(ctx context.Context) error {
 	})
 }
 
-// until waits for something that the cluster comes to by itself. Without an end of ctx's own it gives up after two
-// minutes.
+// until waits for a state that the cluster reaches by itself. If ctx has no deadline it gives up after two minutes.
 func (c *Cluster) until(ctx context.Context, what string, check func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -192,7 +190,7 @@ func (c *Cluster) until(ctx context.Context, what string, check func() bool) err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waited for %s in vain: %w\n%s", what, ctx.Err(), c.logs())
+			return fmt.Errorf("no %s in time: %w\n%s", what, ctx.Err(), c.logs())
 		case <-ticker.C:
 		}
 	}
@@ -201,7 +199,7 @@ func (c *Cluster) until(ctx context.Context, what string, check func() bool) err
 // logs are the ends of all logs.
 func (c *Cluster) logs() string {
 	var b strings.Builder
-	files, _ := filepath.Glob(filepath.Join(c.dir, "*.log")) // the pattern is a good one
+	files, _ := filepath.Glob(filepath.Join(c.dir, "*.log")) // the pattern is valid
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(file), text[max(0, len(text)-3000):])

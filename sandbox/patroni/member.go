@@ -19,9 +19,9 @@ import (
 // member is one server with its Patroni.
 type member struct {
 	name, dir string
-	listen    string // where PostgreSQL listens
-	rest      string // where Patroni does
-	proxy     *proxy // by which the others reach PostgreSQL
+	listen    string // address of PostgreSQL
+	rest      string // address of Patroni
+	proxy     *proxy // through which the others reach PostgreSQL
 	program   string
 	patroni   *process
 }
@@ -47,7 +47,7 @@ func (c *Cluster) newMember(i int) (*member, error) {
 
 func (m *member) file(suffix string) string { return filepath.Join(m.dir, m.name+suffix) }
 
-// settings is Patroni's configuration. Replication goes by the proxy, so that a test can hold it up.
+// settings is Patroni's configuration. Replication goes through the proxy, so that a test can hold it up.
 func (m *member) settings(store, bin string, cfg Config) string {
 	return fmt.Sprintf(`scope: bursar
 name: %[1]s
@@ -81,12 +81,12 @@ func (m *member) run() (err error) {
 	return err
 }
 
-// takesWrites asks the server itself: what Patroni says of it may be old.
+// takesWrites asks the server itself, because Patroni's report may be old.
 func (m *member) takesWrites(ctx context.Context) bool {
 	return m.says(ctx, "SELECT NOT pg_is_in_recovery()")
 }
 
-// WaitCaughtUp waits until the standbys have all that the primary had written when it was called.
+// WaitCaughtUp waits until the standbys have everything that the primary had written when it was called.
 func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
 	written, err := c.written(ctx, primary)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
 	}
 	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= '%s'::pg_lsn", c.cfg.Members-1,
 		written)
-	return c.until(ctx, "standbys that have it all", func() bool { return c.members[primary].says(ctx, query) })
+	return c.until(ctx, "standbys that have everything", func() bool { return c.members[primary].says(ctx, query) })
 }
 
 // written is how far a member has written its log.
@@ -108,7 +108,7 @@ func (c *Cluster) written(ctx context.Context, i int) (lsn string, err error) {
 	return lsn, err
 }
 
-// says asks the server a question of yes or no, as its administrator. No answer is no.
+// says asks the server a yes-or-no question, as its administrator. No answer means no.
 func (m *member) says(ctx context.Context, query string) bool { return m.ask(ctx, "postgres", query) }
 
 func (m *member) ask(ctx context.Context, user, query string) (yes bool) {
@@ -133,7 +133,8 @@ func (c *Cluster) Timeline(ctx context.Context) (timeline string, err error) {
 	return timeline, err
 }
 
-// Kill ends a member as a power cut would: Patroni first, so that nothing is said good-bye to, then PostgreSQL.
+// Kill kills a member, as a power cut would: Patroni first, so that it does not shut PostgreSQL down, then
+// PostgreSQL.
 func (c *Cluster) Kill(i int) error {
 	m := c.members[i]
 	if m.patroni != nil {
@@ -159,8 +160,8 @@ func (c *Cluster) Kill(i int) error {
 	return nil
 }
 
-// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that
-// says.
+// Switchover makes the primary hand over in order, as an operator's `patronictl switchover` does, and returns its
+// output.
 func (c *Cluster) Switchover(ctx context.Context, primary int) (string, error) {
 	m := c.members[primary]
 	out, err := exec.CommandContext(ctx, "patronictl", "-c", m.file(".yml"), "switchover", "--leader", m.name, "--force",
@@ -171,11 +172,12 @@ func (c *Cluster) Switchover(ctx context.Context, primary int) (string, error) {
 	return string(out), nil
 }
 
-// Restart runs a killed member again. It comes back as a standby where another is the primary.
+// Restart runs a killed member again. It becomes a standby if another is the primary.
 func (c *Cluster) Restart(i int) error {
 	c.members[i].proxy.resume()
 	return c.members[i].run()
 }
 
-// HoldReplication has nothing more of what a member writes reach the others, while its clients reach it as before.
+// HoldReplication stops everything that a member writes from reaching the others, while its clients reach it as
+// before.
 func (c *Cluster) HoldReplication(i int) { c.members[i].proxy.hold() }

@@ -17,7 +17,7 @@ var ttl = flag.Int("ttl", 6, "Patroni's ttl in seconds")
 func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a cluster of PostgreSQL servers is left out by -short")
+		t.Skip("runs a cluster of PostgreSQL servers: left out by -short")
 	}
 	began := time.Now()
 	cfg.TTL = *ttl
@@ -30,11 +30,11 @@ func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 			t.Error(err)
 		}
 	})
-	t.Logf("the cluster is there after %v", time.Since(began).Round(time.Millisecond))
+	t.Logf("the cluster is ready after %v", time.Since(began).Round(time.Millisecond))
 	return c
 }
 
-// write commits a number by whichever server takes writes.
+// write commits a number through the server that accepts writes.
 func write(ctx context.Context, db *sql.DB, n int) error {
 	_, err := db.ExecContext(ctx, "INSERT INTO numbers VALUES ($1)", n)
 	return err
@@ -70,7 +70,7 @@ func failOver(t *testing.T, c *patroni.Cluster, before func(db *sql.DB, primary 
 func count(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
 	if err := db.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil {
-		if err = db.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil { // by a connection that is not the dead one's
+		if err = db.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil { // on a new connection
 			t.Fatal(err)
 		}
 	}
@@ -90,17 +90,18 @@ func TestASynchronousStandbyHasAllThatWasAcknowledged(t *testing.T) {
 		t.Errorf("%d of 200 numbers are there", n)
 	}
 	if err := write(t.Context(), db, 200); err != nil {
-		t.Errorf("the new primary takes no writes: %v", err)
+		t.Errorf("the new primary accepts no writes: %v", err)
 	}
 	if err := c.Restart(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.WaitStandbys(t.Context()); err != nil {
-		t.Errorf("the killed primary does not come back as a standby: %v", err)
+		t.Errorf("the killed primary does not become a standby: %v", err)
 	}
 }
 
-// An asynchronous standby has what reached it: the harness must be able to lose what did not, each time.
+// TestAnAsynchronousStandbyLosesWhatDidNotReachIt checks that an asynchronous standby has what reached it: the
+// harness must be able to lose the rest, each time.
 func TestAnAsynchronousStandbyLosesWhatDidNotReachIt(t *testing.T) {
 	c := cluster(t, patroni.Config{})
 	db := failOver(t, c, func(db *sql.DB, primary int) {
@@ -117,11 +118,12 @@ func TestAnAsynchronousStandbyLosesWhatDidNotReachIt(t *testing.T) {
 		}
 	})
 	if n := count(t, db); n != 10 {
-		t.Errorf("%d numbers are there, and 10 had reached the standby", n)
+		t.Errorf("%d numbers are there, want the 10 that had reached the standby", n)
 	}
 }
 
-// An operator hands over to the standby while numbers are written: what was acknowledged is there.
+// TestASwitchoverLosesNothing has an operator hand over to the standby while numbers are written: everything
+// acknowledged is there.
 func TestASwitchoverLosesNothing(t *testing.T) {
 	c := cluster(t, patroni.Config{Synchronous: true})
 	db, err := sql.Open("pgx", c.URL())
@@ -148,7 +150,7 @@ func TestASwitchoverLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if next, err := c.WaitPrimary(t.Context(), 0); err != nil || next != 1 {
-		t.Fatalf("member %d takes writes: %v\n%s", next, err, said)
+		t.Fatalf("member %d accepts writes: %v\n%s", next, err, said)
 	}
 	t.Logf("handed over after %v", time.Since(began).Round(time.Millisecond))
 	cancel()

@@ -29,8 +29,9 @@ type process struct {
 	input io.Closer
 }
 
-// start runs a program in a folder as somebody who is not root, which PostgreSQL refuses. The shell around it ends it,
-// and the PostgreSQL that it leaves behind, when its own input closes: that is, when this process ends in whatever way.
+// start runs a program in a directory as a user other than root, because PostgreSQL refuses root. The shell around it
+// kills it, and the PostgreSQL that it leaves behind, when its own input closes: that is, when this process ends in
+// whatever way.
 func start(dir, log, program string, args ...string) (*process, error) {
 	const script = `log=$1; shift; "$@" >>"$log" 2>&1 & pid=$!; echo $pid; cat >/dev/null; kill -9 $pid 2>/dev/null
 		data=${log%.log}.data/postmaster.pid; [ ! -f "$data" ] || kill -9 $(head -n 1 "$data") 2>/dev/null; wait $pid`
@@ -60,11 +61,11 @@ func start(dir, log, program string, args ...string) (*process, error) {
 	return &process{pid, shell, input}, err
 }
 
-// kill ends the program alone, at once. What it started goes on.
+// kill kills the program alone, at once. Its children go on.
 func (p *process) kill() {
-	_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may be gone already
+	_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended already
 	_ = p.input.Close()
-	_ = p.shell.Wait() // its code is that of a killed program
+	_ = p.shell.Wait() // the exit code is that of a killed program
 }
 
 func unprivileged() (*syscall.SysProcAttr, error) {
@@ -79,7 +80,7 @@ func unprivileged() (*syscall.SysProcAttr, error) {
 	return attr, err
 }
 
-// postgres is the user that Debian's packages make.
+// postgres is the user that Debian's packages create.
 func postgres() (uid, gid int, err error) {
 	account, err := user.Lookup("postgres")
 	if err != nil {
@@ -90,7 +91,7 @@ func postgres() (uid, gid int, err error) {
 	return uid, gid, errors.Join(err, bad)
 }
 
-// workFolder makes a folder that belongs to whom the processes run as.
+// workFolder creates a directory that belongs to the user of the processes.
 func workFolder() (string, error) {
 	dir, err := os.MkdirTemp("", "bursar-patroni-")
 	if err != nil || os.Getuid() != 0 {
@@ -103,7 +104,7 @@ func workFolder() (string, error) {
 	return dir, os.Chown(dir, uid, gid)
 }
 
-// findPatroni returns the program, and the folder of PostgreSQL's own.
+// findPatroni returns the program, and the directory of PostgreSQL's programs.
 func findPatroni() (program, bin string, err error) {
 	if program, err = exec.LookPath("patroni"); err != nil {
 		return "", "", fmt.Errorf("patroni is missing: %s", install)
@@ -112,7 +113,7 @@ func findPatroni() (program, bin string, err error) {
 	return program, bin, err
 }
 
-// findPostgres returns the server, and the folder that it lies in.
+// findPostgres returns the server, and its directory.
 func findPostgres() (program, bin string, err error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
 	if len(found) == 0 {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// proxy passes connections on, and can stop doing so while they stay open, as a network that swallows everything does.
+// proxy forwards connections, and can stop forwarding while they stay open, like a network that drops every packet.
 type proxy struct {
 	listener net.Listener
 	to       string
 
 	mu    sync.Mutex
-	held  chan struct{} // closed while nothing passes
+	held  chan struct{} // closed while nothing is forwarded
 	conns map[net.Conn]bool
 }
 
@@ -57,7 +57,7 @@ func (p *proxy) serve(from net.Conn) {
 	p.mu.Unlock()
 }
 
-// pass copies what comes until either side ends; what comes while it is held is kept back for ever.
+// pass copies until either side closes; bytes that arrive while it is held are never forwarded.
 func (p *proxy) pass(from, to net.Conn) {
 	defer to.Close()
 	defer from.Close()
@@ -79,7 +79,7 @@ func (p *proxy) pass(from, to net.Conn) {
 	}
 }
 
-// hold keeps back all that comes from now on.
+// hold stops forwarding from now on.
 func (p *proxy) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +90,7 @@ func (p *proxy) hold() {
 	}
 }
 
-// resume lets new connections pass again.
+// resume forwards new connections again.
 func (p *proxy) resume() {
 	p.drop()
 	p.mu.Lock()

@@ -17,9 +17,9 @@ import (
 	"github.com/bursar/bursar/sandbox/loopback"
 )
 
-// Server is one PostgreSQL server without Patroni, as durable as a new installation is: fsync is on.
+// Server is one PostgreSQL server without Patroni, as durable as a new installation: fsync is on.
 type Server struct {
-	Dir     string // belongs to the user that PostgreSQL runs as; Data lies in it
+	Dir     string // belongs to the user that PostgreSQL runs as; Data is in it
 	Data    string
 	Address string
 	bin     string
@@ -28,8 +28,8 @@ type Server struct {
 	network *proxy
 }
 
-// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those
-// of postgresql.conf; DIR in them is the server's folder.
+// NewServer creates a cluster with an empty database named bursar in a directory of its own, and runs it. Settings
+// are those of postgresql.conf; DIR in them is the server's directory.
 func NewServer(ctx context.Context, settings map[string]string) (*Server, error) {
 	_, bin, err := findPostgres()
 	if err != nil {
@@ -76,29 +76,29 @@ func (s *Server) Run(ctx context.Context, program string, args ...string) (strin
 	return string(out), nil
 }
 
-// Port is where the server listens, also on its socket.
+// Port is the port that the server listens on, also the name of its socket.
 func (s *Server) Port() string { return s.Address[strings.LastIndex(s.Address, ":")+1:] }
 
 // URL names the database named bursar.
 func (s *Server) URL() string { return "postgres://bursar@" + s.Address + "/bursar?sslmode=disable" }
 
-// RemoteURL is URL by way of a network that can be held.
+// RemoteURL is URL through a network that can be held.
 func (s *Server) RemoteURL() string {
 	return "postgres://bursar@" + s.network.address() + "/bursar?sslmode=disable"
 }
 
-// HoldNetwork has the network of RemoteURL swallow everything while its connections stay open, until ResumeNetwork.
+// HoldNetwork makes the network of RemoteURL drop everything while its connections stay open, until ResumeNetwork.
 func (s *Server) HoldNetwork() { s.network.hold() }
 
-// ResumeNetwork lets new connections pass; those that were held end.
+// ResumeNetwork forwards new connections; those that were held end.
 func (s *Server) ResumeNetwork() { s.network.resume() }
 
-// Alive reports whether the server's process runs: one without room for its log ends by itself.
+// Alive reports whether the server's process runs: one without space for its log ends by itself.
 func (s *Server) Alive() bool {
 	return s.process != nil && len(children(s.process.shell.Process.Pid)) > 1
 }
 
-// Start runs the server and waits until it takes writes.
+// Start runs the server and waits until it accepts writes.
 func (s *Server) Start(ctx context.Context) (err error) {
 	args := []string{"-D", s.Data, "-k", s.Dir, "-p", s.Port(), "-c", "listen_addresses=127.0.0.1"}
 	for _, name := range slices.Sorted(maps.Keys(s.config)) {
@@ -118,13 +118,13 @@ func (s *Server) Start(ctx context.Context) (err error) {
 		select {
 		case <-ctx.Done():
 			text, _ := os.ReadFile(log)
-			return fmt.Errorf("PostgreSQL takes no writes: %w\n%s", ctx.Err(), text[max(0, len(text)-3000):])
+			return fmt.Errorf("PostgreSQL accepts no writes: %w\n%s", ctx.Err(), text[max(0, len(text)-3000):])
 		case <-ticker.C:
 		}
 	}
 }
 
-// Kill ends the server as a power cut would.
+// Kill kills the server, as a power cut would.
 func (s *Server) Kill() {
 	if s.process != nil {
 		s.signal(syscall.SIGKILL)
@@ -133,7 +133,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Pause has the server take what it is sent and answer nothing, as one whose disk hangs does, until Resume.
+// Pause makes the server accept requests and answer nothing, like one whose disk hangs, until Resume.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume ends a Pause.
@@ -142,19 +142,19 @@ func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 // signal sends a signal to the server and its children.
 func (s *Server) signal(signal syscall.Signal) {
 	for _, pid := range append(children(s.process.pid), s.process.pid) {
-		_ = syscall.Kill(pid, signal) // it may be gone already
+		_ = syscall.Kill(pid, signal) // it may have ended already
 	}
 }
 
 // children are the processes that a process has started.
 func children(parent int) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			continue // it has ended
 		}
-		// pid (name) state parent …; the name may hold anything (proc(5)).
+		// pid (name) state parent …; the name may contain anything (proc(5)).
 		words := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		if len(words) < 2 || words[1] != strconv.Itoa(parent) {
 			continue
@@ -166,7 +166,7 @@ func children(parent int) (pids []int) {
 	return pids
 }
 
-// Close ends the server and removes it.
+// Close stops the server and removes it.
 func (s *Server) Close() error {
 	s.Kill()
 	if s.network != nil {

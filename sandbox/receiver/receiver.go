@@ -1,9 +1,9 @@
-// Package receiver is a webhook receiver that keeps what it is sent, so that a client can be tried without one of its
-// own.
+// Package receiver is a webhook receiver that keeps what it is sent, so that a client can be tested without a
+// receiver of its own.
 //
-// It owns a loopback listener and a bounded memory of deliveries. It never checks a signature: that is for those who
-// read the deliveries to do, over the very bytes that came. Its invariants: a delivery is kept before it is answered;
-// the oldest are forgotten first.
+// It owns a loopback listener and a bounded memory of deliveries. It never checks a signature: readers of the
+// deliveries do that, over the very bytes that were received. Its invariants: a delivery is kept before it is
+// answered; the oldest deliveries are dropped first.
 package receiver
 
 import (
@@ -26,20 +26,20 @@ const (
 	maxBytes = 64 << 20 // bytes of all deliveries that are kept
 )
 
-// Own is an address for the receiver alone: the service may be allowed to call it without being allowed to call
-// anything else on this machine.
+// Own is a loopback address for the receiver alone: the service may be allowed to call it without being allowed to
+// call any other server on this machine.
 const Own = "127.0.0.2:0"
 
-// Delivery is one request that came in.
+// Delivery is one received request.
 type Delivery struct {
 	Path       string            `json:"path"`
 	Headers    map[string]string `json:"headers"` // names in lower case, several values joined by ", "
-	Body       string            `json:"body"`    // exactly as it came
-	Status     int               `json:"status"`  // what it was answered with
+	Body       string            `json:"body"`    // exactly as received
+	Status     int               `json:"status"`  // status of the answer
 	ReceivedAt time.Time         `json:"receivedAt"`
 }
 
-// Receiver receives. It is safe for concurrent use.
+// Receiver receives webhooks. It is safe for concurrent use.
 type Receiver struct {
 	listener net.Listener
 	server   *http.Server
@@ -49,11 +49,11 @@ type Receiver struct {
 	deliveries []Delivery
 	bytes      int
 	status     int
-	left       int // how many deliveries status still answers; below zero: all
+	left       int // how many more deliveries status answers; negative: all
 }
 
-// Listen takes an address on loopback. Where the system has no loopback address but 127.0.0.1, as macOS, that one is
-// taken in place of another.
+// Listen listens on a loopback address. On a system whose only loopback address is 127.0.0.1, such as macOS, it
+// listens on that one instead.
 func Listen(ctx context.Context, address string, now func() time.Time) (*Receiver, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", address)
@@ -69,13 +69,13 @@ func Listen(ctx context.Context, address string, now func() time.Time) (*Receive
 	return r, nil
 }
 
-// URL is where deliveries go to; every path below it is accepted too.
+// URL is the URL for deliveries; every path below it is accepted too.
 func (r *Receiver) URL() string { return "http://" + r.listener.Addr().String() + "/webhook" }
 
-// Listening is the host and port that it listens on.
+// Listening is the host and port of the listener.
 func (r *Receiver) Listening() string { return r.listener.Addr().String() }
 
-// Address is the address that must be allowed.
+// Address is the address that the service must be allowed to call.
 func (r *Receiver) Address() netip.Addr {
 	return r.listener.Addr().(*net.TCPAddr).AddrPort().Addr().Unmap()
 }
@@ -89,10 +89,11 @@ func (r *Receiver) Run(ctx context.Context) error {
 	return nil
 }
 
-// Answer makes the next count deliveries be answered with another status than 204; zero means all from now on.
+// Answer has the next count deliveries answered with another status than 204; zero means all from now on.
 func (r *Receiver) Answer(status, count int) error {
 	if status < 200 || status > 599 || count < 0 {
-		return fmt.Errorf("a status between 200 and 599 and a count of 0 or more are needed, not %d and %d", status, count)
+		return fmt.Errorf("status %d and count %d: use a status from 200 to 599 and a count of 0 or "+
+			"more", status, count)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +104,7 @@ func (r *Receiver) Answer(status, count int) error {
 	return nil
 }
 
-// Deliveries returns what came in, oldest first.
+// Deliveries returns the kept deliveries, oldest first.
 func (r *Receiver) Deliveries() []Delivery {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +115,7 @@ func (r *Receiver) Deliveries() []Delivery {
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body cannot be read", http.StatusRequestEntityTooLarge)
+		http.Error(w, "cannot read the body", http.StatusRequestEntityTooLarge)
 		return
 	}
 	d := Delivery{Path: request.URL.Path, Headers: map[string]string{}, Body: string(body), ReceivedAt: r.now().UTC()}

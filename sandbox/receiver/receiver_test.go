@@ -103,7 +103,7 @@ func TestForgetsTheOldestFirst(t *testing.T) {
 
 func TestTakesAnotherLoopbackAddressWhereItMust(t *testing.T) {
 	t.Parallel()
-	r := listen(t, "198.51.100.1:0") // TEST-NET-2 (RFC 5737): no address of this machine
+	r := listen(t, "198.51.100.1:0") // TEST-NET-2 (RFC 5737): not an address of this machine
 	if !r.Address().IsLoopback() {
 		t.Errorf("listens on %v", r.Address())
 	}
@@ -113,6 +113,6 @@ func TestTakesAnotherLoopbackAddressWhereItMust(t *testing.T) {
 	}
 	defer taken.Close()
 	if _, err := Listen(t.Context(), taken.Addr().String(), time.Now); err == nil {
-		t.Error("an address that is taken was taken again")
+		t.Error("an address in use was listened on again")
 	}
 }

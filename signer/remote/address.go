@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// Address says where a signer is, and how both sides know each other.
+// Address is the address of a signer, with the certificates by which both sides authenticate.
 type Address struct {
-	// URL is unix:/path/of/socket, where the rights of the file say who may connect, or https://host:port.
+	// URL is unix:/path/of/socket, where the file's permissions decide who may connect, or https://host:port.
 	URL string
 	// CA, Cert and Key are PEM files for https: the authority that signed the other side's certificate, and this side's
 	// own. Both sides must have one.
@@ -24,11 +24,11 @@ type Address struct {
 
 const unixScheme = "unix:"
 
-// Check reports what is wrong with the address; it reads no file.
+// Check returns what is wrong with the address; it reads no file.
 func (a Address) Check() error {
 	if path, unix := strings.CutPrefix(a.URL, unixScheme); unix {
 		if path == "" || a.CA+a.Cert+a.Key != "" {
-			return errors.New("a socket is unix:/path, without certificates")
+			return errors.New("a socket is unix:/path and has no certificates")
 		}
 		return nil
 	}
@@ -37,7 +37,7 @@ func (a Address) Check() error {
 		return errors.New("a signer's address is unix:/path or https://host:port")
 	}
 	if a.CA == "" || a.Cert == "" || a.Key == "" {
-		return errors.New("https needs ca, cert and key: both sides show a certificate")
+		return errors.New("https needs ca, cert and key: both sides authenticate with a certificate")
 	}
 	return nil
 }
@@ -50,8 +50,8 @@ func (a Address) host() string {
 	return u.Host
 }
 
-// Listen opens the address for a signer. A socket is made with rights for its owner and group, over one that nobody
-// listens on any more; whatever else stands at its path is left alone and is an error.
+// Listen opens the address for a signer. A socket is created with permissions for its owner and group, and replaces a
+// socket that nobody listens on; any other file at its path is left unchanged and is an error.
 func (a Address) Listen(ctx context.Context) (net.Listener, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -73,14 +73,14 @@ func (a Address) Listen(ctx context.Context) (net.Listener, error) {
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return nil, fmt.Errorf("%s is no socket: it is left alone", path)
+		return nil, fmt.Errorf("%s is not a socket and is left unchanged", path)
 	}
 	if err == nil {
 		if other, err := (&net.Dialer{}).DialContext(ctx, "unix", path); err == nil {
-			return nil, errors.Join(fmt.Errorf("a signer listens on %s already", path), other.Close())
+			return nil, errors.Join(fmt.Errorf("another signer listens on %s", path), other.Close())
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("remove the socket of a signer that has ended: %w", err)
+			return nil, fmt.Errorf("remove the stale socket: %w", err)
 		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
@@ -88,12 +88,12 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen for the service: %w", err)
 	}
 	if err := os.Chmod(path, 0o660); err != nil {
-		return nil, errors.Join(fmt.Errorf("set the rights of the socket: %w", err), listener.Close())
+		return nil, errors.Join(fmt.Errorf("set the permissions of the socket: %w", err), listener.Close())
 	}
 	return listener, nil
 }
 
-// dial returns what connects to the signer.
+// dial returns the function that connects to the signer.
 func (a Address) dial() (func(ctx context.Context, _, _ string) (net.Conn, error), error) {
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a Address) dial() (func(ctx context.Context, _, _ string) (net.Conn, error
 	}, nil
 }
 
-// tls reads the certificates. Either side accepts only what the authority signed.
+// tls reads the certificates. Each side accepts only certificates of the authority.
 func (a Address) tls() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a Address) tls() (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate", a.CA)
+		return nil, fmt.Errorf("%s contains no certificate", a.CA)
 	}
 	name, _, err := net.SplitHostPort(a.host())
 	if err != nil {

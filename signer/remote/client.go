@@ -15,15 +15,15 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// Client asks a signer in another process. It is safe for concurrent use.
+// Client sends requests to a remote signer. It is safe for concurrent use.
 type Client struct {
 	http *http.Client
 }
 
-// askTime bounds one question: five hundred inputs are signed in well under a second.
+// askTime bounds one request: five hundred inputs are signed in well under a second.
 const askTime = 30 * time.Second
 
-// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its
+// Dial prepares a client, which connects with its first request. The error says what is wrong with the address or its
 // files.
 func Dial(a Address) (*Client, error) {
 	dial, err := a.dial()
@@ -37,12 +37,11 @@ func Dial(a Address) (*Client, error) {
 		MaxResponseHeaderBytes: 8 << 10,
 		DisableCompression:     true,
 	}
-	refuse := func(*http.Request, []*http.Request) error { return errors.New("a signer redirects nobody") }
+	refuse := func(*http.Request, []*http.Request) error { return errors.New("a signer must not redirect") }
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
 }
 
-// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process,
-// say.
+// Over returns a client over the caller's transport, such as one to a Server's Handler in the same process.
 func Over(transport http.RoundTripper) *Client {
 	return &Client{http: &http.Client{Transport: transport}}
 }
@@ -50,16 +49,17 @@ func Over(transport http.RoundTripper) *Client {
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Hello returns what a service without the seed needs. The error is ErrUnavailable, or says that the signer speaks
-// another version.
+// Hello returns the keys that a service without the seed needs. The error is ErrUnavailable, or says that the signer
+// speaks another version.
 func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 	var a hello
 	if err := c.ask(ctx, pathHello, struct{}{}, &a); err != nil {
-		return signer.KeyExport{}, fmt.Errorf("greet the signer: %w", err)
+		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
 	if a.Version != Version {
-		return signer.KeyExport{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both",
-			a.Version, Version)
+		return signer.KeyExport{},
+			fmt.Errorf("the signer speaks version %d of the protocol, this service %d: run the same release of both",
+				a.Version, Version)
 	}
 	return a.KeyExport, nil
 }
@@ -71,17 +71,17 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 		n := min(count-len(all), maxKeys)
 		var a keysAnswer
 		if err := c.ask(ctx, pathKeys, keysQuestion{family, from + uint32(len(all)), n}, &a); err != nil {
-			return nil, fmt.Errorf("ask for public keys: %w", err)
+			return nil, fmt.Errorf("request public keys: %w", err)
 		}
 		if len(a.Keys) != n {
-			return nil, fmt.Errorf("ask for public keys: %w: %d keys for %d", ErrUnavailable, len(a.Keys), n)
+			return nil, fmt.Errorf("request public keys: %w: %d keys for %d", ErrUnavailable, len(a.Keys), n)
 		}
 		all = append(all, a.Keys...)
 	}
 	return all, nil
 }
 
-// Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
+// Sign is signer.Signer.Sign of the remote signer. The error is a *signer.RefusalError, or ErrUnavailable.
 func (c *Client) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
@@ -97,21 +97,21 @@ func (c *Client) Sign(
 		}
 	}
 	if err != nil {
-		return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)
+		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
 	}
 	return a.Signed, nil
 }
 
-// SendHalts is signer.Signer.SendHalts in the other process. The error is ErrUnavailable.
+// SendHalts is signer.Signer.SendHalts of the remote signer. The error is ErrUnavailable.
 func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	var a haltsAnswer
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
-		return 0, fmt.Errorf("tell the signer what is halted: %w", err)
+		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
 	return a.Number, nil
 }
 
-// refusedError carries a refusal out of ask.
+// refusedError returns a refusal from ask.
 type refusedError struct{ refusal }
 
 func (e refusedError) Error() string { return string(e.Reason) + ": " + e.Detail }
@@ -119,11 +119,11 @@ func (e refusedError) Error() string { return string(e.Reason) + ": " + e.Detail
 func (c *Client) ask(ctx context.Context, path string, q, a any) error {
 	text, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("write the question: %w", err)
+		return fmt.Errorf("encode the request: %w", err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://signer"+path, bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("write the question: %w", err)
+		return fmt.Errorf("encode the request: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := c.http.Do(r)
@@ -136,7 +136,7 @@ func (c *Client) ask(ctx context.Context, path string, q, a any) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case len(body) > maxAnswer:
-		return fmt.Errorf("%w: its answer is too long", ErrUnavailable)
+		return fmt.Errorf("%w: its response is too long", ErrUnavailable)
 	case answer.StatusCode == http.StatusForbidden:
 		return refusalIn(body)
 	case answer.StatusCode != http.StatusOK:

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/marks"
 )
 
-// marks answers with the marks, raised first where that is asked.
+// marks handles a request for the marks, and raises them first if asked to.
 func (s *Server) marks(w http.ResponseWriter, r *http.Request) {
 	var q marksQuestion
 	if !s.read(w, r, &q) {
@@ -30,18 +30,18 @@ func (s *Server) marks(w http.ResponseWriter, r *http.Request) {
 		a.Marks, err = marks.State{}, nil
 	}
 	if err != nil {
-		s.Log.Error("marks not kept", "error", err)
-		http.Error(w, "the marks cannot be kept", http.StatusInternalServerError)
+		s.Log.Error("marks could not be stored", "error", err)
+		http.Error(w, "the marks could not be stored", http.StatusInternalServerError)
 		return
 	}
 	s.answer(w, http.StatusOK, a)
 }
 
-// remoteMarks keeps marks with the signer.
+// remoteMarks is a keeper of marks at the signer.
 type remoteMarks struct{ client *Client }
 
-// Marks returns the marks that the signer keeps. Their errors are marks.ErrMissing and marks.ErrUnusable where the
-// signer says so, and ErrUnavailable where it does not answer.
+// Marks returns a keeper over the marks at the signer. Its errors are marks.ErrMissing and marks.ErrUnusable if the
+// signer says so, and ErrUnavailable if it does not answer.
 func (c *Client) Marks() marks.Keeper { return remoteMarks{c} }
 
 func (m remoteMarks) Load(ctx context.Context) (marks.State, error) {
@@ -62,7 +62,7 @@ func (m remoteMarks) ask(ctx context.Context, q marksQuestion) (marks.State, err
 		return marks.State{}, fmt.Errorf("ask the signer for the marks: %w", err)
 	}
 	if a.Missing {
-		return marks.State{}, fmt.Errorf("%w: the signer has none beside its seed file", marks.ErrMissing)
+		return marks.State{}, fmt.Errorf("%w: there is no file of marks beside the signer's seed file", marks.ErrMissing)
 	}
 	if a.Full {
 		return marks.State{}, fmt.Errorf("ask the signer for the marks: %w", marks.ErrFull)

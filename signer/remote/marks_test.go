@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// The marks of all replicas lie with the signer: what one raises the others read, with the journal; a missing and a
-// broken file are told apart, and a full journal loses nothing.
+// The signer keeps the marks of all replicas: each reads what the others raised, with the journal; a missing and a
+// damaged file are distinguished, and a full journal loses nothing.
 func TestTheSignerKeepsTheMarks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -50,7 +50,7 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 		t.Errorf("a journal that is full gives %v", err)
 	}
 	if read, err = one.Marks().Load(t.Context()); err != nil || len(read.Journal) != 2 || read.Signed["tron"] != 2 {
-		t.Errorf("the marks hold %d entries, %v signed, %v", len(read.Journal), read.Signed, err)
+		t.Errorf("the marks have %d entries, %v signed, %v", len(read.Journal), read.Signed, err)
 	}
 	b.must(os.WriteFile(path, []byte("{"), 0o600))
 	if _, err := one.Marks().Raise(t.Context(), marks.State{Beat: 4}); err == nil || errors.Is(err, marks.ErrMissing) {

@@ -1,11 +1,12 @@
-// Package remote runs a signer as a process of its own: the one that holds the seed is then not the one that faces
-// clients, nodes and receivers.
+// Package remote runs a signer as a separate process: the process with the seed is then not the one that faces clients,
+// nodes and webhook receivers.
 //
-// It owns the words between the two: HTTP with JSON over a Unix socket or over TLS with certificates on both sides. It
-// decides nothing: what may be signed is signer's business, on its side of the wire, with its own configuration. Its
-// invariants: nothing but public keys, the root of webhook secrets and signed transactions ever leaves the signer; a
-// refusal arrives as the *signer.RefusalError that it was; every other failure is one of transport and leaves open
-// whether anything was signed, which harms nothing, since the same draft always gives the same transaction.
+// It owns the protocol between the two: HTTP with JSON over a Unix socket, or over TLS with certificates on both sides.
+// It decides nothing: package signer decides what may be signed, on its side of the connection, with its own
+// configuration. Its invariants: nothing but public keys, the root of webhook secrets and signed transactions ever
+// leaves the signer; a refusal is returned as the *signer.RefusalError that it was; every other failure is one of
+// transport and leaves open whether anything was signed, which does no harm, because the same unsigned transaction
+// always gives the same signed transaction.
 package remote
 
 import (
@@ -18,20 +19,20 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// Version is what both sides must speak.
+// Version is the version of the protocol; both sides must have the same.
 const Version = 2
 
-// Bounds of what is sent.
+// Bounds of a message.
 const (
-	maxQuestion = 16 << 20 // bytes of an order with its draft
+	maxQuestion = 16 << 20 // bytes of a request with its unsigned transaction
 	maxAnswer   = 16 << 20
-	maxKeys     = 1000 // public keys in one answer
+	maxKeys     = 1000 // public keys in one response
 )
 
-// ErrUnavailable says that the signer did not answer, or not as one does. Ask again.
+// ErrUnavailable is returned if the signer did not answer, or not as a signer does. The request may be repeated.
 var ErrUnavailable = errors.New("the signer does not answer")
 
-// Paths of the questions.
+// Paths of the requests.
 const (
 	pathHello = "/v1/hello"
 	pathKeys  = "/v1/keys"
@@ -40,13 +41,13 @@ const (
 	pathMarks = "/v1/marks"
 )
 
-// hello is the answer to the first question.
+// hello is the response to the first request.
 type hello struct {
 	Version   int              `json:"version"`
 	KeyExport signer.KeyExport `json:"handover"`
 }
 
-// keysQuestion asks for the public keys of deposit addresses from an index on.
+// keysQuestion requests the public keys of deposit addresses from an index on.
 type keysQuestion struct {
 	Family bursar.Family `json:"family"`
 	From   uint32        `json:"from"`
@@ -67,31 +68,32 @@ type signAnswer struct {
 	Signed chain.SignedTx `json:"signed"`
 }
 
-// haltsAnswer is the number of the halts that the signer goes by.
+// haltsAnswer is the number of the halts that the signer has.
 type haltsAnswer struct {
 	Number int64 `json:"number"`
 }
 
-// marksQuestion asks for the marks; with Raise they are raised first, and with Create also begun where there are none.
+// marksQuestion requests the marks. With Raise they are raised first, and with Create also created if there are none.
 type marksQuestion struct {
 	Raise  *marks.State `json:"raise,omitempty"`
 	Create bool         `json:"create,omitempty"`
 }
 
-// marksAnswer holds the marks once they are durable, or says that there are none.
+// marksAnswer contains the marks once they are durable, or says that there are none.
 type marksAnswer struct {
 	Marks   marks.State `json:"marks"`
 	Missing bool        `json:"missing,omitempty"`
 	Full    bool        `json:"full,omitempty"`
 }
 
-// refusal is the answer of a signer that will not sign, with status 403.
+// refusal is the response of a signer that refuses to sign, with status 403.
 type refusal struct {
 	Reason signer.Reason `json:"reason"`
 	Detail string        `json:"detail"`
 }
 
-// Signer is what is served: it signs orders, unless they are halted, and knows the seed's public keys.
+// Signer is what the server serves: it signs transaction requests unless they are halted, and knows the seed's public
+// keys.
 type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)

@@ -23,7 +23,7 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// bench is a signer of one chain with an order that it signs.
+// bench is a signer of one chain with a request that it signs.
 type bench struct {
 	t        *testing.T
 	keys     *signer.Keys
@@ -69,7 +69,7 @@ func (b *bench) must(err error) {
 	}
 }
 
-// serve runs the server at an address and returns what ends it.
+// serve runs the server at an address and returns the function that ends it.
 func (b *bench) serve(a remote.Address) (stop func()) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
@@ -93,7 +93,8 @@ func (b *bench) dial(a remote.Address) *remote.Client {
 	return c
 }
 
-// socket is an address in a folder with a short name: a socket's path holds about a hundred characters.
+// socket returns an address in a folder with a short name: the path of a socket is limited to about a hundred
+// characters.
 func socket(t *testing.T) remote.Address {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bursar")
@@ -135,7 +136,7 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	}
 }
 
-func TestARefusalArrivesAsOne(t *testing.T) {
+func TestARefusalStaysARefusal(t *testing.T) {
 	t.Parallel()
 	b, at := newBench(t), socket(t)
 	stop := b.serve(at)
@@ -149,13 +150,14 @@ func TestARefusalArrivesAsOne(t *testing.T) {
 		t.Fatalf("got %v, want %v", err, want)
 	}
 	stop()
-	if log := b.log.String(); !strings.Contains(log, "spend refused") || !strings.Contains(log, "reason=unpaid") {
+	if log := b.log.String(); !strings.Contains(log, "outgoing transaction refused") ||
+		!strings.Contains(log, "reason=unpaid") {
 		t.Errorf("the log says %s", log)
 	}
 }
 
-// A signer that is away is no refusal, and is asked again when it is back.
-func TestASignerThatIsAwayIsWaitedFor(t *testing.T) {
+// An unreachable signer is not a refusal, and is asked again when it is back.
+func TestAnUnreachableSignerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	b, at := newBench(t), socket(t)
 	c := b.dial(at)
@@ -170,14 +172,14 @@ func TestASignerThatIsAwayIsWaitedFor(t *testing.T) {
 		stop()
 	}
 	if _, err := c.Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
-		t.Errorf("greeting nobody gives %v", err)
+		t.Errorf("connecting to nothing gives %v", err)
 	}
 	if _, err := c.Publics(t.Context(), signer.FamilySolana, 0, 1); !errors.Is(err, remote.ErrUnavailable) {
-		t.Errorf("asking nobody for keys gives %v", err)
+		t.Errorf("requesting keys from nothing gives %v", err)
 	}
 }
 
-func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
+func TestResponsesAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]http.HandlerFunc{
 		"nothing":    func(http.ResponseWriter, *http.Request) {},
@@ -210,7 +212,7 @@ func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreReadStrictly(t *testing.T) {
+func TestRequestsAreParsedStrictly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for name, q := range map[string]struct {
@@ -262,17 +264,17 @@ func TestSockets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("the socket is %v, %v", info, err)
 	}
-	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "listens on "+path+" already") {
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "another signer listens on "+path) {
 		t.Errorf("a second signer: %v", err)
 	}
 	stop()
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	b.must(err)
-	left.SetUnlinkOnClose(false) // as one that was killed leaves it
+	left.SetUnlinkOnClose(false) // as a killed signer leaves it
 	b.must(left.Close())
 	b.serve(at)()
 	b.must(os.WriteFile(path, []byte("precious"), 0o600))
-	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("over a file: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {

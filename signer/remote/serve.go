@@ -17,20 +17,20 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// Server answers one service, or several replicas of it.
+// Server serves one service, or several replicas of it.
 type Server struct {
 	Signer    Signer
 	KeyExport signer.KeyExport
-	Marks     marks.Keeper // what the services' databases must not forget; nil: nothing is kept
+	Marks     marks.Keeper // marks outside the services' databases; nil: none are kept
 	Log       *slog.Logger // one line for every signature and every refusal
 
-	halted atomic.Int64 // the number that was told last
+	halted atomic.Int64 // the number of the halts received last
 }
 
-// stopTime is how long questions under way may take once the server shall end.
+// stopTime is how long requests in progress may take once the server shuts down.
 const stopTime = 10 * time.Second
 
-// Run serves until ctx ends, then finishes what is under way.
+// Run serves until ctx ends, then finishes requests in progress.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s.Handler(),
@@ -54,7 +54,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// Handler returns the answers alone.
+// Handler returns the HTTP handler alone.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
@@ -75,7 +75,7 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q.Count < 1 || q.Count > maxKeys {
-		http.Error(w, fmt.Sprintf("from 1 to %d keys are given at once", maxKeys), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("count must be between 1 and %d", maxKeys), http.StatusBadRequest)
 		return
 	}
 	a := keysAnswer{Keys: make([]chain.PublicKey, q.Count)}
@@ -90,7 +90,7 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, a)
 }
 
-// halts takes what is halted, and logs it where it is something else than before.
+// halts receives the halts, and logs them if they changed.
 func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 	var q signer.Halts
 	if !s.read(w, r, &q) {
@@ -98,12 +98,12 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 	}
 	known, err := s.Signer.SendHalts(r.Context(), q)
 	if err != nil {
-		s.Log.Error("halts not taken", "error", err)
-		http.Error(w, "it was not taken", http.StatusInternalServerError)
+		s.Log.Error("halts could not be applied", "error", err)
+		http.Error(w, "the halts could not be applied", http.StatusInternalServerError)
 		return
 	}
 	if before := s.halted.Swap(q.Number); before != q.Number {
-		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
+		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
 	s.answer(w, http.StatusOK, haltsAnswer{known})
@@ -118,32 +118,34 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
-		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason,
+		s.Log.Warn("outgoing transaction refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason",
+			refused.Reason,
 			"detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
-		s.Log.Error("spend not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
-		http.Error(w, "it was not signed", http.StatusInternalServerError)
+		s.Log.Error("outgoing transaction not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
+		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID,
+		s.Log.Info("outgoing transaction signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash",
+			signed.TxID,
 			"payments", len(q.Order.Payments))
 		s.answer(w, http.StatusOK, signAnswer{signed})
 	}
 }
 
-// read decodes one question, whole and nothing behind it.
+// read decodes one request and refuses trailing data.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, q any) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(q)
 	if err == nil {
 		if _, behind := decoder.Token(); !errors.Is(behind, io.EOF) {
-			err = errors.New("something follows the question")
+			err = errors.New("data follows the request")
 		}
 	}
 	if err != nil {
-		s.Log.Warn("question not understood", "path", r.URL.Path, "error", err)
-		http.Error(w, "the question is not understood", http.StatusBadRequest)
+		s.Log.Warn("request not understood", "path", r.URL.Path, "error", err)
+		http.Error(w, "the request is not understood", http.StatusBadRequest)
 	}
 	return err == nil
 }
@@ -151,11 +153,11 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, q any) bool {
 func (s *Server) answer(w http.ResponseWriter, status int, a any) {
 	text, err := json.Marshal(a)
 	if err != nil {
-		s.Log.Error("answer not written", "error", err)
-		http.Error(w, "it cannot be told", http.StatusInternalServerError)
+		s.Log.Error("response not encoded", "error", err)
+		http.Error(w, "the response could not be encoded", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a service that is gone asks again
+	_, _ = w.Write(text) // a service that disconnected repeats its request
 }

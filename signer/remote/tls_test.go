@@ -33,7 +33,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue makes a certificate for 127.0.0.1, its own where there is no authority yet.
+// issue issues a certificate for 127.0.0.1, self-signed if there is no authority yet.
 func (a *authority) issue(name string, by *authority) (*x509.Certificate, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -75,7 +75,7 @@ func (a *authority) address(url, name string) remote.Address {
 		Key: filepath.Join(a.folder, name+".key")}
 }
 
-// freePort is a port that nobody listens on for now.
+// freePort returns a port that is free for now.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,8 +86,8 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Over a network each side shows a certificate of the same authority, or nothing is said.
-func TestBothSidesShowACertificate(t *testing.T) {
+// Over a network both sides must present a certificate of the same authority.
+func TestBothSidesPresentACertificate(t *testing.T) {
 	t.Parallel()
 	b, ours, theirs := newBench(t), newAuthority(t), newAuthority(t)
 	ours.issue("signer", ours)

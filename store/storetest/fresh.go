@@ -31,8 +31,8 @@ func SQLite(t testing.TB) string {
 // EmptySQLite returns the URL of a database file that is not there yet, in a folder that the test's end removes.
 func EmptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "bursar.db") }
 
-// migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer than most
-// of them do. Who starts many processes of one version's tests names a folder where they share it.
+// migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer
+// than most of them do. Who starts many processes of one version's tests names a folder where they share it.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	shared := os.Getenv("BURSAR_TEST_IMAGES")
 	if shared == "" {
@@ -67,8 +67,8 @@ func migrateFile() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// Postgres returns the URL of a new database of today's schema, on a server that this process starts once and that ends with
-// it.
+// Postgres returns the URL of a new database of today's schema, on a server that this process starts once and that
+// ends with it.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if err := migratedPostgres(); err != nil {

@@ -71,8 +71,8 @@ var server struct {
 	next atomic.Int64 // number of the database made last
 }
 
-// Main runs a package's tests, stops the server that they started, and does what else is to be done after them. Call it from
-// TestMain.
+// Main runs a package's tests, stops the server that they started, and does what else is to be done after them. Call
+// it from TestMain.
 func Main(m *testing.M, after ...func()) {
 	code := m.Run()
 	for _, do := range after {
@@ -88,8 +88,8 @@ func databaseURL(dir, name string) string { return "postgres://bursar@/" + name 
 
 const install = "this test needs PostgreSQL: run go run ./test -install postgresql, or leave such tests out with -short"
 
-// startServer makes a cluster in a temporary folder and starts it there, listening on a socket only. PostgreSQL refuses to
-// run as root, so root runs it as another user.
+// startServer makes a cluster in a temporary folder and starts it there, listening on a socket only. PostgreSQL
+// refuses to run as root, so root runs it as another user.
 func startServer() (dir string, stop func(), err error) {
 	bin, err := findServer()
 	if err != nil {
@@ -103,13 +103,15 @@ func startServer() (dir string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D", filepath.Join(dir, "data"))
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8",
+		"--locale=C", "--no-sync", "-D", filepath.Join(dir, "data"))
 	initdb.SysProcAttr, initdb.Dir = attr, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	// The shell ends the server when its own input closes: that is, when this process ends in whatever way.
-	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=128MB >"$2/log" 2>&1 & pid=$!
+	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 \
+		-c shared_buffers=128MB >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid; rm -rf "$2/data" "$2/log"`
 	command := exec.Command("/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
 	command.SysProcAttr, command.Dir = attr, dir

@@ -12,8 +12,20 @@ func arrivals(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := newWallets(t, db, account, "BTC", 1)[0]
 	arrive := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
-		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{ID: bursar.ID{id}, Purpose: bursar.ForWallet, AccountID: account, Currency: "BTC", Chain: bursar.Bitcoin,
-			TxID: "t", Output: 1, Address: w.Address, Amount: bursar.Units(units), Height: height, BlockHash: hash, SeenAt: db.Now()}}
+		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{
+			ID:        bursar.ID{id},
+			Purpose:   bursar.ForWallet,
+			AccountID: account,
+			Currency:  "BTC",
+			Chain:     bursar.Bitcoin,
+			TxID:      "t",
+			Output:    1,
+			Address:   w.Address,
+			Amount:    bursar.Units(units),
+			Height:    height,
+			BlockHash: hash,
+			SeenAt:    db.Now(),
+		}}
 		do(t, db, func(tx *store.Tx) (err error) {
 			got, written, err = tx.Deposits().Record(ctx, a)
 			return err
@@ -41,32 +53,60 @@ func arrivals(t *testing.T, db *store.DB) {
 		t.Fatalf("its return gave %v, %v", id, written)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.CurrencyCode{"LTC", "BTC"}, Final: 8, Latest: 20, Recorded: 20, Limit: 10}
+		query := store.FinalDeposits{
+			Chain:      bursar.Bitcoin,
+			Currencies: []bursar.CurrencyCode{"LTC", "BTC"},
+			Final:      8,
+			Latest:     20,
+			Recorded:   20,
+			Limit:      10,
+		}
 		early, _ := tx.Deposits().Final(ctx, query)
 		query.Final = 9
 		due, err := tx.Deposits().Final(ctx, query)
-		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" || due[0].WalletID != w.ID {
+		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" ||
+			due[0].WalletID != w.ID {
 			t.Errorf("final too early %d, due %+v", len(early), due)
 		}
 		return err
 	})
 }
 
+// needy records a deposit in block 10 that wants so many confirmations and opinions.
+func needy(t *testing.T, db *store.DB, n byte, code bursar.CurrencyCode, required uint32, opinions int) {
+	t.Helper()
+	do(t, db, func(tx *store.Tx) error {
+		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{
+			ID:        bursar.ID{7, n},
+			Purpose:   bursar.ForCapital,
+			Currency:  code,
+			Chain:     bursar.Bitcoin,
+			TxID:      string(rune('a' + n)),
+			Address:   bursar.Address{Base: "hot"},
+			Amount:    bursar.Units(5),
+			Height:    10,
+			BlockHash: "h",
+			Required:  required,
+			SeenAt:    tx.Now(),
+		}})
+		return err
+	})
+}
+
 // Deposits of a currency that is not asked for, that want more confirmations or a second opinion fill no page.
 func heldBack(t *testing.T, db *store.DB) {
-	arrive := func(n byte, code bursar.CurrencyCode, required uint32, opinions int) {
-		do(t, db, func(tx *store.Tx) error {
-			_, _, err := tx.Deposits().Record(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{ID: bursar.ID{7, n}, Purpose: bursar.ForCapital, Currency: code,
-				Chain: bursar.Bitcoin, TxID: string(rune('a' + n)), Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(5), Height: 10, BlockHash: "h",
-				Required: required, SeenAt: tx.Now()}})
-			return err
-		})
+	needy(t, db, 0, "GONE", 0, 0)
+	needy(t, db, 1, "BTC", 30, 0)
+	needy(t, db, 2, "BTC", 0, 2)
+	needy(t, db, 3, "BTC", 6, 0)
+	query := store.FinalDeposits{
+		Chain:      bursar.Bitcoin,
+		Currencies: []bursar.CurrencyCode{"BTC"},
+		Final:      10,
+		Latest:     100,
+		Recorded:   14,
+		Limit:      1,
 	}
-	arrive(0, "GONE", 0, 0)
-	arrive(1, "BTC", 30, 0)
-	arrive(2, "BTC", 0, 2)
-	arrive(3, "BTC", 6, 0)
-	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.CurrencyCode{"BTC"}, Final: 10, Latest: 100, Recorded: 14, Limit: 1}
 	due := func() (list []bursar.Deposit) {
 		do(t, db, func(tx *store.Tx) (err error) {
 			list, err = tx.Deposits().Final(ctx, query)
@@ -89,21 +129,21 @@ func heldBack(t *testing.T, db *store.DB) {
 		})
 		return n
 	}
-	utxo := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
-	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo) })
+	c := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
+	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	if n := spendable(); n != 0 {
-		t.Errorf("%d coins can be spent that wait for a second opinion", n)
+		t.Errorf("%d UTXOs can be spent that wait for a second opinion", n)
 	}
 	hearsOthers(t, db, query)
 	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 2}) {
 		t.Errorf("after the second opinion due: %+v", list)
 	} else if n := spendable(); n != 1 {
-		t.Errorf("%d coins can be spent after it", n)
+		t.Errorf("%d UTXOs can be spent after it", n)
 	} else {
 		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().DropOf(ctx, list[0]) })
 	}
 	if n := spendable(); n != 0 {
-		t.Errorf("%d coins can be spent of what was refuted", n)
+		t.Errorf("%d UTXOs can be spent of what was refuted", n)
 	}
 	unfinished(t, db)
 }

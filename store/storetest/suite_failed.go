@@ -10,10 +10,15 @@ import (
 // passedOver has one statement fail in the midst of a transaction whose author forgets to look at the error.
 func passedOver(t *testing.T, db *store.DB) {
 	err := db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "before"}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{
+			Scope:  store.HaltAll,
+			Kind:   store.HaltByOperator,
+			Reason: "before",
+		}); err != nil {
 			return err
 		}
-		_ = tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: 1, AccountID: bursar.ID{9}, Currency: "BTC"}}) // there is no such account
+		// there is no such account
+		_ = tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: 1, AccountID: bursar.ID{9}, Currency: "BTC"}})
 		return nil
 	})
 	if err == nil {

@@ -22,7 +22,9 @@ func fees(t *testing.T, db *store.DB) {
 	}
 	do(t, db, func(tx *store.Tx) error {
 		for i, r := range set {
-			if err := tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.AccountID, Currency: r.Currency, Kind: r.Kind, Fee: bursar.Fee{Millionths: 1}}); err != nil {
+			before := r
+			before.Fee = bursar.Fee{Millionths: 1}
+			if err := tx.FeeRules().Set(ctx, before); err != nil {
 				return err
 			}
 			set[i].SetAt = tx.Now()

@@ -8,13 +8,13 @@ import (
 )
 
 func halts(t *testing.T, db *store.DB) {
-	bitcoin, coin := store.HaltChain(bursar.Bitcoin), store.HaltCurrency("BTC")
+	bitcoin, currency := store.HaltChain(bursar.Bitcoin), store.HaltCurrency("BTC")
 	put := func(h store.Halt) { do(t, db, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }) }
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "drill", Actor: "ann"})
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "another word", Actor: "bob"})
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByExternalSpend, Ref: "aa", Reason: "aa spends from us"})
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByExternalSpend, Ref: "bb", Reason: "bb spends from us"})
-	put(store.Halt{Scope: coin, Kind: store.HaltByOperator, Reason: "short"})
+	put(store.Halt{Scope: currency, Kind: store.HaltByOperator, Reason: "short"})
 	of := func(scopes ...store.HaltScope) (list []store.Halt) {
 		do(t, db, func(tx *store.Tx) (err error) {
 			list, err = tx.Halts().Of(ctx, scopes...)
@@ -25,7 +25,7 @@ func halts(t *testing.T, db *store.DB) {
 	if list := of(bitcoin); len(list) != 3 || list[0].Reason != "drill" || list[0].Actor != "ann" || list[0].At.IsZero() {
 		t.Fatalf("bitcoin is halted by %+v", list)
 	}
-	if list := of(store.HaltAll, bitcoin, coin); len(list) != 4 || list[3].Scope != coin {
+	if list := of(store.HaltAll, bitcoin, currency); len(list) != 4 || list[3].Scope != currency {
 		t.Fatalf("three scopes are halted by %+v", list)
 	}
 	resume := func(scope store.HaltScope, kind store.HaltKind, ref string, want int64) {
@@ -40,7 +40,7 @@ func halts(t *testing.T, db *store.DB) {
 	resume(bitcoin, store.HaltByExternalSpend, "aa", 1)
 	resume(bitcoin, store.HaltByBooks, "", 0)
 	resume(bitcoin, store.HaltByExternalSpend, "", 1)
-	if list := of(bitcoin, coin); len(list) != 2 || list[0].Kind != store.HaltByOperator {
+	if list := of(bitcoin, currency); len(list) != 2 || list[0].Kind != store.HaltByOperator {
 		t.Fatalf("left are %+v", list)
 	}
 	do(t, db, func(tx *store.Tx) error {

@@ -12,20 +12,20 @@ import (
 // lostBench is an outgoing transaction over some UTXOs, with other outgoing transactions beside it.
 type lostBench struct {
 	*testing.T
-	db    *store.DB
-	spend bursar.OutgoingTx
+	db       *store.DB
+	outgoing bursar.OutgoingTx
 
 	parent, void bursar.OutgoingTx
 }
 
 func outpoint(tx string) string { return strings.Repeat(tx, 64)[:64] + ":0" }
 
-func txOf(claim string) string { return claim[:64] }
+func txOf(output string) string { return output[:64] }
 
 func (b *lostBench) want(final uint64, why string, want ...string) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) error {
-		got, err := tx.Reservations().Lost(ctx, b.spend.ID, final)
+		got, err := tx.Reservations().Lost(ctx, b.outgoing.ID, final)
 		if err == nil && !slices.Equal(got, want) {
 			b.Errorf("%s, up to block %d: lost are %v, want %v", why, final, got, want)
 		}
@@ -37,7 +37,14 @@ func (b *lostBench) want(final uint64, why string, want ...string) {
 func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) (err error) {
-		p = bursar.OutgoingTx{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+		p = bursar.OutgoingTx{
+			ID:       bursar.ID{n},
+			Chain:    bursar.Bitcoin,
+			Kind:     "withdrawal",
+			Currency: "BTC",
+			Base:     "hot",
+			Order:    []byte("{}"),
+		}
 		if _, err = tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
@@ -75,19 +82,19 @@ var used, change, vanished, moved = outpoint("a"), outpoint("c"), outpoint("d"),
 func (b *lostBench) reserve() {
 	t, db := b.T, b.db
 	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
-	b.spend = b.make(1, txOf(outpoint("1")))
+	b.outgoing = b.make(1, txOf(outpoint("1")))
 	b.parent, b.void = b.make(2, txOf(change)), b.make(3, txOf(outpoint("3")))
 	do(t, db, func(tx *store.Tx) error {
-		for _, claim := range []string{used, change, vanished, moved} {
-			c := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(5), Height: 10}
-			if claim == change {
+		for _, output := range []string{used, change, vanished, moved} {
+			c := store.Coin{Claim: output, Base: "hot", Amount: bursar.Units(5), Height: 10}
+			if output == change {
 				c.Height, c.MadeBy = 0, b.parent.ID
 			}
 			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, c); err != nil {
 				return err
 			}
 		}
-		return tx.Reservations().Reserve(ctx, b.spend, []string{used, change, vanished, moved})
+		return tx.Reservations().Reserve(ctx, b.outgoing, []string{used, change, vanished, moved})
 	})
 	b.want(100, "while nothing happened")
 }
@@ -138,7 +145,7 @@ func (b *lostBench) vanished() {
 
 func (b *lostBench) madeVoid() {
 	b.record(func(tx *store.Tx) error {
-		return tx.Reservations().Move(ctx, bursar.Bitcoin, b.spend.ID, b.void.ID, []string{moved})
+		return tx.Reservations().Move(ctx, bursar.Bitcoin, b.outgoing.ID, b.void.ID, []string{moved})
 	})
 	b.want(100, "what is to make it void is not final")
 	b.final(b.void, txOf(outpoint("3")), 40)

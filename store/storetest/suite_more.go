@@ -15,8 +15,15 @@ func deliveries(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	for n := range byte(30) {
 		do(t, db, func(tx *store.Tx) error {
-			return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{6, n}, AccountID: account, Kind: bursar.EventDeposit, Subject: bursar.ID{1}, URL: "https://r.example",
-				Body: []byte("{}"), CreatedAt: tx.Now()})
+			return tx.Events().Insert(ctx, bursar.Event{
+				ID:        bursar.ID{6, n},
+				AccountID: account,
+				Kind:      bursar.EventDeposit,
+				Subject:   bursar.ID{1},
+				URL:       "https://r.example",
+				Body:      []byte("{}"),
+				CreatedAt: tx.Now(),
+			})
 		})
 	}
 	var group sync.WaitGroup
@@ -37,32 +44,57 @@ func deliveries(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if taken.Load() != 30 {
-		t.Fatalf("30 deliveries were claimed %d times", taken.Load())
+		t.Fatalf("30 deliveries were leased %d times", taken.Load())
 	}
+	attempted(t, db, account)
+	redelivered(t, db, account)
+}
+
+// attempted records what came of the newest two deliveries of deliveries: one was delivered, and one failed.
+func attempted(t *testing.T, db *store.DB, account bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
 		list, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 2})
 		if err != nil || len(list) != 2 || list[0].Attempts != 1 {
 			t.Fatalf("deliveries: %+v, %v", list, err)
 		}
 		return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{
-			{Event: list[0].Number, Claim: 1, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second}},
-			{Event: list[1].Number, Claim: 1, Status: store.DeliveryPending, NextAt: tx.Now(), Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"}},
+			{
+				Event:   list[0].Number,
+				Claim:   1,
+				Status:  store.DeliveryDelivered,
+				Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second},
+			},
+			{
+				Event:   list[1].Number,
+				Claim:   1,
+				Status:  store.DeliveryPending,
+				NextAt:  tx.Now(),
+				Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"},
+			},
 		})
 	})
+}
+
+// redelivered looks at the delivery that failed, sends all again, and disables their URL.
+func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
 		late := store.Outcome{Event: 2, Claim: 0, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 9}}
 		if err := tx.Deliveries().RecordAttempts(ctx, []store.Outcome{late}); err != nil {
 			return err
 		}
 		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-		if len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
-			t.Errorf("due again: %+v", due)
+		if err != nil || len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
+			t.Fatalf("due again: %+v, %v", due, err)
 		}
 		tries, _ := tx.Deliveries().Attempts(ctx, due[0].Number)
 		if len(tries) != 1 || tries[0].Error != "no" {
 			t.Errorf("attempts: %+v", tries)
 		}
-		n, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: account, Since: tx.Now().Add(-time.Hour), Limit: 100})
+		n, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{
+			Account: account,
+			Since:   tx.Now().Add(-time.Hour),
+			Limit:   100,
+		})
 		if n != 30 || last != 30 || err != nil {
 			t.Errorf("%d redelivered up to %d, %v", n, last, err)
 		}
@@ -129,7 +161,15 @@ func idempotency(t *testing.T, db *store.DB) {
 
 func statuses(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
-	w := bursar.Withdrawal{ID: bursar.ID{7}, AccountID: account, Currency: "BTC", Amount: bursar.Units(5), Address: bursar.Address{Base: "x"}, Status: bursar.WithdrawalQueued, CreatedAt: db.Now()}
+	w := bursar.Withdrawal{
+		ID:        bursar.ID{7},
+		AccountID: account,
+		Currency:  "BTC",
+		Amount:    bursar.Units(5),
+		Address:   bursar.Address{Base: "x"},
+		Status:    bursar.WithdrawalQueued,
+		CreatedAt: db.Now(),
+	}
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w); err != nil {
 			return err
@@ -148,7 +188,8 @@ func statuses(t *testing.T, db *store.DB) {
 		}
 		return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalCancelled)
 	})
-	err := db.Do(ctx, func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalSigned) }) // read before it was cancelled
+	// read before it was cancelled
+	err := db.Do(ctx, func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalSigned) })
 	if err == nil {
 		t.Error("a stale status was overwritten")
 	}

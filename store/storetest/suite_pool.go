@@ -79,7 +79,8 @@ func pool(t *testing.T, db *store.DB) {
 	wantPool(t, db, 15, 6)
 }
 
-// poolOfTwo has two processes fill one pool and trim it while indexes are taken, with nothing but the database between them.
+// poolOfTwo has two processes fill one pool and trim it while indexes are taken, with nothing but the database
+// between them.
 func poolOfTwo(t *testing.T, db *store.DB) {
 	const chunks, size = 20, 100
 	var group sync.WaitGroup

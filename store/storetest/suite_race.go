@@ -22,7 +22,14 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		for i := range ids {
 			ids[i] = bursar.ID{1, byte(i)}
-			w := bursar.Withdrawal{ID: ids[i], AccountID: account, Currency: "BTC", Amount: bursar.Units(1), Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
+			w := bursar.Withdrawal{
+				ID:        ids[i],
+				AccountID: account,
+				Currency:  "BTC",
+				Amount:    bursar.Units(1),
+				Status:    bursar.WithdrawalQueued,
+				CreatedAt: tx.Now(),
+			}
 			if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w); err != nil {
 				return err
 			}
@@ -83,8 +90,20 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 
 // arrival records a confirmed deposit on a chain.
 func arrival(t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id bursar.ChainID, n byte) bursar.ID {
-	d := bursar.Deposit{ID: bursar.ID{3, n}, Purpose: bursar.ForWallet, AccountID: account, WalletID: w.ID, Currency: "BTC", Chain: id,
-		TxID: fmt.Sprint("tx", n), Address: w.Address, Amount: bursar.Units(5), Height: 9, BlockHash: "h", SeenAt: db.Now()}
+	d := bursar.Deposit{
+		ID:        bursar.ID{3, n},
+		Purpose:   bursar.ForWallet,
+		AccountID: account,
+		WalletID:  w.ID,
+		Currency:  "BTC",
+		Chain:     id,
+		TxID:      fmt.Sprint("tx", n),
+		Address:   w.Address,
+		Amount:    bursar.Units(5),
+		Height:    9,
+		BlockHash: "h",
+		SeenAt:    db.Now(),
+	}
 	do(t, db, func(tx *store.Tx) error {
 		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
 		if err != nil {
@@ -134,7 +153,11 @@ func freezes(t *testing.T, db *store.DB) {
 
 func leave(t *testing.T, db *store.DB, account, id bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{
+			Scope:  store.HaltAccount(account),
+			Kind:   store.HaltByReversal,
+			Reason: bursar.FrozenByReversal,
+		}); err != nil {
 			return err
 		}
 		d, err := tx.Deposits().ByID(ctx, id)
@@ -168,7 +191,13 @@ func paidOnce(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := newWallets(t, db, account, "BTC", 1)[0]
 	do(t, db, func(tx *store.Tx) error {
-		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account, Minimum: bursar.Units(1), Expires: tx.Now()})
+		return tx.Charges().Insert(ctx, bursar.Charge{
+			Number:    w.Number,
+			ID:        w.ID,
+			AccountID: account,
+			Minimum:   bursar.Units(1),
+			Expires:   tx.Now(),
+		})
 	})
 	var group sync.WaitGroup
 	var paid atomic.Int64

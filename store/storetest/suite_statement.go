@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// statements holds what is listed of the books, by every filter and in pages of every size and direction, against a filter
-// over all lines in Go.
+// statements holds what is listed of the books, by every filter and in pages of every size and direction, against a
+// filter over all lines in Go.
 func statements(t *testing.T, db *store.DB) {
 	begun := db.Now().Truncate(time.Second)
 	posted := someEntries(begun)
@@ -25,16 +25,22 @@ func statements(t *testing.T, db *store.DB) {
 	}
 	one := []ledger.Account{ledger.Available(bursar.ID{1}), ledger.Held(bursar.ID{1})}
 	for name, q := range map[string]store.LineQuery{
-		"everything":        {},
-		"two accounts":      {Accounts: one},
-		"the operator's":    {Accounts: []ledger.Account{ledger.Custody}},
-		"nobody's":          {Accounts: []ledger.Account{ledger.Available(bursar.ID{9})}},
-		"a currency":        {Accounts: one, Asset: "ETH"},
-		"a kind":            {Accounts: one, Kind: ledger.KindDeposit},
-		"since":             {Accounts: one, Since: begun.Add(30 * time.Hour)},
-		"until":             {Accounts: one, Until: begun.Add(30 * time.Hour)},
-		"a period":          {Since: begun.Add(10*time.Hour + time.Microsecond), Until: begun.Add(40 * time.Hour)},
-		"all at once":       {Accounts: one, Asset: "BTC", Kind: ledger.KindWithdrawalHeld, Since: begun.Add(5 * time.Hour), Until: begun.Add(50 * time.Hour)},
+		"everything":     {},
+		"two accounts":   {Accounts: one},
+		"the operator's": {Accounts: []ledger.Account{ledger.Custody}},
+		"nobody's":       {Accounts: []ledger.Account{ledger.Available(bursar.ID{9})}},
+		"a currency":     {Accounts: one, Asset: "ETH"},
+		"a kind":         {Accounts: one, Kind: ledger.KindDeposit},
+		"since":          {Accounts: one, Since: begun.Add(30 * time.Hour)},
+		"until":          {Accounts: one, Until: begun.Add(30 * time.Hour)},
+		"a period":       {Since: begun.Add(10*time.Hour + time.Microsecond), Until: begun.Add(40 * time.Hour)},
+		"all at once": {
+			Accounts: one,
+			Asset:    "BTC",
+			Kind:     ledger.KindWithdrawalHeld,
+			Since:    begun.Add(5 * time.Hour),
+			Until:    begun.Add(50 * time.Hour),
+		},
 		"before everything": {Until: begun.Add(-time.Hour)},
 		"after everything":  {Since: begun.Add(1000 * time.Hour)},
 	} {
@@ -67,9 +73,16 @@ func someEntries(begun time.Time) []ledger.Entry {
 		w := bursar.Withdrawal{ID: id, AccountID: customer, Currency: code, Amount: bursar.Units(5), Fee: bursar.Units(2)}
 		switch {
 		case n < 12 || n%4 == 0:
-			entries = append(entries, ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: customer, Currency: code, Amount: bursar.Units(1000), Fee: bursar.Units(uint64(n % 2))}, at))
+			entries = append(entries, ledger.DepositCredited(bursar.Deposit{
+				ID:        id,
+				AccountID: customer,
+				Currency:  code,
+				Amount:    bursar.Units(1000),
+				Fee:       bursar.Units(uint64(n % 2)),
+			}, at))
 		case n%4 == 1:
-			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.InternalTransfer(w, bursar.ID{byte(1 + (n+1)%3)}, bursar.Units(1), at.Add(-time.Second)))
+			entries = append(entries, ledger.WithdrawalHeld(w, at),
+				ledger.InternalTransfer(w, bursar.ID{byte(1 + (n+1)%3)}, bursar.Units(1), at.Add(-time.Second)))
 		default:
 			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at))
 		}
@@ -131,7 +144,8 @@ func reversed(lines []store.Line) []store.Line {
 	return lines
 }
 
-// transfers holds that a deposit of a transfer within the service is found by the withdrawal that made it, by its owner only.
+// transfers holds that a deposit of a transfer within the service is found by the withdrawal that made it, by its
+// owner only.
 func transfers(t *testing.T, db *store.DB) {
 	one, two := newAccount(t, db, 1), newAccount(t, db, 2)
 	w := newWallets(t, db, one, "BTC", 1)[0]
@@ -139,14 +153,26 @@ func transfers(t *testing.T, db *store.DB) {
 	for n := range byte(3) {
 		from := bursar.ID{7, n}
 		chains[from] = "bitcoin"
-		d := bursar.Deposit{ID: bursar.ID{8, n}, Purpose: bursar.ForWallet, AccountID: one, WalletID: w.ID, Currency: "BTC", Chain: "bitcoin", TxID: bursar.TransferHash(from),
-			Address: w.Address, Amount: bursar.Units(1)}
+		d := bursar.Deposit{
+			ID:        bursar.ID{8, n},
+			Purpose:   bursar.ForWallet,
+			AccountID: one,
+			WalletID:  w.ID,
+			Currency:  "BTC",
+			Chain:     "bitcoin",
+			TxID:      bursar.TransferHash(from),
+			Address:   w.Address,
+			Amount:    bursar.Units(1),
+		}
 		do(t, db, func(tx *store.Tx) error {
 			return tx.Deposits().InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
 		})
 	}
 	chains[bursar.ID{7, 99}], chains[bursar.ID{7, 2}] = "bitcoin", "ethereum"
-	for account, want := range map[bursar.ID]string{one: fmt.Sprint(map[bursar.ID]bursar.ID{{7, 0}: {8, 0}, {7, 1}: {8, 1}}), two: "map[]"} {
+	for account, want := range map[bursar.ID]string{
+		one: fmt.Sprint(map[bursar.ID]bursar.ID{{7, 0}: {8, 0}, {7, 1}: {8, 1}}),
+		two: "map[]",
+	} {
 		do(t, db, func(tx *store.Tx) error {
 			found, err := tx.Deposits().OfTransfers(ctx, account, chains)
 			if fmt.Sprint(found) != want {

@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// helpers is a file of every changed package: which mutant is active stands in the environment, and while a test is
-// watched each site that is reached leaves a mark in a file that is mapped into memory.
+// helpers is added to every changed package. The environment selects the active mutant, and while a test is watched
+// each site that is reached sets a mark in a memory-mapped file.
 const helpers = `package %s
 
 import (
@@ -70,16 +70,16 @@ func mutantAnd(n int, a bool, b func() bool) bool {
 // built is the repository with every site in it, and the test binaries made of that.
 type built struct {
 	root     string
-	work     string // folder of the overlay and the binaries
-	scratch  string // folder of the tests' own files
+	work     string // directory of the overlay and the binaries
+	scratch  string // directory of the tests' own files
 	sites    []site // those that compile
 	binaries map[string]string
-	quiet    map[string]bool // packages whose tests take noFailFile
+	quiet    map[string]bool // packages whose tests accept noFailFile
 }
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)
 
-// overlay writes the changed files and the list that tells the compiler to read them in place of the original ones.
+// overlay writes the changed files and the list that makes the compiler use them in place of the original ones.
 func (b *built) overlay() (string, error) {
 	byFile := map[string][]site{}
 	for _, s := range b.sites {
@@ -96,7 +96,7 @@ func (b *built) overlay() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("change %s: %w", file, err)
 		}
-		changed = append([]byte("//line "+file+":1\n"), changed...) // lines stay as they are: no edit adds one
+		changed = append([]byte("//line "+file+":1\n"), changed...) // line numbers stay: no edit adds a line
 		if replace[path], err = b.write(file, changed); err != nil {
 			return "", err
 		}
@@ -155,7 +155,7 @@ func (b *built) compile(ctx context.Context, packages []string, say func(string,
 			return fmt.Errorf("nothing compiles")
 		}
 	}
-	return fmt.Errorf("after %d rounds there is still something that does not compile", maxRounds)
+	return fmt.Errorf("after %d rounds there are still sites that do not compile", maxRounds)
 }
 
 func (b *built) compileOnce(ctx context.Context, overlay string, packages []string) (bad map[string]bool, err error) {
@@ -165,7 +165,7 @@ func (b *built) compileOnce(ctx context.Context, overlay string, packages []stri
 		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=all=-e", "-overlay",
 			overlay, "-o", binary, "./"+pkg)
 		cmd.Dir = b.root
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // the linker of C takes longer than all tests
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // the C linker takes longer than all tests
 		out, err := cmd.CombinedOutput()
 		if err == nil {
 			if _, err := os.Stat(binary); err == nil {

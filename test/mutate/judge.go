@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// outcome is what became of one mutant.
+// outcome is the result of one mutant.
 type outcome struct {
 	site    site
-	killer  string // the test that noticed; empty: it survived
+	killer  string // the test that killed it; empty: it survived
 	reached bool
 	skipped bool // it is in the list of survivors and was not judged again
 }
@@ -25,14 +25,14 @@ type judge struct {
 	*built
 	tests  []test
 	listed map[string]string // survivors that are not judged again
-	budget time.Duration     // of a processor, for the tests of one mutant
+	budget time.Duration     // processor time, for the tests of one mutant
 
 	mu      sync.Mutex
 	killers map[string][]string // the tests that killed mutants of a function, the latest first
 }
 
-// of activates one mutant and runs the tests that reach it until one fails: those that noticed another mutant of the
-// same function first, then the quick ones.
+// of activates one mutant and runs the tests that reach it until one fails: first those that killed another mutant of
+// the same function, then the quick ones.
 func (j *judge) of(ctx context.Context, s site) outcome {
 	o := outcome{site: s}
 	var reaching []test
@@ -55,11 +55,11 @@ func (j *judge) of(ctx context.Context, s site) outcome {
 	return o
 }
 
-// firstKillers is how many of the tests that noticed something in a function are run before all others.
+// firstKillers is how many of the tests that killed mutants of a function run before all others.
 const firstKillers = 4
 
-// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the
-// slowest out, but no histories, which come last.
+// groups orders the tests for a mutant and groups those that one process runs. If the budget is used up the slowest
+// are left out, but not the histories, which come last.
 func (j *judge) groups(s site, tests []test) [][]test {
 	known := j.known(s)
 	own := s.pkg()
@@ -97,7 +97,7 @@ func (j *judge) groups(s site, tests []test) [][]test {
 	return groups
 }
 
-// weight is what a test costs, a little less in the package that is changed.
+// weight is the cost of a test, reduced a little in the package that is changed.
 func weight(t test, own string) time.Duration {
 	if t.pkg == own {
 		return t.cost / 4
@@ -124,7 +124,7 @@ func (j *judge) known(s site) []string {
 	return slices.Clone(j.killers[s.file+":"+s.fn])
 }
 
-// remember puts a test first among those that noticed something in a function.
+// remember moves a test to the front of those that killed mutants of a function.
 func (j *judge) remember(s site, killer string) {
 	killer, _, _ = strings.Cut(killer, "/")
 	j.mu.Lock()
@@ -136,8 +136,8 @@ func (j *judge) remember(s site, killer string) {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// kill runs some tests of a package and returns which of them failed; "" when all passed. Tests run in the source's
-// order, a mutant that hangs is ended.
+// kill runs some tests of a package and returns the one that failed; "" if all passed. Tests run in the source's
+// order; a mutant that hangs is killed.
 func (j *judge) kill(ctx context.Context, s site, tests []test) string {
 	var names []string
 	var took time.Duration

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// logging knows what of a package only writes lines of its log. A line that is missing or different costs no money, so
-// what only logs is no site: no test has to notice it.
+// logging knows which code of a package only writes log lines. A missing or different log line costs no money, so
+// code that only logs is no site: no test has to notice it.
 type logging struct {
-	functions map[string]bool // functions and methods of which nothing is left without their log lines
+	functions map[string]bool // functions and methods that do nothing except logging
 }
 
-// loggingOf reads the functions of a package. A function that calls nothing but others that log only is one as well.
+// loggingOf reads the functions of a package. A function that only calls functions that only log is one as well.
 func loggingOf(files []*ast.File) logging {
 	l, byName := logging{functions: map[string]bool{}}, map[string][]*ast.FuncDecl{}
 	for _, file := range files {
@@ -34,7 +34,7 @@ func loggingOf(files []*ast.File) logging {
 	return l
 }
 
-// function reports whether a function only logs; what it puts together for that in variables of its own is part of it.
+// function reports whether a function only logs; preparing the attributes in its own variables is part of that.
 func (l logging) function(fn *ast.FuncDecl) bool {
 	if fn.Body == nil || fn.Type.Results != nil {
 		return false
@@ -49,7 +49,7 @@ func (l logging) function(fn *ast.FuncDecl) bool {
 	return logs
 }
 
-// prepares reports whether a statement does no more than to set variables, or to add to them.
+// prepares reports whether a statement only sets variables, or adds to them.
 func prepares(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -76,7 +76,7 @@ func (l logging) block(b *ast.BlockStmt) bool {
 	return true
 }
 
-// statement reports whether a statement has no effect but lines of the log.
+// statement reports whether a statement has no effect except log lines.
 func (l logging) statement(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -90,8 +90,8 @@ func (l logging) statement(s ast.Stmt) bool {
 	return false
 }
 
-// call reports whether a call only logs: a method of something named Log, a function that does no more, or a callback
-// for after the commit that does no more.
+// call reports whether a call only logs: a method of something named Log, a function that only logs, or a callback
+// for after the commit that only logs.
 func (l logging) call(c *ast.CallExpr) bool {
 	if id, is := c.Fun.(*ast.Ident); is {
 		return l.functions[id.Name]

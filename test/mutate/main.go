@@ -1,19 +1,19 @@
-// Command mutate asks whether the tests of the packages that move money would notice a mistake: it changes one place of
-// the code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs the short
-// tests that reach it. A mutant that no test notices has survived.
+// Command mutate checks whether the tests of the packages that move money would notice a mistake: it changes one
+// place of the code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs
+// the short tests that reach it. A mutant that no test notices has survived.
 //
-// All mutants are compiled into each test binary at once and chosen by the environment, so that one costs the run of a
-// few tests and no compilation. Without arguments it judges every mutant of every such package and prints one table:
-// how many were killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It
-// exits with 1 when there are others, when less than 90 % of a package's mutants that are not equivalent to the code
-// are killed, or when the list names what is not there any more.
+// All mutants are compiled into each test binary at once and selected by the environment, so that one costs the run
+// of a few tests and no compilation. Without arguments it judges every mutant of every such package and prints one
+// table: how many were killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others
+// survived. It exits with 1 if there are others, if less than 90 % of a package's mutants that are not equivalent to
+// the code are killed, or if the list names mutants that no longer exist.
 //
-// What all other tests of a package have let pass is judged by whole histories (package simulation, the storms of
-// package outgoing), which are the same every time. What only writes lines of the log is no mutant. Listed survivors
-// are not judged again, since each costs all tests that reach it; -again does. -run judges with some tests alone, which
-// is quick where it is known who should notice. On two cores, 500 mutants of packages with quick tests of their own
-// take two minutes; all 7,100 mutants with all tests take hours. One package at a time is what helps while its tests
-// are written, and then what has survived:
+// Mutants that all other tests of a package have let pass are judged by whole histories (package simulation, the
+// chaos tests of package outgoing), which are the same every time. Code that only writes log lines has no mutants.
+// Listed survivors are not judged again, because each costs all tests that reach it; -again judges them. -run judges
+// with some tests alone, which is quick if it is known which should notice. On two cores, 500 mutants of packages
+// with quick tests of their own take two minutes; all 7,100 mutants with all tests take hours. While tests of a
+// package are written, judge that package alone, and then its survivors:
 //
 //	go run ./test/mutate -packages sweep -tests sweep > alive.txt
 //	go run ./test/mutate -packages sweep -tests sweep,outgoing -named alive.txt
@@ -53,26 +53,26 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	packages := flag.String("packages", strings.Join(money, ","), "the packages to change, with commas between")
-	tests := flag.String("tests", strings.Join(provers, ","), "the packages whose tests run")
-	sample := flag.Int("sample", 0, "judge that many mutants, chosen by -seed; 0: all")
-	seed := flag.Uint64("seed", 1, "chooses the sample")
-	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
+	packages := flag.String("packages", strings.Join(money, ","), "comma-separated packages to change")
+	tests := flag.String("tests", strings.Join(provers, ","), "comma-separated packages whose tests run")
+	sample := flag.Int("sample", 0, "judge so many mutants, selected by -seed; 0: all")
+	seed := flag.Uint64("seed", 1, "selects the sample")
+	workers := flag.Int("workers", runtime.NumCPU(), "number of test processes that run in parallel")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
 	named := flag.String("named", "",
-		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of "+
-			"an earlier run")
+		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report "+
+			"of an earlier run")
 	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
-	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
+	again := flag.Bool("again", false, "judge the listed survivors too, and report those that a test notices by now")
 	budget := flag.Duration("budget", 40*time.Second,
-		"how much of a processor's time the tests of one mutant may take; the slowest are left out")
+		"limit of processor time for the tests of one mutant; the slowest are left out")
 	flag.Parse()
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat("go.mod"); err != nil {
-		return errors.New("run it in the repository's top folder: go run ./test/mutate")
+		return errors.New("run it in the repository's top directory: go run ./test/mutate")
 	}
 	changed := strings.Split(*packages, ",")
 	b, last, err := prepare(ctx, root, changed, strings.Split(*tests, ","))
@@ -86,7 +86,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	if gone := stale(listed, b.sites, changed); len(gone) > 0 {
-		return fmt.Errorf("%s lists what is not there any more: %s", survivorsFile, strings.Join(gone, " "))
+		return fmt.Errorf("%s lists mutants that no longer exist: %s", survivorsFile, strings.Join(gone, " "))
 	}
 	wantedTests, err := regexp.Compile(*onlyTests)
 	if err != nil {
@@ -162,8 +162,8 @@ func choose(sites []site, only, file string) ([]site, error) {
 	}), nil
 }
 
-// sampleOf returns some of the sites in an order by chance, so that an interrupted run has judged a sample as well; all
-// in their own order where sample is 0.
+// sampleOf returns some of the sites in random order, so that an interrupted run has judged a sample as well; all in
+// their own order if sample is 0.
 func sampleOf(chosen []site, sample int, seed uint64) []site {
 	if sample == 0 || sample >= len(chosen) {
 		return chosen
@@ -173,7 +173,7 @@ func sampleOf(chosen []site, sample int, seed uint64) []site {
 	return chosen[:sample]
 }
 
-// all judges mutants, and when ctx ends returns the outcomes so far.
+// all judges mutants, and returns the outcomes so far when ctx ends.
 func (j *judge) all(ctx context.Context, chosen []site, workers int) ([]outcome, error) {
 	outcomes := make([]outcome, len(chosen))
 	var done, alive atomic.Int64

@@ -129,7 +129,8 @@ func TestSitesAreWrittenIntoTheCode(t *testing.T) {
 	}
 }
 
-// What only writes to the log is no mutant, and what does more beside that is one.
+// TestLinesOfTheLogAreNoMutants checks that code that only writes to the log has no mutants, and code that does more
+// has.
 func TestLinesOfTheLogAreNoMutants(t *testing.T) {
 	root := t.TempDir()
 	text := `package money
@@ -187,13 +188,13 @@ func (s *service) record(fee int) {
 	}
 }
 
-// A test that does not look at something lets its mutants live, and no others.
+// TestSurvivorsAreWhatNoTestNotices checks that mutants survive exactly where no test checks the code.
 func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it compiles and runs programs")
+		t.Skip("compiles and runs programs: left out by -short")
 	}
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("marks are kept in a mapped file, which this system maps in another way")
+		t.Skip("marks are kept in a memory-mapped file, which this system maps in another way")
 	}
 	b, last, err := prepare(t.Context(), sampleModule(t), []string{"money"}, []string{"money"})
 	if err != nil {
@@ -223,7 +224,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	}
 	var out strings.Builder
 	if err := report(&out, outcomes, map[string]string{}, 50); err == nil {
-		t.Error("survivors that are not listed are no error")
+		t.Error("unlisted survivors are no error")
 	}
 	listed := map[string]string{}
 	for _, o := range outcomes {
@@ -241,15 +242,15 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 		listed[name] = equivalent + " nobody hears of it"
 	}
 	if err := report(&out, outcomes, listed, 100); err != nil {
-		t.Errorf("mutants that nobody could notice are an error: %v\n%s", err, out.String())
+		t.Errorf("equivalent mutants are an error: %v\n%s", err, out.String())
 	}
 	if gone := stale(listed, b.sites, []string{"money"}); len(gone) > 0 {
-		t.Errorf("%q is taken for gone", gone)
+		t.Errorf("%q is reported as missing", gone)
 	}
 	listed["money/money.go:Pay:skip:00000000"], listed["other/x.go:F:skip:00000000"] = "was changed", "is not judged"
 	if gone := stale(listed, b.sites,
 		[]string{"money"}); !slices.Equal(gone, []string{"money/money.go:Pay:skip:00000000"}) {
-		t.Errorf("%q is taken for gone", gone)
+		t.Errorf("%q is reported as missing", gone)
 	}
 	j.listed = listed
 	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool {
@@ -259,7 +260,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	}
 }
 
-func TestWhatStandsTwiceHasTwoNames(t *testing.T) {
+func TestEqualSitesHaveTwoNames(t *testing.T) {
 	one := site{file: "money/money.go", fn: "Pay", kind: "skip", text: "log()"}
 	sites := []site{one, one, {file: "money/money.go", fn: "Pay", kind: "true", text: "log()"}, one}
 	number(sites)

@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with
-// "equivalent:" is a proof that nobody could notice: the mutant does what the code does. Such ones do not count in the
-// share that is killed.
+// survivorsFile lists the mutants that may survive: a name and the reason per line. A reason that begins with
+// "equivalent:" proves that no test could notice: the mutant does what the code does. Such mutants do not count in
+// the share that is killed.
 const survivorsFile = "test/mutate/survivors.txt"
 
-// wanted is how many of a hundred mutants must be killed.
+// wanted is the percentage of mutants that must be killed.
 const wanted = 90
 
 // readSurvivors returns the reasons by the mutants' names.
@@ -47,18 +47,18 @@ func readSurvivors(root string) (map[string]string, error) {
 	return listed, lines.Err()
 }
 
-// equivalent begins the reason of a mutant that nobody could notice.
+// equivalent begins the reason of a mutant that no test could notice.
 const equivalent = "equivalent:"
 
-// count is what became of the mutants of a package.
+// count is the outcomes of the mutants of a package.
 type count struct{ killed, equivalent, listed, alive int }
 
 func (c count) all() int { return c.killed + c.equivalent + c.listed + c.alive }
 
-// share is how many of a hundred mutants that can be noticed were killed.
+// share is the percentage of killed mutants among those that can be noticed.
 func (c count) share() float64 { return percent(c.killed, c.all()-c.equivalent) }
 
-// note counts an outcome; reason is what the list says of it.
+// note counts an outcome; reason is the list's reason for it.
 func (c *count) note(o outcome, reason string) {
 	switch {
 	case o.killer != "":
@@ -72,8 +72,8 @@ func (c *count) note(o outcome, reason string) {
 	}
 }
 
-// report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's
-// own form. It returns an error when there are such ones, or too few of a package are killed.
+// report prints the outcomes of the mutants by package, and every survivor that is not listed, in the list's own
+// form. It returns an error if there are such survivors, or if too few mutants of a package are killed.
 func report(out io.Writer, outcomes []outcome, listed map[string]string, least float64) error {
 	counts, total := map[string]count{}, count{}
 	var alive []outcome
@@ -88,7 +88,7 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 			alive = append(alive, o)
 		}
 		if o.killer != "" && excused {
-			fmt.Fprintf(out, "%s is listed, and %s notices it: take it off the list\n", o.site.name(), o.killer)
+			fmt.Fprintf(out, "%s is listed, and %s notices it: remove it from the list\n", o.site.name(), o.killer)
 		}
 	}
 	few := table(out, counts, total, least)
@@ -126,7 +126,7 @@ func table(out io.Writer, counts map[string]count, total count, least float64) (
 	return few
 }
 
-// stale returns the listed names of the packages' mutants that are not there any more.
+// stale returns the listed names of the packages' mutants that no longer exist.
 func stale(listed map[string]string, sites []site, packages []string) (gone []string) {
 	there := map[string]bool{}
 	for _, s := range sites {

@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// test is one test function: what it takes, and which sites it reaches.
+// test is one test function: its cost, and the sites that it reaches.
 type test struct {
 	pkg   string
 	name  string
-	took  time.Duration // until it ends, on a machine as busy as it was
-	cost  time.Duration // of a processor
+	took  time.Duration // wall-clock time, on a machine under the same load
+	cost  time.Duration // processor time
 	sites []bool
 }
 
-// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything,
-// and takes seconds: they judge what all others have let pass.
+// histories are tests that run whole histories of the service. Each is the same every time, reaches nearly
+// everything, and takes seconds: they judge the mutants that all others have let pass.
 var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
-// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant
-// is an error.
+// watch runs every test with a wanted name once by itself and records which sites it reaches. A test that fails
+// without any mutant is an error.
 func (b *built) watch(
 	ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any),
 ) ([]test, error) {
@@ -55,7 +55,7 @@ func (b *built) watch(
 	return all, err
 }
 
-// withoutStart takes what the start of a process costs off the tests of each package: it is paid once for many of them.
+// withoutStart subtracts the cost of starting a process from the tests of each package: many of them share it.
 func withoutStart(tests []test) {
 	start := map[string]time.Duration{}
 	for _, t := range tests {
@@ -68,7 +68,7 @@ func withoutStart(tests []test) {
 	}
 }
 
-// noFailFile keeps the property tests of pgregory.net/rapid from writing what failed beside the source.
+// noFailFile keeps the property tests of pgregory.net/rapid from writing failures next to the source.
 const noFailFile = "-rapid.nofailfile"
 
 // takes reports whether the test binary of a package knows a flag.
@@ -106,8 +106,8 @@ func (b *built) run(ctx context.Context, pkg string, env []string, args ...strin
 	return out, err
 }
 
-// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the
-// system has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
+// measure runs a test binary and also returns its processor time. Databases are kept in memory, if the system has a
+// directory for that: hundreds of them are written, and each would wait for a disk otherwise.
 func (b *built) measure(ctx context.Context, pkg string, env []string, args ...string) ([]byte, time.Duration, error) {
 	if b.quiet[pkg] {
 		args = append(args, noFailFile)
@@ -124,10 +124,10 @@ func (b *built) measure(ctx context.Context, pkg string, env []string, args ...s
 	return out, 0, err
 }
 
-// memory is a folder of Linux whose files are in memory.
+// memory is a directory of Linux whose files are in memory.
 const memory = "/dev/shm"
 
-// newScratch makes the folder in which the tests keep their files.
+// newScratch creates the directory in which the tests keep their files.
 func newScratch() (string, error) {
 	if info, err := os.Stat(memory); err == nil && info.IsDir() {
 		if dir, err := os.MkdirTemp(memory, "mutate"); err == nil {

@@ -22,12 +22,12 @@ type site struct {
 	line int
 	fn   string // the function around it
 	kind string
-	text string // the code as it stands
+	text string // the code as it is
 	nth  int    // how many sites before it have the same function, kind and text
 	edit []edit // offsets of this site's insertions in the file
 }
 
-// name is the same as long as the function and the code of the site are: a list of survivors refers to it.
+// name is the same as long as the function and the code of the site are: the list of survivors refers to it.
 func (s site) name() string {
 	sum := sha256.Sum256([]byte(s.kind + "\x00" + s.text))
 	name := fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, strings.ReplaceAll(s.kind, " ", "-"), sum[:4]) // a name has no space
@@ -37,7 +37,7 @@ func (s site) name() string {
 	return name
 }
 
-// number makes the names unique of what stands in a function more than once.
+// number makes the names unique if the same code occurs more than once in a function.
 func number(sites []site) {
 	seen := map[string]int{}
 	for i := range sites {
@@ -47,7 +47,7 @@ func number(sites []site) {
 	}
 }
 
-// pkg is the package's folder.
+// pkg is the package's directory.
 func (s site) pkg() string { return path.Dir(s.file) }
 
 // edit inserts text before the byte at an offset. Of two at one offset, the outer opens first and closes last.
@@ -66,7 +66,7 @@ type finder struct {
 	fn    string
 	depth int
 	logs  logging
-	fails map[ast.Stmt]bool // returns of an error: what else they return counts for nothing
+	fails map[ast.Stmt]bool // returns of an error: the other results do not count
 	sites []site
 }
 
@@ -132,7 +132,7 @@ func (f *finder) add(kind string, n ast.Node, before, after string) {
 	s := site{file: f.path, line: f.files.Position(n.Pos()).Line, fn: f.fn, kind: kind, text: f.text(n)}
 	s.edit = append(s.edit, edit{at: f.offset(n.Pos()), text: before, depth: f.depth})
 	s.edit = append(s.edit, edit{at: f.offset(n.End()), text: after, depth: f.depth, close: true})
-	f.depth += 4 // room for the parts of this site between it and what is inside
+	f.depth += 4 // reserves edits for this site between it and the sites inside it
 	f.sites = append(f.sites, s)
 }
 
@@ -164,7 +164,7 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 		}
 		if s.Init != nil && s.Else == nil && !hasCall(s.Cond) && f.logs.block(s.Body) {
 			f.inside(s.Init, errorOnly)
-			return // whatever the condition says, it only logs
+			return // whatever the condition is, it only logs
 		}
 		if f.text(s.Cond) == "err != nil" {
 			for _, last := range s.Body.List {
@@ -190,19 +190,19 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 	f.inside(s, errorOnly)
 }
 
-// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the
-// error over is none, because the store commits no transaction in which a statement has failed.
+// checksError reports whether a condition only checks for an error. Inverting it is a mutant; ignoring the error is
+// none, because the store commits no transaction in which a statement has failed.
 func (f *finder) checksError(cond ast.Expr) bool {
 	text := f.text(cond)
 	return text == "err != nil" || text == "err == nil"
 }
 
-// passesOn reports whether what is returned is an error that was met before, as it is or with more words.
+// passesOn reports whether the returned error is an earlier error, unchanged or wrapped.
 func passesOn(result string) bool {
 	return result == "err" || strings.HasPrefix(result, "fmt.Errorf(") && strings.HasSuffix(result, ", err)")
 }
 
-// inside visits what a statement is made of.
+// inside visits the parts of a statement.
 func (f *finder) inside(s ast.Stmt, errorOnly bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -335,8 +335,8 @@ func rewrite(src []byte, sites []site) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// before orders edits: what closes comes before what opens at the same place; of two that close, the inner; of two that
-// open, the outer.
+// before orders edits: an edit that closes comes before one that opens at the same place; of two that close, the
+// inner comes first; of two that open, the outer.
 func before(a, b edit) bool {
 	switch {
 	case a.at != b.at:

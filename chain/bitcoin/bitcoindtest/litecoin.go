@@ -7,21 +7,22 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// shadow is a wallet all of whose coins are in the extension blocks.
+// shadow is a wallet whose UTXOs are all in the extension blocks.
 const shadow = "shadow"
 
-// extended is the height from which regtest has extension blocks. The block there must bring the first coin in.
+// extended is the height from which regtest has extension blocks. The block at that height must contain the first
+// peg-in.
 const extended = 432
 
 func litecoind() software {
 	return software{
 		name: "litecoind", override: "BURSAR_LITECOIND", places: []string{"/usr/lib/litecoin/litecoind"},
-		// A stop waits until connections that are kept open time out.
+		// A stop waits until kept-alive connections time out.
 		options: []string{"-rpcservertimeout=3"}, matured: extended - 1, confirmations: 24,
 	}
 }
 
-// Litecoin is a litecoind whose chain has extension blocks (MWEB), with UTXOs of the outsider's in them.
+// Litecoin is a litecoind whose chain has extension blocks (MWEB) that contain UTXOs of the outsider.
 type Litecoin struct {
 	*Node
 	shadow *rpc.Client
@@ -41,7 +42,7 @@ func StartLitecoin(t testing.TB) *Litecoin {
 	return n
 }
 
-// PegIn sends UTXOs of the outsider's into the extension, and returns the transaction.
+// PegIn sends UTXOs of the outsider into the extension, and returns the transaction.
 func (n *Litecoin) PegIn(t testing.TB, amount bursar.Amount) string {
 	t.Helper()
 	var address string
@@ -49,14 +50,14 @@ func (n *Litecoin) PegIn(t testing.TB, amount bursar.Amount) string {
 	return n.sendFrom(t, n.wallet, address, amount)
 }
 
-// PegOut pays an address from the extension. It returns the transaction that waits for a block, of which nothing but
-// the payment stands in the block: as an output of its last transaction.
+// PegOut pays an address from the extension. It returns the unconfirmed transaction, of which a block contains only the
+// payment: as an output of the block's last transaction.
 func (n *Litecoin) PegOut(t testing.TB, address string, amount bursar.Amount) string {
 	t.Helper()
 	return n.sendFrom(t, n.shadow, address, amount)
 }
 
-// Resend has the node take a peg-out again that it has forgotten in a reorganisation.
+// Resend makes the node accept a peg-out again that it forgot in a reorg.
 func (n *Litecoin) Resend(t testing.TB, id string) {
 	t.Helper()
 	n.relay(t, n.shadow, id)
@@ -74,7 +75,7 @@ func (n *Litecoin) HogEx(t testing.TB) string {
 	return block.Txs[len(block.Txs)-1]
 }
 
-// sendFrom has a wallet pay, and the node take what the wallet, which is told not to broadcast, has made.
+// sendFrom makes a payment with a wallet that does not broadcast, and gives the transaction to the node.
 func (n *Litecoin) sendFrom(t testing.TB, from *rpc.Client, address string, amount bursar.Amount) string {
 	t.Helper()
 	var id string

@@ -21,13 +21,13 @@ func (n *Node) call(t testing.TB, client *rpc.Client, out any, method string, pa
 	}
 }
 
-// Call asks the node itself.
+// Call calls the node itself.
 func (n *Node) Call(t testing.TB, out any, method string, params ...any) {
 	t.Helper()
 	n.call(t, n.rpc, out, method, params...)
 }
 
-// CallWallet asks the wallet of an outsider who has the UTXOs of all blocks.
+// CallWallet calls the wallet of an outsider who owns the UTXOs of all blocks.
 func (n *Node) CallWallet(t testing.TB, out any, method string, params ...any) {
 	t.Helper()
 	n.call(t, n.wallet, out, method, params...)
@@ -45,20 +45,20 @@ func (n *Node) createWallet(t testing.TB, name string) {
 	n.Call(t, nil, "createwallet", name, false, false, "", false, n.software.descriptors, loadOnStartup)
 }
 
-// Mine adds n blocks, whose coins go to a new address of the outsider: blocks with the same parent differ.
+// Mine adds blocks whose rewards go to a new address of the outsider, so that blocks with the same parent differ.
 func (n *Node) Mine(t testing.TB, blocks int) {
 	t.Helper()
 	n.MineTo(t, blocks, n.Outsider(t))
 }
 
-// MineTo adds blocks whose coins go to an address.
+// MineTo adds blocks whose rewards go to an address.
 func (n *Node) MineTo(t testing.TB, blocks int, address string) {
 	t.Helper()
 	n.Call(t, nil, "generatetoaddress", blocks, address)
 	n.Call(t, nil, "syncwithvalidationinterfacequeue")
 }
 
-// Finalize mines until what is in a block has as many confirmations as the adapter asks for by default.
+// Finalize mines until a transaction in a block has the adapter's default number of confirmations.
 func (n *Node) Finalize(t testing.TB) {
 	t.Helper()
 	n.Mine(t, n.software.confirmations)
@@ -94,7 +94,8 @@ func (n *Node) Pay(t testing.TB, payments ...chain.Payment) []string {
 	return slices.Repeat([]string{n.send(t, bare)}, len(payments))
 }
 
-// MineOutputs mines a block with one transaction that has the outputs as they are, also those that no node would relay.
+// MineOutputs mines a block with one transaction that has exactly these outputs, including outputs that no node would
+// relay.
 func (n *Node) MineOutputs(t testing.TB, outputs ...*wire.TxOut) string {
 	t.Helper()
 	bare := wire.NewMsgTx(2)
@@ -109,7 +110,7 @@ func (n *Node) MineOutputs(t testing.TB, outputs ...*wire.TxOut) string {
 	return decoded.ID
 }
 
-// Script asks the node, not the adapter, what pays an address; in hexadecimal.
+// Script asks the node, not the adapter, for the script that pays an address, in hexadecimal.
 func (n *Node) Script(t testing.TB, address string) string {
 	t.Helper()
 	var info struct {
@@ -119,7 +120,7 @@ func (n *Node) Script(t testing.TB, address string) string {
 	return info.Script
 }
 
-// send has the wallet fund and sign a transaction, and the node relay it.
+// send makes the wallet fund and sign a transaction, and the node relay it.
 func (n *Node) send(t testing.TB, bare *wire.MsgTx) string {
 	t.Helper()
 	var id string
@@ -127,7 +128,7 @@ func (n *Node) send(t testing.TB, bare *wire.MsgTx) string {
 	return id
 }
 
-// sign has the wallet fund and sign a transaction. The wallet itself is told not to broadcast.
+// sign makes the wallet fund and sign a transaction. The wallet itself does not broadcast.
 func (n *Node) sign(t testing.TB, bare *wire.MsgTx) string {
 	t.Helper()
 	var raw bytes.Buffer
@@ -145,8 +146,8 @@ func (n *Node) sign(t testing.TB, bare *wire.MsgTx) string {
 	return signed.Hex
 }
 
-// Reorg invalidates the last blocks, sends their transactions again but for the dropped ones, and mines one block more.
-// To forget a transaction the node is started again, for nothing else takes one out of its pool.
+// Reorg invalidates the last blocks, sends their transactions again except the dropped ones, and mines one block more.
+// To forget a transaction it restarts the node, since nothing else removes one from the mempool.
 func (n *Node) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
 	var height int
@@ -172,7 +173,7 @@ func (n *Node) hashAt(t testing.TB, height int) string {
 	return hash
 }
 
-// transactionsAt returns a block's transactions but for the coinbase, Litecoin's HogEx, which is the miner's too, and
+// transactionsAt returns a block's transactions except the coinbase, Litecoin's HogEx, which the miner also makes, and
 // the dropped ones.
 func (n *Node) transactionsAt(t testing.TB, height int, drop []string) []string {
 	t.Helper()
@@ -197,7 +198,7 @@ func (n *Node) transactionsAt(t testing.TB, height int, drop []string) []string 
 	return kept
 }
 
-// Balance is what the node finds for an address among all unspent outputs.
+// Balance returns the sum that the node finds for an address among all unspent outputs.
 func (n *Node) Balance(t testing.TB, address string) bursar.Amount {
 	t.Helper()
 	var scan struct {

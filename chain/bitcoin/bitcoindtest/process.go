@@ -1,7 +1,7 @@
 // Package bitcoindtest runs a real bitcoind, or Litecoin's litecoind, on a private chain for tests.
 //
-// It owns the process, its data folder and an outsider's wallet in it, all of which end with the test. It never knows
-// the adapter: what it says of the chain is the node's own word.
+// It owns the process, its data directory and an outsider's wallet in it, all of which end with the test. It does not
+// know the adapter: everything that it reports about the chain comes from the node.
 package bitcoindtest
 
 import (
@@ -21,10 +21,10 @@ import (
 const (
 	user, password = "test", "test"
 	wallet         = "outsider"
-	patience       = 60 * time.Second // for a start or a stop on a busy machine
+	patience       = 60 * time.Second // timeout of a start or a stop on a busy machine
 )
 
-// Node is a node with mature UTXOs in an outsider's wallet. Its methods fail the test when the node refuses.
+// Node is a node with mature UTXOs in an outsider's wallet. Its methods fail the test if the node refuses.
 type Node struct {
 	URL      string // with credentials
 	software software
@@ -47,7 +47,7 @@ func Start(t testing.TB) *Node {
 // Announcing is a bitcoind that publishes its blocks over ZeroMQ.
 type Announcing struct {
 	*Node
-	Announces []string // its publishers' addresses: of hashes over TCP, of whole blocks over a socket of the machine
+	Announces []string // its publishers' addresses: hashes over TCP, whole blocks over a Unix socket
 }
 
 // StartAnnouncing runs a bitcoind that announces blocks until the end of the test.
@@ -63,14 +63,14 @@ func StartAnnouncing(t testing.TB) *Announcing {
 	return &Announcing{Node: start(t, s), Announces: urls}
 }
 
-// StartPruned runs a bitcoind until the end of the test that has pruned the older of its blocks, in files that are
-// small (-fastprune), and has no index of transactions. It returns the lowest block that is kept.
+// StartPruned runs until the end of the test a bitcoind that has pruned the older of its blocks, in small files
+// (-fastprune), and has no transaction index. It returns the lowest block that is kept.
 func StartPruned(t testing.TB) (n *Node, lowest uint64) {
 	t.Helper()
 	s := bitcoind()
 	s.options = append(s.options, "-txindex=0", "-prune=1", "-fastprune")
 	n = start(t, s)
-	for range 11 { // the newest 288 blocks are always kept, and a file has about as many
+	for range 11 { // the newest 288 blocks are always kept, and a file has about that many
 		n.Mine(t, 50)
 	}
 	n.Call(t, nil, "pruneblockchain", 360)
@@ -89,7 +89,7 @@ func start(t testing.TB, s software) *Node {
 	n := &Node{software: s, binary: s.find(t), folder: t.TempDir()}
 	t.Cleanup(n.kill)
 	var err error
-	for range 5 { // another process may have taken the port meanwhile
+	for range 5 { // another process may have taken the port in the meantime
 		if err = n.run(t.Context()); err == nil {
 			break
 		}
@@ -120,7 +120,7 @@ func (n *Node) run(ctx context.Context) error {
 	return n.launch(ctx)
 }
 
-// clientOf asks one of the node's wallets.
+// clientOf returns a client of one of the node's wallets.
 func (n *Node) clientOf(wallet string) (*rpc.Client, error) {
 	return rpc.New(rpc.Config{URLs: []string{n.URL + "/wallet/" + wallet}, Version: rpc.V1, MinPause: time.Millisecond})
 }
@@ -136,7 +136,7 @@ func freePort() (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// launch starts the process on the node's port. Neither the pool nor the wallet brings transactions back after a stop.
+// launch starts the process on the node's port. Neither the mempool nor the wallet restores transactions after a stop.
 func (n *Node) launch(ctx context.Context) error {
 	n.output.Reset()
 	n.cmd = exec.CommandContext(ctx, n.binary, "-regtest", "-datadir="+n.folder, "-server",
@@ -153,7 +153,7 @@ func (n *Node) launch(ctx context.Context) error {
 	n.exited = exited
 	go func(cmd *exec.Cmd) {
 		defer close(exited)
-		_ = cmd.Wait() // how it ended is told by its output
+		_ = cmd.Wait() // its output shows how it ended
 	}(n.cmd)
 	if err := n.await(ctx); err != nil {
 		n.kill()
@@ -176,14 +176,14 @@ func (n *Node) await(ctx context.Context) error {
 		select {
 		case <-poll.C:
 		case <-n.exited:
-			return errors.New("it exited")
+			return errors.New("the node exited")
 		case <-ctx.Done():
-			return fmt.Errorf("it does not answer: %w", err)
+			return fmt.Errorf("the node does not answer: %w", err)
 		}
 	}
 }
 
-// restart stops the node and starts it again on the same chain, with an empty pool.
+// restart stops the node and starts it again on the same chain, with an empty mempool.
 func (n *Node) restart(t testing.TB) {
 	t.Helper()
 	n.call(t, n.rpc, nil, "stop")
@@ -197,7 +197,7 @@ func (n *Node) restart(t testing.TB) {
 	}
 }
 
-// kill ends the process and waits for its end, so that its folder can be removed.
+// kill ends the process and waits for its end, so that its directory can be removed.
 func (n *Node) kill() {
 	if n.exited == nil {
 		return

@@ -13,8 +13,8 @@ type software struct {
 	override      string // the environment variable that names the program
 	places        []string
 	options       []string
-	descriptors   bool // what its wallets are made of
-	matured       int  // blocks that give the wallet several mature UTXOs
+	descriptors   bool // its wallets use descriptors
+	matured       int  // blocks after which the wallet has several mature UTXOs
 	confirmations int
 }
 
@@ -22,13 +22,13 @@ func bitcoind() software {
 	s := software{
 		name: "bitcoind", override: "BURSAR_BITCOIND", descriptors: true, matured: 105, confirmations: 3,
 	}
-	if cache, err := os.UserCacheDir(); err == nil { // which `go run ./test -install bitcoind` fills
+	if cache, err := os.UserCacheDir(); err == nil { // `go run ./test -install bitcoind` installs into it
 		s.places = []string{filepath.Join(cache, "bursar-nodes", "bitcoind-*", "bitcoind")}
 	}
 	return s
 }
 
-// find returns the program: what the environment names, what was installed for the tests, or what is on the path.
+// find returns the program: the one named by the environment, the one installed for the tests, or the one on the path.
 func (s software) find(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(s.override); path != "" {
@@ -41,7 +41,7 @@ func (s software) find(t testing.TB) string {
 	}
 	path, err := exec.LookPath(s.name)
 	if err != nil {
-		t.Fatalf("this test needs a real %s: run go run ./test -install %s, or set %s to one, or leave such tests out "+
+		t.Fatalf("this test needs a real %s: run go run ./test -install %s, or set %s to its path, or skip such tests "+
 			"with -short", s.name, s.name, s.override)
 	}
 	return path

@@ -18,14 +18,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Anvil is a fresh anvil, mining only when told.
+// Anvil is a fresh anvil that mines only on request.
 type Anvil struct {
 	*Node
 	finality int
 }
 
-// StartAnvil starts anvil for one test and prepares it. It looks in BURSAR_ANVIL, the path and the cache folder, in
-// this order. The test fails when there is none.
+// StartAnvil starts anvil for one test and prepares it. It looks in BURSAR_ANVIL, the path and the cache directory, in
+// this order. The test fails if there is none.
 func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 	t.Helper()
 	const epoch = 4 // slots; two epochs make a block final
@@ -51,7 +51,7 @@ func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 		node := &Anvil{Node: Open(t, url, chainID), finality: 2 * epoch}
 		node.Batch = true
 		for i := range Payers {
-			node.Ask(t, nil, "anvil_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million UTXOs
+			node.Ask(t, nil, "anvil_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million native units
 		}
 		node.Prepare(t, func() { node.Mine(t, 1) })
 		return node
@@ -76,14 +76,15 @@ func findAnvil(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests " +
-		"out with -short")
+	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to its path, or skip such " +
+		"tests " +
+		"with -short")
 	return ""
 }
 
-// lines reads a program's output for the address that it listens on.
+// lines reads from a program's output the address that it listens on.
 type lines struct {
-	mark  string // stands before the address
+	mark  string // text before the address
 	found chan string
 	mu    sync.Mutex
 	tail  []string
@@ -96,7 +97,7 @@ func (l *lines) read(from io.Reader) {
 		if _, address, listening := strings.Cut(line, l.mark); listening {
 			select {
 			case l.found <- "http://" + strings.TrimPrefix(strings.TrimSpace(address), "http://"):
-			default: // it was said before
+			default: // the address was already found
 			}
 		}
 		l.mu.Lock()
@@ -111,19 +112,19 @@ func (l *lines) text() string {
 	return strings.Join(l.tail, "\n")
 }
 
-// Mine mines n blocks; what waits is in the first.
+// Mine mines blocks; pending transactions are in the first.
 func (a *Anvil) Mine(t testing.TB, n int) {
 	t.Helper()
 	a.Ask(t, nil, "anvil_mine", hexNumber(n))
 }
 
-// Finalize mines until what is in a block is final.
+// Finalize mines until every mined transaction is final.
 func (a *Anvil) Finalize(t testing.TB) {
 	t.Helper()
 	a.Mine(t, a.finality)
 }
 
-// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one
+// Reorg replaces the last depth blocks by as many others with the same transactions except the dropped ones, and one
 // more.
 func (a *Anvil) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
@@ -158,7 +159,7 @@ func (a *Anvil) Reorg(t testing.TB, depth int, drop ...string) {
 
 func hexNumber(n int) string { return "0x" + strconv.FormatInt(int64(n), 16) }
 
-// Close turns an address into a contract that takes no money.
+// Close turns an address into a contract that accepts no payment.
 func (a *Anvil) Close(t testing.TB, address string) {
 	t.Helper()
 	a.Ask(t, nil, "anvil_setCode", address, "0x60006000fd") // PUSH1 0 PUSH1 0 REVERT

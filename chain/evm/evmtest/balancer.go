@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Balancer stands before a node and answers as one of several would, some of which are behind: each request meets the
-// next. It implements chaintest.Balanced. Without backends it passes everything on.
+// Balancer sits in front of a node and answers like several nodes behind one URL, some of which are behind: each
+// request goes to the next of them. It implements chaintest.Balanced. Without backends it forwards everything.
 type Balancer struct {
 	URL string
 
@@ -24,7 +24,7 @@ type Balancer struct {
 	next   int
 }
 
-// Balance puts a balancer before a node.
+// Balance puts a balancer in front of a node.
 func Balance(t testing.TB, url string) *Balancer {
 	t.Helper()
 	b := &Balancer{node: url}
@@ -34,14 +34,14 @@ func Balance(t testing.TB, url string) *Balancer {
 	return b
 }
 
-// Spread makes the answers that follow come from as many backends, each so many blocks behind the newest.
+// Spread makes the following answers come from this many backends, each so many blocks behind the newest.
 func (b *Balancer) Spread(_ testing.TB, behind ...int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.behind, b.next = behind, 0
 }
 
-// turn returns how far the next backend is behind, and whether there is any.
+// turn returns how far the next backend is behind, and whether there is one.
 func (b *Balancer) turn() (lag int, spread bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,7 +87,7 @@ func (b *Balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(answer) // a client that is gone knows
+	_ = json.NewEncoder(w).Encode(answer) // the client has gone
 }
 
 func (b *Balancer) pass(w http.ResponseWriter, body []byte) {
@@ -98,10 +98,10 @@ func (b *Balancer) pass(w http.ResponseWriter, body []byte) {
 	}
 	defer response.Body.Close()
 	w.WriteHeader(response.StatusCode)
-	_, _ = io.Copy(w, response.Body) // a client that is gone knows
+	_, _ = io.Copy(w, response.Body) // the client has gone
 }
 
-// ask puts a call to the node itself.
+// ask forwards a call to the node itself.
 func (b *Balancer) ask(c call) call {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -128,7 +128,7 @@ func result(c call, text string) call {
 	return call{Version: "2.0", ID: c.ID, Result: json.RawMessage(text)}
 }
 
-// number asks for the height of a block that a method and a parameter name; -1 if there is none.
+// number requests the height of the block that a method and a parameter specify; -1 if there is none.
 func (b *Balancer) number(method string, parameter any) int {
 	answer := b.ask(call{Version: "2.0", ID: json.RawMessage("1"), Method: method, Params: []any{parameter, false}})
 	var block *struct {
@@ -148,7 +148,7 @@ func height(text string) int {
 	return int(n)
 }
 
-// answer is what a backend says that does not know the newest blocks, as go-ethereum 1.17 words it.
+// answer returns the answer of a backend that does not know the newest blocks, in the wording of go-ethereum 1.17.
 func (b *Balancer) answer(c call, lag int) call {
 	tip := b.number("eth_getBlockByNumber", "latest") - lag
 	switch c.Method {
@@ -173,8 +173,8 @@ func (b *Balancer) answer(c call, lag int) call {
 	return b.ask(c)
 }
 
-// known returns a parameter as the node itself is to be asked, or nil where it names a block that the backend does not
-// know.
+// known returns a parameter in the form in which the node itself is asked, or nil if it specifies a block that the
+// backend does not know.
 func (b *Balancer) known(parameter any, tip, lag int) any {
 	switch p := parameter.(type) {
 	case map[string]any:

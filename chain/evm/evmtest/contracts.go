@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The contracts are compiled from the .sol files beside them by solc 0.8.37 with 200 optimizer runs, EVM version
+// The contracts are compiled from the .sol files in this directory by solc 0.8.37 with 200 optimizer runs, EVM version
 // "paris" and no metadata.
 var (
 	//go:embed contracts/Token.hex
@@ -20,22 +20,23 @@ var (
 	payerCode string
 )
 
-// TokenCode is the creation code of a token with some decimals that mints to anyone who asks: mint(address,uint256).
+// TokenCode returns the creation code of a token with the given decimals that anyone can mint: mint(address,uint256).
 func TokenCode(decimals uint8) []byte { return append(code(tokenCode), Word(uint64(decimals))...) }
 
-// PayerCode is the creation code of a contract that passes UTXOs on in every way a contract can; see Payer.sol.
+// PayerCode returns the creation code of a contract that forwards native value in every way a contract can; see
+// Payer.sol.
 func PayerCode() []byte { return code(payerCode) }
 
 func code(text string) []byte {
 	raw, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		panic("evmtest: compiled contract: " + err.Error()) // a file of this folder is wrong
+		panic("evmtest: compiled contract: " + err.Error()) // a file of this directory is corrupt
 	}
 	return raw
 }
 
 // Call encodes a call: the function's signature, then its arguments as 32-byte words or, for addresses and amounts, as
-// themselves. Lists are encoded as the last arguments that they are.
+// themselves. Lists must be the last arguments.
 func Call(signature string, arguments ...any) []byte {
 	data := crypto.Keccak256([]byte(signature))[:4]
 	var tail []byte
@@ -64,5 +65,5 @@ func Call(signature string, arguments ...any) []byte {
 	return append(data, tail...)
 }
 
-// Word is a number in 32 bytes.
+// Word returns a number in 32 bytes.
 func Word(n uint64) []byte { return common.LeftPadBytes(bursar.Units(n).Big().Bytes(), 32) }

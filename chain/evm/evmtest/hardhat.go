@@ -17,18 +17,19 @@ import (
 // HardhatVersion is the Hardhat whose node the tests run.
 const HardhatVersion = "2.26.3"
 
-// HardhatFinality is how many blocks are final behind the newest on a Hardhat in tests: its own finalized tag is the
-// newest.
+// HardhatFinality is how many blocks behind the newest are final on a Hardhat in tests: its own finalized tag is the
+// newest block.
 const HardhatFinality = 4
 
-// Hardhat is a fresh Hardhat Network, mining only when told. It offers neither receipts of blocks nor traces of them.
+// Hardhat is a fresh Hardhat Network that mines only on request. It offers neither receipts of blocks nor traces of
+// them.
 type Hardhat struct {
 	*Node
-	before map[int]string // snapshots by the height of the block that came next
+	before map[int]string // snapshots by the height of the next block
 }
 
 // StartHardhat starts a node for one test and prepares it. It looks for Hardhat in BURSAR_HARDHAT and in the cache
-// folder. The test fails when there is none.
+// directory. The test fails if there is none.
 func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	t.Helper()
 	home := findHardhat(t)
@@ -64,7 +65,7 @@ func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	case url := <-lines.found:
 		node := &Hardhat{Node: Open(t, strings.TrimSuffix(url, "/"), chainID), before: map[int]string{}}
 		for i := range Payers {
-			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million UTXOs
+			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million native units
 		}
 		node.Prepare(t, func() { node.Mine(t, 1) })
 		return node
@@ -74,7 +75,7 @@ func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	}
 }
 
-// findHardhat returns the folder that Hardhat is installed in.
+// findHardhat returns the directory that Hardhat is installed in.
 func findHardhat(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv("BURSAR_HARDHAT"); path != "" {
@@ -86,12 +87,12 @@ func findHardhat(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, " +
-		"or leave such tests out with -short")
+	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to its directory, " +
+		"or skip such tests with -short")
 	return ""
 }
 
-// Mine mines n blocks; what waits is in the first.
+// Mine mines blocks; pending transactions are in the first.
 func (h *Hardhat) Mine(t testing.TB, n int) {
 	t.Helper()
 	for range n {
@@ -104,13 +105,13 @@ func (h *Hardhat) Mine(t testing.TB, n int) {
 
 func (h *Hardhat) height(t testing.TB) int { return int(h.Number(t, "eth_blockNumber").Int64()) }
 
-// Finalize mines until what is in a block is final.
+// Finalize mines until every mined transaction is final.
 func (h *Hardhat) Finalize(t testing.TB) {
 	t.Helper()
 	h.Mine(t, HardhatFinality)
 }
 
-// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one
+// Reorg replaces the last depth blocks by as many others with the same transactions except the dropped ones, and one
 // more.
 func (h *Hardhat) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
@@ -135,7 +136,7 @@ func (h *Hardhat) Reorg(t testing.TB, depth int, drop ...string) {
 		t.Fatalf("hardhat does not go back to block %d", first)
 	}
 	h.empty(t)
-	h.Ask(t, nil, "evm_increaseTime", 7) // so that no block is made once more
+	h.Ask(t, nil, "evm_increaseTime", 7) // so that no block is made identical to an old one
 	for _, raws := range append(blocks, nil) {
 		h.send(t, raws)
 		h.Mine(t, 1)
@@ -143,7 +144,7 @@ func (h *Hardhat) Reorg(t testing.TB, depth int, drop ...string) {
 	h.send(t, again)
 }
 
-// empty drops what waits: going back brings back what waited then.
+// empty drops all pending transactions: reverting to a snapshot restores those that were pending then.
 func (h *Hardhat) empty(t testing.TB) {
 	t.Helper()
 	var waiting []types.Transaction
@@ -176,7 +177,7 @@ func kept(t testing.TB, txs []types.Transaction, dropped map[string]bool) (raws 
 	return raws
 }
 
-// Close turns an address into a contract that takes no money.
+// Close turns an address into a contract that accepts no payment.
 func (h *Hardhat) Close(t testing.TB, address string) {
 	t.Helper()
 	h.Ask(t, nil, "hardhat_setCode", address, "0x60006000fd") // PUSH1 0 PUSH1 0 REVERT

@@ -1,5 +1,5 @@
-// Package evmtest moves EVM nodes for tests: it pays, deploys contracts and asks a node's own opinion over JSON-RPC. It
-// knows no adapter; what it says about balances is what the adapter is judged by.
+// Package evmtest drives EVM nodes in tests: it pays, deploys contracts and queries a node directly over JSON-RPC. It
+// does not know the adapter; the adapter is tested against the balances that it reports.
 package evmtest
 
 import (
@@ -24,12 +24,12 @@ import (
 // Payers is how many outsiders pay: each payment comes from another one, so that dropping one leaves no gap of nonces.
 const Payers = 24
 
-// Node is an EVM node over JSON-RPC, with outsiders who hold UTXOs. Mining, finality and reorganisations differ from
-// node to node and are left to anyone who embeds it.
+// Node is an EVM node over JSON-RPC, with outsiders who have a native balance. Mining, finality and reorgs differ from
+// node to node and are left to the type that embeds it.
 type Node struct {
 	URL     string
 	ChainID uint64
-	// Batch lets several payments of the native asset go through one contract call; without it each has its own
+	// Batch sends several payments of the native asset through one contract call; without it each has its own
 	// transaction.
 	Batch bool
 
@@ -42,7 +42,7 @@ type Node struct {
 	tokens map[common.Address]bool
 }
 
-// Open connects to a node. The first Payers keys of Key must hold UTXOs there.
+// Open connects to a node. The first Payers keys of Key must have a native balance there.
 func Open(t testing.TB, url string, chainID uint64) *Node {
 	t.Helper()
 	client, err := rpc.New(rpc.Config{URLs: []string{url}})
@@ -53,19 +53,19 @@ func Open(t testing.TB, url string, chainID uint64) *Node {
 	return &Node{URL: url, ChainID: chainID, client: client, tokens: map[common.Address]bool{}}
 }
 
-// Key is the private key of the nth outsider.
+// Key returns the private key of the nth outsider.
 func Key(n int) *ecdsa.PrivateKey {
 	key, err := crypto.ToECDSA(crypto.Keccak256(fmt.Appendf(nil, "outsider %d", n)))
 	if err != nil {
-		panic("evmtest: key of an outsider: " + err.Error()) // one hash in 2^128 is no key
+		panic("evmtest: key of an outsider: " + err.Error()) // one hash in 2^128 is not a valid key
 	}
 	return key
 }
 
-// Payer is the address of the nth outsider.
+// Payer returns the address of the nth outsider.
 func Payer(n int) common.Address { return crypto.PubkeyToAddress(Key(n).PublicKey) }
 
-// Ask calls a method of the node and fails the test when it refuses.
+// Ask calls a method of the node and fails the test if it refuses.
 func (n *Node) Ask(t testing.TB, out any, method string, params ...any) {
 	t.Helper()
 	if err := n.Try(out, method, params...); err != nil {
@@ -90,7 +90,7 @@ func (n *Node) Number(t testing.TB, method string, params ...any) *big.Int {
 	return number
 }
 
-// Balance is what an address holds in the newest block.
+// Balance returns the native balance of an address in the newest block.
 func (n *Node) Balance(t testing.TB, address string) bursar.Amount {
 	t.Helper()
 	return amount(t, n.Number(t, "eth_getBalance", address, "latest"))
@@ -105,7 +105,7 @@ func amount(t testing.TB, number *big.Int) bursar.Amount {
 	return a
 }
 
-// Outsider returns an address that nobody's key opens.
+// Outsider returns an address that no key controls.
 func (n *Node) Outsider(t testing.TB) string {
 	t.Helper()
 	n.mu.Lock()
@@ -114,7 +114,7 @@ func (n *Node) Outsider(t testing.TB) string {
 	return common.BytesToAddress(crypto.Keccak256(fmt.Appendf(nil, "stranger %d", n.people))).Hex()
 }
 
-// Pay sends each payment from an outsider. UTXOs go in one transaction where Batch is set and there are several.
+// Pay sends each payment from an outsider. Several payments of the native asset go in one transaction if Batch is set.
 func (n *Node) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
 	ids := make([]string, len(payments))
@@ -142,7 +142,7 @@ func split(t testing.TB, payments []chain.Payment) (to []common.Address, values 
 	t.Helper()
 	for _, payment := range payments {
 		if payment.Contract != "" {
-			t.Fatal("several payments at once are of coins")
+			t.Fatal("several payments in one transaction must be of the native asset")
 		}
 		to, values = append(to, common.HexToAddress(payment.Address.Base)), append(values, payment.Amount)
 	}
@@ -153,7 +153,7 @@ func split(t testing.TB, payments []chain.Payment) (to []common.Address, values 
 	return to, values, sum
 }
 
-// PayFailed pays through a contract that fails after it has paid.
+// PayFailed pays through a contract call that reverts after the payment.
 func (n *Node) PayFailed(t testing.TB, payment chain.Payment) string {
 	t.Helper()
 	return n.Send(t, n.payer, payment.Amount, Call("payAndFail(address)", common.HexToAddress(payment.Address.Base)))
@@ -165,7 +165,7 @@ func (n *Node) Send(t testing.TB, to common.Address, value bursar.Amount, data [
 	return n.send(t, &to, value, data)
 }
 
-// Gas limits: a plain payment to an address without code needs 21,000; whatever else the tests do stays below a
+// Gas limits: a plain payment to an address without code needs 21,000; everything else in the tests stays below a
 // million.
 const (
 	plainGas    = 100_000
@@ -204,12 +204,12 @@ func (n *Node) send(t testing.TB, to *common.Address, value bursar.Amount, data 
 	var id string
 	n.Ask(t, &id, "eth_sendRawTransaction", "0x"+hex.EncodeToString(raw))
 	if id != tx.Hash().Hex() {
-		t.Fatalf("node calls %s %s", tx.Hash(), id)
+		t.Fatalf("transaction %s: the node returned id %s", tx.Hash(), id)
 	}
 	return id
 }
 
-// Deploy sends a contract's creation code; it exists once it is mined.
+// Deploy sends a contract's creation code; the contract exists once it is mined.
 func (n *Node) Deploy(t testing.TB, code []byte) (common.Address, string) {
 	t.Helper()
 	n.mu.Lock()
@@ -219,8 +219,8 @@ func (n *Node) Deploy(t testing.TB, code []byte) (common.Address, string) {
 	return crypto.CreateAddress(Payer(who), nonce), n.send(t, nil, bursar.Amount{}, code)
 }
 
-// Prepare deploys the contracts that payments need and gives tokens of 6 decimals to all outsiders. mine must put what
-// waits into blocks.
+// Prepare deploys the contracts that payments need and gives tokens of 6 decimals to all outsiders. mine must mine the
+// pending transactions.
 func (n *Node) Prepare(t testing.TB, mine func()) {
 	t.Helper()
 	n.payer, _ = n.Deploy(t, PayerCode())
@@ -231,18 +231,18 @@ func (n *Node) Prepare(t testing.TB, mine func()) {
 		n.Send(t, n.token, bursar.Amount{}, Call("mint(address,uint256)", Payer(i), million))
 	}
 	mine()
-	if held := n.TokenBalance(t, n.token.Hex(), Payer(0).Hex()); held != million {
-		t.Fatalf("an outsider holds %s tokens", held)
+	if balance := n.TokenBalance(t, n.token.Hex(), Payer(0).Hex()); balance != million {
+		t.Fatalf("the balance of an outsider is %s tokens, want more", balance)
 	}
 }
 
-// PayerContract is where Payer.sol stands after Prepare.
+// PayerContract returns the address of Payer.sol after Prepare.
 func (n *Node) PayerContract() common.Address { return n.payer }
 
-// Token is the contract of a token that all outsiders hold.
+// Token returns the contract of a token that all outsiders have.
 func (n *Node) Token(testing.TB) string { return n.token.Hex() }
 
-// TokenBalance is what an address holds of a token in the newest block.
+// TokenBalance returns the token balance of an address in the newest block.
 func (n *Node) TokenBalance(t testing.TB, contract, address string) bursar.Amount {
 	t.Helper()
 	call := map[string]string{

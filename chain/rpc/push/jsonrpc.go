@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// JSONRPC is the subscription that a JSON-RPC 2.0 method opens; announcements are notifications of the given name. What
-// params holds must be JSON.
+// JSONRPC returns the subscription that a JSON-RPC 2.0 method opens; announcements are notifications with the given
+// name. params must be encodable as JSON.
 func JSONRPC(method, notification string, params ...any) (Subscription, error) {
 	if params == nil {
 		params = []any{}
@@ -49,7 +49,7 @@ func readJSONRPC(message []byte, method, notification string) (Kind, error) {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(message, &said, jsontext.AllowDuplicateNames(true)); err != nil {
-		return Other, fmt.Errorf("a message cannot be read: %w", err)
+		return Other, fmt.Errorf("unreadable message: %w", err)
 	}
 	switch {
 	case said.Error != nil:

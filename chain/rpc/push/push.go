@@ -1,13 +1,13 @@
-// Package push hears a node announce blocks: over ZeroMQ (bitcoind, litecoind, java-tron) and over WebSocket (the
-// others).
+// Package push subscribes to a node's announcements of blocks: over ZeroMQ (bitcoind, litecoind, java-tron) and over
+// WebSocket (the others).
 //
-// It owns one subscription from dialling to its end. It never connects again by itself, never reads a block from an
-// announcement, and never logs: who calls it decides what an announcement and an end mean.
+// A call is one subscription from dialling to its end. It never reconnects by itself, never reads a block from an
+// announcement, and never logs: its caller decides what to do after an announcement and after the end.
 //
 // Invariants:
-//   - A subscription ends: when the node closes it, says something unreadable, stops answering pings, or announces nothing
-//     for Config.Silence. None lasts unnoticed on a connection that is dead.
-//   - Memory is bounded whatever a node sends: bodies are skipped, messages and frames have a largest size.
+//   - A subscription ends when the node closes it, sends an unreadable message, stops answering pings, or announces
+//     nothing for Config.Silence. A broken connection is always noticed.
+//   - Memory is bounded whatever a node sends: bodies are skipped, messages and frames have a maximum size.
 //   - No credential of a URL is in an error.
 package push
 
@@ -22,22 +22,22 @@ import (
 	"time"
 )
 
-// ErrSilent is the end of a subscription that announced nothing for Config.Silence, or whose node answers no ping.
+// ErrSilent ends a subscription that announced nothing for Config.Silence, or whose node answers no ping.
 var ErrSilent = errors.New("the subscription is silent")
 
 const (
-	dialTime  = 15 * time.Second // to connect, and to greet
-	replyTime = 15 * time.Second // to accept a subscription, to take a message, to finish one that has begun
+	dialTime  = 15 * time.Second // to connect, and for the handshake
+	replyTime = 15 * time.Second // to accept a subscription, to receive a message, to finish a started one
 	pingEvery = 20 * time.Second
 )
 
-// Config says how nodes are reached. The zero value is complete but for Silence.
+// Config says how to connect to nodes. The zero value is ready to use, with the defaults that are named here.
 type Config struct {
-	// Headers go with a WebSocket's first request. Their values are credentials.
+	// Headers are sent with a WebSocket's handshake. Their values are credentials.
 	Headers map[string]string
-	// Silence ends a subscription that announces nothing for so long: 10 minutes.
+	// Silence is after how long without an announcement a subscription ends; 0: 10 minutes.
 	Silence time.Duration
-	// Dial connects; nil: net.Dialer's DialContext.
+	// Dial opens a connection; nil: net.Dialer's DialContext.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -51,8 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Name returns what of a push URL may be printed: its scheme and host, with "/…" where there is more. It never fails,
-// as a URL that does not parse has no safe part.
+// Name returns the part of a push URL that may be printed: its scheme and host, with "/…" if there is more. For a URL
+// that does not parse, which has no safe part, it returns "an unreadable URL".
 func Name(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" && u.Scheme != schemeIPC {
@@ -65,7 +65,7 @@ func Name(raw string) string {
 	return name
 }
 
-// parse reads a push URL of one of the schemes. Its errors quote nothing of the URL but its scheme.
+// parse parses a push URL with one of the schemes. Its errors quote nothing of the URL except the scheme.
 func parse(raw string, schemes ...string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -80,7 +80,7 @@ func parse(raw string, schemes ...string) (*url.URL, error) {
 	return u, nil
 }
 
-// cleanedError is an error whose text shows no credential; what it is stays recognisable.
+// cleanedError is an error without credentials in its text; errors.Is still recognises the cause.
 type cleanedError struct {
 	text string
 	err  error
@@ -119,7 +119,7 @@ func (c Config) cleaned(u *url.URL, err error) error {
 	return &cleanedError{text: cut(text, 600), err: err}
 }
 
-// cut bounds what a node may have put into an error.
+// cut bounds the text of an error, which may quote a node.
 func cut(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"

@@ -13,10 +13,10 @@ import (
 	"github.com/coder/websocket"
 )
 
-// maxMessage bounds one message; the largest that is asked for, the head of a block, has some 2 KiB.
+// maxMessage bounds one message; the largest one that is subscribed to, the header of a block, has some 2 KiB.
 const maxMessage = 256 << 10
 
-// Kind is what a message means to a subscription.
+// Kind is the meaning of a message for a subscription.
 type Kind int
 
 // The kinds of messages.
@@ -26,10 +26,10 @@ const (
 	Announcement             // there is something new
 )
 
-// Subscription is what a node is asked for over a WebSocket, and how its messages are read.
+// Subscription is the request of a subscription over a WebSocket, and how to read the node's messages.
 type Subscription struct {
 	Request []byte // JSON
-	// Read says what a message means. An error ends the subscription: the request was refused, or the message is
+	// Read returns the meaning of a message. An error ends the subscription: the request was refused, or the message is
 	// unreadable.
 	Read func(message []byte) (Kind, error)
 }
@@ -66,7 +66,7 @@ func (c Config) webSocket(ctx context.Context, u *url.URL, wanted Subscription, 
 	err = conn.Write(writing, websocket.MessageText, wanted.Request)
 	written()
 	if err == nil {
-		err = c.hear(ctx, conn, wanted, announced)
+		err = c.readAll(ctx, conn, wanted, announced)
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
@@ -95,10 +95,11 @@ func (c Config) connect(ctx context.Context, u *url.URL) (*websocket.Conn, error
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
+	//nolint:bodyclose // the package closes it
 	conn, _, err := websocket.Dial(ctx, bare.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: headers})
 	if err != nil {
 		var failed *url.Error
-		if errors.As(err, &failed) { // its text repeats the whole URL
+		if errors.As(err, &failed) { // its text contains the whole URL
 			err = failed.Err
 		}
 		return nil, err
@@ -126,8 +127,8 @@ func pingUntil(ctx context.Context, conn *websocket.Conn) error {
 	}
 }
 
-// hear reads until the subscription ends.
-func (c Config) hear(ctx context.Context, conn *websocket.Conn, wanted Subscription, announced func()) error {
+// readAll reads messages until the subscription ends.
+func (c Config) readAll(ctx context.Context, conn *websocket.Conn, wanted Subscription, announced func()) error {
 	patience, open := replyTime, false
 	heard := time.Now()
 	for {

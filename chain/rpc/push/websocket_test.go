@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// node serves one WebSocket as play says.
+// node serves one WebSocket with play.
 func node(t *testing.T, play func(ctx context.Context, conn *websocket.Conn)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func node(t *testing.T, play func(ctx context.Context, conn *websocket.Conn)) st
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-// heads is the subscription that an Ethereum node is asked for.
+// heads returns the subscription to the new heads of an Ethereum node.
 func heads(t *testing.T) Subscription {
 	t.Helper()
 	s, err := JSONRPC("eth_subscribe", "eth_subscription", "newHeads")
@@ -48,7 +48,7 @@ func say(ctx context.Context, t *testing.T, conn *websocket.Conn, messages ...st
 	}
 }
 
-// What go-ethereum v1.17 answers, as its documents have it (geth.ethereum.org/docs/interacting-with-geth/rpc/pubsub).
+// The answers of go-ethereum v1.17 by its documentation (geth.ethereum.org/docs/interacting-with-geth/rpc/pubsub).
 const (
 	gethAccepts = `{"jsonrpc":"2.0","id":1,"result":"0x9cef478923ff08bf67fde6c64013158d"}`
 	gethHead    = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9cef478923ff08bf67fde6c64013158d","result":{"number":"0x1b4"}}}`
@@ -60,7 +60,7 @@ func TestWebSocketAnnouncesHeads(t *testing.T) {
 		_, asked, err := conn.Read(ctx)
 		if want := `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`; err != nil ||
 			string(asked) != want {
-			t.Errorf("it asks %s (%v), want %s", asked, err, want)
+			t.Errorf("the request is %s (%v), want %s", asked, err, want)
 		}
 		say(ctx, t, conn, gethAccepts, gethHead, `{"jsonrpc":"2.0","method":"other"}`, gethHead)
 		_ = conn.Close(websocket.StatusGoingAway, "restart")
@@ -68,7 +68,7 @@ func TestWebSocketAnnouncesHeads(t *testing.T) {
 	n := 0
 	err := Config{}.WebSocket(t.Context(), url, heads(t), func() { n++ })
 	if n != 3 || websocket.CloseStatus(err) != websocket.StatusGoingAway {
-		t.Errorf("%d announcements with that of the subscription itself: %v", n, err)
+		t.Errorf("%d announcements with that of the subscription itself, ended by %v", n, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestWebSocketEnds(t *testing.T) {
 			_, _, _ = conn.Read(ctx)
 			_, _, _ = conn.Read(ctx)
 		},
-		"a message cannot be read": func(ctx context.Context, conn *websocket.Conn) {
+		"unreadable message": func(ctx context.Context, conn *websocket.Conn) {
 			say(ctx, t, conn, gethAccepts, "<html>")
 			_, _, _ = conn.Read(ctx)
 			_, _, _ = conn.Read(ctx)
@@ -94,7 +94,7 @@ func TestWebSocketEnds(t *testing.T) {
 		},
 		ErrSilent.Error(): func(ctx context.Context, conn *websocket.Conn) {
 			say(ctx, t, conn, gethAccepts)
-			for ctx.Err() == nil { // what is no announcement does not lengthen it
+			for ctx.Err() == nil { // a message that is not an announcement does not extend the silence
 				if conn.Write(ctx, websocket.MessageText, []byte(`{"jsonrpc":"2.0","method":"other"}`)) != nil {
 					return
 				}
@@ -105,7 +105,7 @@ func TestWebSocketEnds(t *testing.T) {
 			t.Parallel()
 			err := Config{Silence: 200 * time.Millisecond}.WebSocket(t.Context(), node(t, play), heads(t), func() {})
 			if err == nil || !strings.Contains(err.Error(), why) {
-				t.Errorf("%v, want %q", err, why)
+				t.Errorf("got error %v, want %q", err, why)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestWebSocketEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The credentials of the URL and the headers reach the node, and are in no error.
+// The credentials of the URL and the headers reach the node and are in no error.
 func TestWebSocketKeepsItsCredentials(t *testing.T) {
 	t.Parallel()
 	const password, key, query, header = "hunter2+/x", "0123456789abcdef", "q-secret", "h-secret"
@@ -138,7 +138,7 @@ func TestWebSocketKeepsItsCredentials(t *testing.T) {
 	c := Config{Headers: map[string]string{"X-Key": header}}
 	err := c.WebSocket(t.Context(), url, heads(t), func() { t.Error("announced") })
 	if seen.Get("X-Key") != header || !strings.HasPrefix(seen.Get("Authorization"), "Basic ") {
-		t.Errorf("the node got %v", seen)
+		t.Errorf("the node got the headers %v, want both credentials", seen)
 	}
 	server.Close()
 	text := fmt.Sprint(err, c.WebSocket(t.Context(), url, heads(t), nil),
@@ -146,15 +146,15 @@ func TestWebSocketKeepsItsCredentials(t *testing.T) {
 		c.ZMQ(t.Context(), url, nil, nil), Name(url))
 	for _, secret := range []string{"hunter2", key, query, header} {
 		if strings.Contains(text, secret) {
-			t.Errorf("%q is in %s", secret, text)
+			t.Errorf("the credential %q is in %s", secret, text)
 		}
 	}
 	if !strings.Contains(text, strings.TrimPrefix(server.URL, "http://")) {
-		t.Errorf("no host is in %s", text)
+		t.Errorf("the host is not in %s", text)
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNameShowsNoCredential(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"ws://u:p@node.example:8546/":      "ws://node.example:8546",
@@ -166,7 +166,7 @@ func TestNames(t *testing.T) {
 		"tcp://u:p@127.0.0.1:28332?secret": "tcp://127.0.0.1:28332/…",
 	} {
 		if got := Name(raw); got != want {
-			t.Errorf("%s is named %s, want %s", raw, got, want)
+			t.Errorf("Name(%s) = %s, want %s", raw, got, want)
 		}
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Schemes of ZeroMQ's addresses.
+// The schemes of ZeroMQ addresses.
 const (
 	schemeTCP = "tcp"
 	schemeIPC = "ipc"
 )
 
 // ZMQ subscribes to topics of a ZeroMQ publisher at a tcp:// or ipc:// URL and calls announced once it has subscribed,
-// and for each message of a topic (the whole first part of it). It speaks ZMTP 3.0 (rfc.zeromq.org/spec/23) without
-// security, which is what bitcoind, litecoind (both libzmq) and java-tron (jeromq 0.5.3) publish with. It returns when
+// and for each message whose whole first part is one of the topics. It uses ZMTP 3.0 (rfc.zeromq.org/spec/23) without
+// security, as the publishers of bitcoind, litecoind (both libzmq) and java-tron (jeromq 0.5.3) do. It returns when
 // the subscription ends, with the reason or the context's error.
 func (c Config) ZMQ(ctx context.Context, raw string, topics []string, announced func()) error {
 	c = c.withDefaults()
@@ -47,7 +47,7 @@ func (c Config) zmq(ctx context.Context, u *url.URL, topics []string, announced 
 		return err
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends a read that is under way
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends a running read
 	s := &subscriber{conn: conn, in: bufio.NewReaderSize(conn, 4<<10), topics: topics, silence: c.Silence}
 	if err := s.open(); err != nil {
 		return err
@@ -62,16 +62,16 @@ type subscriber struct {
 	in      *bufio.Reader
 	topics  []string
 	silence time.Duration
-	answers bool // the publisher has answered a ping: one that stops doing so is gone
+	answers bool // the publisher has answered a ping: one that stops answering is gone
 }
 
-// open greets the publisher and subscribes.
+// open makes the handshake and subscribes.
 func (s *subscriber) open() error {
 	if err := s.conn.SetDeadline(time.Now().Add(dialTime)); err != nil {
 		return err
 	}
 	if err := s.greet(); err != nil {
-		return fmt.Errorf("greet: %w", err)
+		return fmt.Errorf("handshake: %w", err)
 	}
 	for _, topic := range s.topics {
 		if err := s.write(frame(0, append([]byte{1}, topic...))); err != nil {
@@ -81,8 +81,8 @@ func (s *subscriber) open() error {
 	return nil
 }
 
-// follow reads until the subscription ends. Where nothing arrives for a while the publisher is pinged: a Bitcoin block
-// may take an hour, and a connection that is dead looks the same from here.
+// follow reads until the subscription ends. The publisher is pinged when nothing arrives for a while: a Bitcoin block
+// may take an hour, and a broken connection looks the same.
 func (s *subscriber) follow(announced func()) error {
 	heard, pinged := time.Now(), false
 	for time.Since(heard) < s.silence {
@@ -112,7 +112,7 @@ func (s *subscriber) follow(announced func()) error {
 	return ErrSilent
 }
 
-// await reports whether a frame begins before it is time for a ping.
+// await reports whether a frame starts before it is time for a ping.
 func (s *subscriber) await() (bool, error) {
 	if err := s.conn.SetReadDeadline(time.Now().Add(min(pingEvery, s.silence))); err != nil {
 		return false, err
@@ -151,7 +151,7 @@ func (s *subscriber) receive() (about bool, err error) {
 	return false, errors.New("a message has too many parts")
 }
 
-// command obeys what is no message: pings are answered, and everything else but an error is let pass.
+// command handles frames that are not messages: it answers pings, returns errors and ignores everything else.
 func (s *subscriber) command(head frameHead) error {
 	name, data, err := s.readCommand(head)
 	if err != nil {
@@ -159,12 +159,12 @@ func (s *subscriber) command(head frameHead) error {
 	}
 	switch name {
 	case commandPing:
-		// The first two bytes are a time to live; the rest, the context, goes back (ZMTP 3.1, rfc.zeromq.org/spec/37).
+		// The first two bytes are a time to live; the rest, the context, is sent back (ZMTP 3.1, rfc.zeromq.org/spec/37).
 		return s.write(command(commandPong, data[min(2, len(data)):]))
 	case commandPong:
 		s.answers = true
 	case commandError:
-		return errors.New("the publisher ended it with an error")
+		return errors.New("the publisher ended the subscription with an error")
 	}
 	return nil
 }

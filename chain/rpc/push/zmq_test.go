@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// publisher is the other end of a subscription, written byte by byte as libzmq 4.3.4 (bitcoind's) sends it.
+// publisher is the other end of a subscription; its bytes are those of libzmq 4.3.4 (bitcoind's).
 type publisher struct {
 	*testing.T
 	net.Conn
 }
 
-// What libzmq 4.3.4 sends: its greeting (version 3.1), and READY of a PUB socket.
+// The bytes of libzmq 4.3.4: its greeting (version 3.1), and READY of a PUB socket.
 const (
 	libzmqGreeting = "ff00000000000000017f" + "0301" + "4e554c4c" + "00000000000000000000000000000000" + "00" +
 		"00000000000000000000000000000000000000000000000000000000000000"
@@ -41,11 +41,11 @@ func (p publisher) expect(text string) {
 	p.Helper()
 	got := make([]byte, len(text)/2)
 	if _, err := io.ReadFull(p, got); err != nil || hex.EncodeToString(got) != text {
-		p.Errorf("the subscriber says %x (%v), want %s", got, err, text)
+		p.Errorf("the subscriber sends %x (%v), want %s", got, err, text)
 	}
 }
 
-// greets does what a publisher does until it has been subscribed to with the topic "hashblock".
+// greets makes the handshake and receives the subscription to the topic "hashblock".
 func (p publisher) greets() {
 	p.Helper()
 	p.expect(hex.EncodeToString(greeting()))
@@ -55,13 +55,13 @@ func (p publisher) greets() {
 	p.expect("000a" + "01" + hex.EncodeToString([]byte("hashblock")))
 }
 
-// block is what bitcoind publishes: topic, hash, number.
+// block publishes a block as bitcoind does: topic, hash, number.
 func (p publisher) block() {
 	p.Helper()
 	p.send("0109" + hex.EncodeToString([]byte("hashblock")) + "0120" + strings.Repeat("ab", 32) + "0004" + "07000000")
 }
 
-// listen runs a subscription to hashblock against a publisher that behaves as play says, in a bubble of its own time.
+// listen runs a subscription to hashblock against a publisher with the behaviour play, in a synctest bubble.
 func listen(t *testing.T, c Config, play func(p publisher)) (announcements int, err error) {
 	t.Helper()
 	here, there := net.Pipe()
@@ -71,6 +71,7 @@ func listen(t *testing.T, c Config, play func(p publisher)) (announcements int, 
 		defer close(played)
 		defer there.Close()
 		play(publisher{t, there})
+		synctest.Wait() // close only while the subscriber reads: setting a deadline on a closed pipe is another error
 	}()
 	err = c.ZMQ(t.Context(), "tcp://node.example:28332", []string{"hashblock"}, func() { announcements++ })
 	<-played
@@ -107,8 +108,8 @@ func TestZMQAnswersPings(t *testing.T) {
 	})
 }
 
-// A publisher that has answered a ping and stops to do so is gone, long before its silence is too long.
-func TestZMQNoticesADeadConnection(t *testing.T) {
+// A publisher that has answered a ping and then stops answering ends the subscription long before Config.Silence.
+func TestZMQNoticesABrokenConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
@@ -117,15 +118,15 @@ func TestZMQNoticesADeadConnection(t *testing.T) {
 			p.expect("0407" + "0450494e47" + "0000")
 			p.send("0405" + "04504f4e47")
 			p.expect("0407" + "0450494e47" + "0000")
-			_, _ = p.Read(make([]byte, 1)) // until it hangs up
+			_, _ = p.Read(make([]byte, 1)) // until the subscriber closes the connection
 		})
 		if took := time.Since(started); !errors.Is(err, ErrSilent) || took > time.Minute+replyTime {
-			t.Errorf("after %v: %v", took, err)
+			t.Errorf("ended after %v with %v", took, err)
 		}
 	})
 }
 
-// One that never answers pings, as an old one may, is given the whole time; other topics do not lengthen it.
+// One that never answers pings, as an old one may, has the whole Config.Silence; other topics do not extend it.
 func TestZMQEndsASilentSubscription(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestZMQEndsASilentSubscription(t *testing.T) {
 		})
 		if took := time.Since(started); n != 2 || !errors.Is(err, ErrSilent) || took < 10*time.Minute ||
 			took > 11*time.Minute {
-			t.Errorf("%d announcements, after %v: %v", n, took, err)
+			t.Errorf("%d announcements, ended after %v with %v", n, took, err)
 		}
 	})
 }
@@ -161,11 +162,11 @@ func TestZMQEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
+func TestZMQRefusesAPeerThatIsNotAPublisher(t *testing.T) {
 	t.Parallel()
 	hello := hex.EncodeToString(greeting())
 	for why, play := range map[string]func(p publisher){
-		"does not speak ZMTP 3": func(p publisher) {
+		"does not use ZMTP 3": func(p publisher) {
 			p.expect(hello)
 			p.send(hex.EncodeToString([]byte(strings.Repeat("HTTP/1.1 400 ", 5)[:64])))
 		},
@@ -173,19 +174,19 @@ func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
 			p.expect(hello)
 			p.send(strings.Replace(libzmqGreeting, "4e554c4c00", "4355525645", 1))
 		},
-		`is a "REP"`: func(p publisher) {
+		`is a "REP", want PUB`: func(p publisher) {
 			p.expect(hello)
 			p.send(libzmqGreeting)
 			p.expect("0419" + "055245414459" + "0b" + "536f636b65742d54797065" + "00000003" + "535542")
 			p.send(strings.Replace(libzmqReady, "505542", "524550", 1))
 		},
-		"the flags 0xff":   func(p publisher) { p.greets(); p.send("ff") },
-		"a frame has 1152": func(p publisher) { p.greets(); p.send("02" + "1000000000000000") },
-		"too many parts":   func(p publisher) { p.greets(); p.send(strings.Repeat("010161", maxParts)) },
-		"has no name":      func(p publisher) { p.greets(); p.send("0400") },
-		"i/o timeout":      func(p publisher) { p.greets(); p.send("0109" + "61"); _, _ = p.Read(make([]byte, 1)) },
-		"ended it with":    func(p publisher) { p.greets(); p.send("0408" + "054552524f52" + "0162") },
-		"instead of being ": func(p publisher) {
+		"the flags 0xff":              func(p publisher) { p.greets(); p.send("ff") },
+		"a frame has 1152":            func(p publisher) { p.greets(); p.send("02" + "1000000000000000") },
+		"too many parts":              func(p publisher) { p.greets(); p.send(strings.Repeat("010161", maxParts)) },
+		"has no name":                 func(p publisher) { p.greets(); p.send("0400") },
+		"i/o timeout":                 func(p publisher) { p.greets(); p.send("0109" + "61"); _, _ = p.Read(make([]byte, 1)) },
+		"ended the subscription with": func(p publisher) { p.greets(); p.send("0408" + "054552524f52" + "0162") },
+		"want READY": func(p publisher) {
 			p.expect(hello)
 			p.send(libzmqGreeting)
 			p.expect("0419")
@@ -204,28 +205,28 @@ func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
 	}
 }
 
-func TestZMQDialsWhatTheURLNames(t *testing.T) {
+func TestZMQDialsTheAddressOfItsURL(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{"tcp://[::1]:28332": "tcp [::1]:28332",
 		"ipc:///run/bitcoind/blocks": "unix /run/bitcoind/blocks"} {
 		var got string
-		failed := errors.New("nobody there")
+		failed := errors.New("connection refused")
 		c := Config{Dial: func(_ context.Context, network, address string) (net.Conn, error) {
 			got = network + " " + address
 			return nil, failed
 		}}
 		if err := c.ZMQ(t.Context(), raw, nil, nil); !errors.Is(err, failed) || got != want {
-			t.Errorf("%s dials %s: %v", raw, got, err)
+			t.Errorf("%s dials %s with the error %v, want %s", raw, got, err, want)
 		}
 	}
 	for _, raw := range []string{"http://node.example", "ws://node.example", "tcp://", "node.example:28332", ":", ""} {
 		if err := (Config{}).ZMQ(t.Context(), raw, nil, nil); err == nil {
-			t.Errorf("%q is accepted", raw)
+			t.Errorf("%q is accepted, want an error", raw)
 		}
 	}
 }
 
-// FuzzZMQ sends anything behind a sound greeting. Whatever comes, the subscription ends and no frame is held.
+// FuzzZMQ sends arbitrary bytes after a valid greeting. In any case the subscription ends and no frame is kept.
 func FuzzZMQ(f *testing.F) {
 	for _, seed := range []string{"0109", "0405", "02ffffffffffffffff", "0409" + "0450494e47" + "0064" + "aabb",
 		"06" + "0000000000000000"} {
@@ -246,7 +247,7 @@ func FuzzZMQ(f *testing.F) {
 			_ = there.Close()
 		}()
 		if err := c.ZMQ(t.Context(), "tcp://node.example:1", []string{"hashblock"}, func() {}); err == nil {
-			t.Error("it ended without a reason")
+			t.Error("the subscription ended without a reason")
 		}
 	})
 }

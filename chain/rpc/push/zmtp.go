@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The wire of ZMTP 3.0 (rfc.zeromq.org/spec/23): a greeting of 64 bytes, then frames.
+// The wire format of ZMTP 3.0 (rfc.zeromq.org/spec/23): a greeting of 64 bytes, then frames.
 const (
 	sizeGreeting = 64
 
@@ -17,9 +17,9 @@ const (
 	flagCommand = 4
 
 	maxParts   = 64
-	maxFrame   = 64 << 20 // of a message; it is skipped, never held
+	maxFrame   = 64 << 20 // of a message; it is skipped, never kept in memory
 	maxCommand = 4 << 10
-	heldOfBody = 64 // bytes of a frame that are kept: a topic's name fits
+	heldOfBody = 64 // bytes of a frame that are kept: enough for a topic's name
 )
 
 // Commands.
@@ -30,7 +30,7 @@ const (
 	commandPong  = "PONG"
 )
 
-// greeting is what opens a connection: signature, version 3.0, no security, no server.
+// greeting returns the bytes that open a connection: signature, version 3.0, no security, not a server.
 func greeting() []byte {
 	g := make([]byte, sizeGreeting)
 	g[0], g[9], g[10] = 0xff, 0x7f, 3
@@ -49,9 +49,9 @@ func (s *subscriber) greet() error {
 	}
 	switch mechanism := bytes.TrimRight(peer[12:32], "\x00"); {
 	case peer[0] != 0xff || peer[9]&1 != 1 || peer[10] < 3:
-		return errors.New("it does not speak ZMTP 3")
+		return errors.New("the peer does not use ZMTP 3")
 	case string(mechanism) != "NULL":
-		return fmt.Errorf("it asks for the security mechanism %q", mechanism)
+		return fmt.Errorf("the peer requires the security mechanism %q, want NULL", mechanism)
 	}
 	if err := s.write(command(commandReady, property("Socket-Type", "SUB"))); err != nil {
 		return err
@@ -61,19 +61,19 @@ func (s *subscriber) greet() error {
 		return err
 	}
 	if !head.command {
-		return errors.New("it sends a message before it is ready")
+		return errors.New("the peer sends a message before READY")
 	}
 	name, data, err := s.readCommand(head)
 	switch {
 	case err != nil:
 		return err
 	case name != commandReady:
-		return fmt.Errorf("it says %.20q instead of being ready", name)
+		return fmt.Errorf("the peer sends %.20q, want READY", name)
 	}
 	return publishes(data)
 }
 
-// publishes checks that the peer's socket is one that can be subscribed to.
+// publishes checks that the peer's socket has a kind that can be subscribed to.
 func publishes(properties []byte) error {
 	const name = "Socket-Type"
 	for len(properties) > 0 {
@@ -89,13 +89,13 @@ func publishes(properties []byte) error {
 		value := rest[4 : 4+length]
 		if bytes.EqualFold(key, []byte(name)) {
 			if kind := string(value); kind != "PUB" && kind != "XPUB" {
-				return fmt.Errorf("its socket is a %.20q and publishes nothing", kind)
+				return fmt.Errorf("the peer's socket is a %.20q, want PUB or XPUB", kind)
 			}
 			return nil
 		}
 		properties = rest[4+length:]
 	}
-	return errors.New("it does not name its kind of socket")
+	return errors.New("the peer does not name its kind of socket")
 }
 
 // frameHead is what precedes a frame's body.
@@ -127,9 +127,9 @@ func (s *subscriber) head() (frameHead, error) {
 	return head, nil
 }
 
-// body reads a frame's body, keeps its beginning and skips the rest.
+// body reads a frame's body, returns its beginning and skips the rest.
 func (s *subscriber) body(head frameHead) ([]byte, error) {
-	kept := make([]byte, min(head.size, heldOfBody+1)) // one more, so that a longer name is no prefix that fits
+	kept := make([]byte, min(head.size, heldOfBody+1)) // one more, so that a longer name does not match as its prefix
 	if _, err := io.ReadFull(s.in, kept); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *subscriber) body(head frameHead) ([]byte, error) {
 	return kept, err
 }
 
-// readCommand reads the body of a command: a name and what belongs to it.
+// readCommand reads the body of a command: its name and its data.
 func (s *subscriber) readCommand(head frameHead) (name string, data []byte, err error) {
 	body := make([]byte, head.size)
 	if _, err := io.ReadFull(s.in, body); err != nil {
@@ -150,7 +150,7 @@ func (s *subscriber) readCommand(head frameHead) (name string, data []byte, err 
 	return string(body[1:end]), body[end:], nil
 }
 
-// frame makes a frame that is not followed by another part.
+// frame returns a frame that is not followed by another part.
 func frame(flags byte, body []byte) []byte {
 	if len(body) < 256 {
 		return append([]byte{flags, byte(len(body))}, body...)
@@ -162,11 +162,11 @@ func command(name string, data []byte) []byte {
 	return frame(flagCommand, append(append([]byte{byte(len(name))}, name...), data...))
 }
 
-// property is one of those that READY carries.
+// property returns the encoding of one of READY's properties.
 func property(name, value string) []byte {
 	p := append([]byte{byte(len(name))}, name...)
 	return append(binary.BigEndian.AppendUint32(p, uint32(len(value))), value...)
 }
 
-// ping asks for a sign of life. A time to live of 0 leaves the publisher's own patience as it is.
+// ping sends a PING. A time to live of 0 leaves the publisher's own timeout unchanged.
 func ping() []byte { return command(commandPing, []byte{0, 0}) }

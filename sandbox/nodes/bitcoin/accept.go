@@ -9,25 +9,26 @@ import (
 	"github.com/btcsuite/btcd/mempool"
 )
 
-// acceptRules say how a transaction comes to the mempool.
+// acceptRules select how a transaction enters the mempool.
 type acceptRules struct {
-	dryRun    bool  // judge only
+	dryRun    bool  // validate only (testmempoolaccept)
 	faucet    bool  // the faucet may build long chains of unconfirmed change
-	replaying bool  // it was judged before
-	maxRate   int64 // satoshi per 1000 vbytes that the sender allows; 0 allows any
+	replaying bool  // it was validated before
+	maxRate   int64 // the sender's limit in satoshi per 1000 vbytes; 0 allows any fee
 }
 
-// errTooExpensive says that a transaction pays more than its sender allows.
+// errTooExpensive is returned for a transaction that pays more than its sender allows.
 var errTooExpensive = errors.New("Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)") //nolint:staticcheck // bitcoind's text
 
-// verdict is what the mempool says of a transaction it would take.
+// verdict is the mempool's result for a transaction that it would accept.
 type verdict struct {
 	fee   int64 // satoshi
 	vsize int64
 }
 
-// accept judges a transaction by bitcoind's rules in bitcoind's order and adds it to the mempool in place of those it
-// outbids. The error is a *refusal if the transaction is to blame. The caller holds the lock and writes the journal.
+// accept validates a transaction by bitcoind's rules in bitcoind's order and adds it to the mempool in place of those
+// that it replaces. The error is a *refusal if the transaction is to blame. The caller holds the lock and writes the
+// journal.
 func (n *Node) accept(tx *btcutil.Tx, rules acceptRules) (verdict, error) {
 	if n.broken != nil {
 		return verdict{}, n.broken
@@ -54,7 +55,8 @@ func (n *Node) accept(tx *btcutil.Tx, rules acceptRules) (verdict, error) {
 	return c.verdict, nil
 }
 
-// admit hands an examined transaction without rivals to btcd's mempool, which checks scripts, lock times and the rest.
+// admit hands a validated transaction without conflicts to btcd's mempool, which checks scripts, lock times and the
+// rest.
 func (n *Node) admit(c *candidate, rules acceptRules) error {
 	if !rules.faucet && !rules.replaying {
 		if refused := n.checkChainLimits(c.tx); refused != nil {
@@ -87,7 +89,7 @@ func (n *Node) conflicts(tx *btcutil.Tx) []*btcutil.Tx {
 	return found
 }
 
-// entries is the mempool by transaction id.
+// entries maps transaction ids to mempool entries.
 func (n *Node) entries() map[chainhash.Hash]*mempool.TxDesc {
 	entries := map[chainhash.Hash]*mempool.TxDesc{}
 	for _, desc := range n.pool.TxDescs() {
@@ -96,7 +98,7 @@ func (n *Node) entries() map[chainhash.Hash]*mempool.TxDesc {
 	return entries
 }
 
-// removeWithDescendants takes transactions and what spends them out of the mempool and returns them for readmit.
+// removeWithDescendants removes transactions and their descendants from the mempool and returns them for readmit.
 func (n *Node) removeWithDescendants(txs []*btcutil.Tx) []*mempool.TxDesc {
 	if len(txs) == 0 {
 		return nil
@@ -114,15 +116,15 @@ func (n *Node) removeWithDescendants(txs []*btcutil.Tx) []*mempool.TxDesc {
 	return removed
 }
 
-// evict takes a transaction, if it is there, and what spends it out of the mempool.
+// evict removes a transaction and its descendants from the mempool, if it is there.
 func (n *Node) evict(hash chainhash.Hash) {
 	if tx, err := n.pool.FetchTransaction(&hash); err == nil {
 		n.pool.RemoveTransaction(tx, true)
 	}
 }
 
-// readmit puts transactions back that were in the mempool or the chain before, parents first, and keeps the times at
-// which they came. What is no longer valid is left out.
+// readmit puts transactions back that were in the mempool or the chain before, parents first, with their original
+// times. Transactions that are no longer valid are left out.
 func (n *Node) readmit(descs []*mempool.TxDesc) {
 	slices.SortStableFunc(descs, func(a, b *mempool.TxDesc) int { return a.Added.Compare(b.Added) })
 	for progress := true; progress; {
@@ -141,8 +143,8 @@ func (n *Node) readmit(descs []*mempool.TxDesc) {
 	}
 }
 
-// resettle rebuilds the mempool after blocks were disconnected, as removeForReorg does in Bitcoin Core: transactions
-// that spent a coinbase which is immature again, or an output that is gone, must not stay.
+// resettle rebuilds the mempool after blocks were disconnected, as removeForReorg does in Bitcoin Core: a transaction
+// that spent a coinbase that is immature again, or an output that no longer exists, must not stay.
 func (n *Node) resettle() {
 	waiting := n.pool.TxDescs()
 	for _, desc := range waiting {

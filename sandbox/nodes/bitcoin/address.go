@@ -11,11 +11,11 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 )
 
-// errAddress says that a text is no address of this chain.
+// errAddress is returned for a text that is not an address of this chain.
 var errAddress = errors.New("Invalid or unsupported Segwit (Bech32) or Base58 encoding.") //nolint:staticcheck // bitcoind's text
 
-// addressScript is the output script that an address of the chain stands for: P2PKH, P2SH or any witness version. It
-// asks no global registry, so every chain's prefixes work.
+// addressScript is the output script of an address of the chain: P2PKH, P2SH or any witness version. It uses no
+// global registry, so every chain's prefixes work.
 func addressScript(text string, params *chaincfg.Params) ([]byte, error) {
 	if strings.HasPrefix(strings.ToLower(text), params.Bech32HRPSegwit+"1") {
 		return witnessScript(text)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// coinUnit is how many satoshi make one coin.
+// coinUnit is the number of satoshi in one bitcoin.
 const coinUnit = 100_000_000
 
 // maxMoney is the largest amount bitcoind takes as a parameter, in satoshi.

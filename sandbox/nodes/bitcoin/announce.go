@@ -14,10 +14,10 @@ import (
 type announcer struct {
 	*pushtest.Publisher
 	best   chainhash.Hash
-	number uint32 // of the next message
+	number uint32 // sequence number of the next message
 }
 
-// openAnnouncer begins to publish on a free port of loopback.
+// openAnnouncer starts publishing on a free port of loopback.
 func (n *Node) openAnnouncer(ctx context.Context) error {
 	p, err := pushtest.Publish(ctx, "127.0.0.1:0")
 	if err != nil {
@@ -27,11 +27,12 @@ func (n *Node) openAnnouncer(ctx context.Context) error {
 	return nil
 }
 
-// Announces is where blocks are announced: a ZeroMQ publisher of hashblock, tcp://127.0.0.1:port.
+// Announces is the address where blocks are announced: a ZeroMQ publisher of hashblock, tcp://127.0.0.1:port.
 func (n *Node) Announces() string { return n.announcer.URL() }
 
-// announce publishes the best block if it is another one (Bitcoin Core, zmq/zmqpublishnotifier.cpp: the hash as it is
-// printed, then a number). Who asks at once waits for what changes the chain now.
+// announce publishes the best block if it has changed (Bitcoin Core, zmq/zmqpublishnotifier.cpp: the hash as it is
+// printed, then a number). The caller still holds the lock, so a subscriber that calls at once waits until the chain
+// has changed.
 func (n *Node) announce() {
 	if n.announcer == nil || n.tip().hash == n.announcer.best {
 		return
@@ -39,7 +40,7 @@ func (n *Node) announce() {
 	n.announcer.best = n.tip().hash
 	hash, err := hex.DecodeString(n.announcer.best.String())
 	if err != nil {
-		return // it is hexadecimal
+		return // it is hexadecimal: decoding never fails
 	}
 	n.announcer.Send([]byte("hashblock"), hash, binary.LittleEndian.AppendUint32(nil, n.announcer.number))
 	n.announcer.number++

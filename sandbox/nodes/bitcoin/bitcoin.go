@@ -8,10 +8,10 @@
 // It never serves a real network: parameters without a fixed, trivial difficulty are refused.
 //
 // Invariants:
-//   - What was answered to anyone, over RPC or from a method, is in the journal, and the journal replays to the same
+//   - Every answer, over RPC or from a method, is in the journal before it is given, and the journal replays to the same
 //     chain, best block and mempool. Readers wait for the writer, so nothing is seen before it is written.
-//   - The coin index holds exactly the unspent outputs of the best chain; balances are checked against the chain.
-//   - A reorganisation is one step for every reader: nobody sees the chain between its two tips.
+//   - The UTXO index holds exactly the unspent outputs of the best chain; balances are checked against the chain.
+//   - A reorg is one step for every reader: nobody sees the chain between its two tips.
 package bitcoin
 
 import (
@@ -39,8 +39,8 @@ import (
 // firstMature is how many coinbases a new chain makes spendable before Start returns.
 const firstMature = 10
 
-// Config says which chain to run and where. The zero value is a temporary regtest chain on a free loopback port with
-// the user and password "bursar".
+// Config selects which chain to run and where. The zero value is a temporary regtest chain on a free loopback port
+// with the user and password "bursar".
 type Config struct {
 	// Params are the chain's rules. The default is regtest with a halving every 210,000 blocks, as on mainnet, so
 	// that the faucet stays rich; a stock bitcoind accepts such a chain up to block 149.
@@ -54,18 +54,18 @@ type Config struct {
 	User, Password string
 	// UserAgent is the subversion in getnetworkinfo.
 	UserAgent string
-	// FeeRate is what estimatesmartfee answers, in satoshi per 1000 vbytes. Zero answers as a fresh bitcoind does on
+	// FeeRate is the answer of estimatesmartfee, in satoshi per 1000 vbytes. Zero answers as a fresh bitcoind does on
 	// regtest: insufficient data.
 	FeeRate int64
 	// DustRate is the dust relay fee in satoshi per 1000 vbytes, 3000 by default as in Bitcoin Core; Litecoin Core has
 	// 30000.
 	DustRate int64
 	// NoReplacement refuses a double spend with "txn-mempool-conflict", as Litecoin Core does by default. Otherwise
-	// any transaction may be outbid, as in Bitcoin Core since version 28.
+	// any transaction may be replaced, as in Bitcoin Core since version 28.
 	NoReplacement bool
-	// Wrap, if set, goes around the RPC handler: the place for faults.
+	// Wrap, if set, wraps the RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
-	// Log receives what the node does; nil discards it.
+	// Log receives the node's log; nil discards it.
 	Log *slog.Logger
 	// Now is the clock, time.Now by default.
 	Now func() time.Time
@@ -80,17 +80,17 @@ type Node struct {
 	started time.Time
 	dir     string // the temporary directory that Close removes, if any
 
-	mu       sync.RWMutex // held for writing from a change until the journal has it
+	mu       sync.RWMutex // held for writing from a change until it is in the journal
 	broken   error        // the first failed journal write; nothing changes after it
 	journal  *journal
-	lock     io.Closer // of the data directory
+	lock     io.Closer // lock of the data directory
 	db       database.DB
 	dbDir    string
 	chain    *blockchain.BlockChain
 	pool     *mempool.TxPool
 	template *mining.BlkTmplGenerator
 	blocks   map[chainhash.Hash]*blockInfo
-	diskSize int64 // of all blocks
+	diskSize int64 // by hash, blocks of every branch
 	utxos    *utxoIndex
 	detached []*wire.MsgBlock // disconnected by the block that is being processed, highest first
 	wallet   *wallet
@@ -105,8 +105,9 @@ type Node struct {
 	closeErr error
 }
 
-// Start opens or creates the chain, replays its journal, mines until some coinbases are mature if the chain is new, and
-// serves RPC. ctx bounds the start only. A journal of another chain or with a damaged record in its middle is an error.
+// Start opens or creates the chain, replays its journal, mines until some coinbases are mature if the chain is new,
+// and serves RPC. ctx bounds the start only. A journal of another chain, or one with a damaged record in its middle,
+// is an error.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = withDefaults(cfg)
 	if cfg.Params.PowLimitBits>>24 < 0x20 || !cfg.Params.PoWNoRetargeting {
@@ -129,7 +130,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.serve(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s rpc: %w", cfg.Params.Name, err), n.closeAnnouncer(), n.closeChain())
 	}
-	cfg.Log.Info("chain is up", "chain", cfg.Params.Name, "height", n.Height(), "listen", n.listener.Addr().String())
+	cfg.Log.Info("chain started", "chain", cfg.Params.Name, "height", n.Height(), "listen", n.listener.Addr().String())
 	return n, nil
 }
 
@@ -164,7 +165,7 @@ func setDefault[T comparable](field *T, value T) {
 }
 
 // ownParams copies params with deployment clocks of its own: btcd writes its chain into them, and two nodes with the
-// same parameters must not share that.
+// same parameters must not share them.
 func ownParams(params *chaincfg.Params) *chaincfg.Params {
 	p := *params
 	for i := range p.Deployments {
@@ -179,7 +180,7 @@ func ownParams(params *chaincfg.Params) *chaincfg.Params {
 	return &p
 }
 
-// URL is the RPC address with its credentials, as clients of bitcoind take it.
+// URL is the RPC address with its credentials, in the form that clients of bitcoind take.
 func (n *Node) URL() string {
 	u := url.URL{Scheme: "http", User: url.UserPassword(n.cfg.User, n.cfg.Password), Host: n.listener.Addr().String()}
 	return u.String()

@@ -23,7 +23,7 @@ func TestStartIsReadyWithUTXOs(t *testing.T) {
 	a := newAddress(t, n)
 	pay(t, n, a, 400*coinUnit) // ten coinbases of 50 are mature
 	if _, err := n.Pay(a, 200*coinUnit); err == nil || !strings.Contains(err.Error(), "mine more blocks") {
-		t.Errorf("a payment beyond the faucet's coins: %v", err)
+		t.Errorf("a payment beyond the faucet's UTXOs: got %v, want a refusal", err)
 	}
 }
 
@@ -119,10 +119,10 @@ func TestPayRefuses(t *testing.T) {
 		"one bad among others": {{good, 1000}, {"", 1000}},
 	} {
 		if id, err := n.PayMany(outputs); err == nil {
-			t.Errorf("%s: paid in %s", name, id)
+			t.Errorf("%s: got transaction %s, want a refusal", name, id)
 		}
 	}
-	pay(t, n, good, 294) // the least that P2WPKH may carry
+	pay(t, n, good, 294) // the dust limit of P2WPKH
 }
 
 func TestOtherChain(t *testing.T) {
@@ -133,13 +133,13 @@ func TestOtherChain(t *testing.T) {
 		t.Fatalf("address %s", a)
 	}
 	if _, err := n.Pay(a, 2939); err == nil {
-		t.Error("paid dust")
+		t.Error("a payment of dust was accepted")
 	}
 	pay(t, n, a, 2940)
 	mine(t, n, 1)
 	wantBalance(t, n, a, 2940)
 	if _, err := n.Balance("bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"); err == nil {
-		t.Error("took another chain's address")
+		t.Error("an address of another chain was accepted")
 	}
 	if got := encode(t, rpc(t, n, "estimatesmartfee", 1).Result); got != `{"blocks":2,"feerate":0.00020000}` {
 		t.Errorf("fee estimate %s", got)
@@ -156,7 +156,7 @@ func TestRealNetworksAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*chaincfg.Params{&chaincfg.MainNetParams, &chaincfg.TestNet3Params, &chaincfg.SigNetParams} {
 		if n, err := Start(t.Context(), Config{Params: p}); err == nil {
-			t.Errorf("%s runs: %v", p.Name, n.Close())
+			t.Errorf("parameters of %s: got %v, want a refusal", p.Name, n.Close())
 		}
 	}
 }
@@ -202,10 +202,10 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(n.dir); !os.IsNotExist(err) {
-		t.Errorf("temporary directory is still there: %v", err)
+		t.Errorf("the temporary directory still exists: %v", err)
 	}
 	if _, err := n.Mine(1); err == nil {
-		t.Error("mined after Close")
+		t.Error("mined a block after Close")
 	}
 	if _, err := n.Pay(address, 1000); err == nil {
 		t.Error("paid after Close")
@@ -221,6 +221,6 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(kept, "*"))
 	if err != nil || fmt.Sprint(left) != fmt.Sprint([]string{filepath.Join(kept, journalName),
 		filepath.Join(kept, "lock")}) {
-		t.Errorf("data directory holds %v, %v", left, err)
+		t.Errorf("the data directory holds %v, %v", left, err)
 	}
 }

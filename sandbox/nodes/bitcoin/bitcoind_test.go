@@ -12,7 +12,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 )
 
-// recorded is a conversation with a real bitcoind. Its blocks appear as submitblock calls.
+// recorded is a session with a real bitcoind. Its blocks appear as submitblock calls.
 type recorded struct {
 	Source string
 	Time   int64
@@ -26,8 +26,9 @@ type recorded struct {
 	}
 }
 
-// TestAnswersAreBitcoinds plays a real bitcoind's blocks and calls to the node, which has to give the same answers: the
-// same fields, values, number texts, codes, messages and HTTP status. The first blocks replace all of the node's own.
+// TestAnswersAreBitcoinds replays a real bitcoind's blocks and calls on the node, which has to give the same answers:
+// the same fields, values, number texts, codes, messages and HTTP status. The first blocks replace all of the node's
+// own.
 func TestAnswersAreBitcoinds(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bitcoind.json")
@@ -54,7 +55,7 @@ func TestAnswersAreBitcoinds(t *testing.T) {
 		}
 	}
 	if compared < 150 {
-		t.Errorf("compared %d answers with %s: too few", compared, r.Source)
+		t.Errorf("compared only %d answers with %s", compared, r.Source)
 	}
 }
 

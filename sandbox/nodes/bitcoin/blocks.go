@@ -14,24 +14,24 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// medianSpan is how many blocks the median time is taken over (BIP 113).
+// medianSpan is the number of blocks that the median time is taken over (BIP 113).
 const medianSpan = 11
 
 // blockRecordOverhead is what a block file adds to a block: network magic and length.
 const blockRecordOverhead = 8
 
-// blockInfo is what RPC answers about a block beyond its bytes, for blocks of every branch.
+// blockInfo is what RPC answers about a block besides its bytes, for blocks of every branch.
 type blockInfo struct {
 	hash   chainhash.Hash
 	parent *blockInfo // nil for the genesis block
 	header wire.BlockHeader
 	height int32
-	work   *big.Int // of the chain up to and with this block
+	work   *big.Int // transactions of the chain up to and with this block
 	txs    int
 	size   int64
 }
 
-// addBlock notes a block whose parent is known.
+// addBlock records a block whose parent is known.
 func (n *Node) addBlock(block *wire.MsgBlock) {
 	info := &blockInfo{
 		hash: block.BlockHash(), parent: n.blocks[block.Header.PrevBlock], header: block.Header,
@@ -45,7 +45,7 @@ func (n *Node) addBlock(block *wire.MsgBlock) {
 	n.diskSize += info.size + blockRecordOverhead
 }
 
-// medianTime is the median time past as seen from the block itself, in Unix seconds.
+// medianTime is the median time past of the block itself, in Unix seconds.
 func (b *blockInfo) medianTime() int64 {
 	var times []int64
 	for at := b; at != nil && len(times) < medianSpan; at = at.parent {
@@ -58,7 +58,7 @@ func (b *blockInfo) medianTime() int64 {
 // tip is the best block.
 func (n *Node) tip() *blockInfo { return n.blocks[n.chain.BestSnapshot().Hash] }
 
-// at is the block of the best chain at a height of 0 up to the tip's.
+// at is the block of the best chain at a height from 0 to the tip's.
 func (n *Node) at(height int32) (*blockInfo, error) {
 	hash, err := n.chain.BlockHashByHeight(height)
 	if err != nil {
@@ -93,10 +93,10 @@ func (n *Node) block(hash chainhash.Hash) (*wire.MsgBlock, error) {
 	return &block, nil
 }
 
-// errDuplicate says that a block is known already.
+// errDuplicate is returned for a block that is already known.
 var errDuplicate = errors.New("duplicate")
 
-// acceptBlock validates a block, adds it to its branch and brings mempool and coins in step with the best chain.
+// acceptBlock validates a block, adds it to its branch and updates mempool and UTXO index to the best chain.
 func (n *Node) acceptBlock(block *btcutil.Block) error {
 	if n.broken != nil {
 		return n.broken
@@ -107,7 +107,7 @@ func (n *Node) acceptBlock(block *btcutil.Block) error {
 	if n.blocks[*block.Hash()] != nil {
 		return fmt.Errorf("accept block %v: %w", block.Hash(), errDuplicate)
 	}
-	n.addBlock(block.MsgBlock()) // before processing, which connects it
+	n.addBlock(block.MsgBlock()) // before processing, which connects the block
 	err := n.switchChain(func() error {
 		_, _, err := n.chain.ProcessBlock(block, blockchain.BFNone)
 		return err
@@ -120,8 +120,8 @@ func (n *Node) acceptBlock(block *btcutil.Block) error {
 	return nil
 }
 
-// switchChain runs a change of the best chain and then settles the mempool: what left the chain returns to it if it is
-// still valid, and what is spent or confirmed now leaves it.
+// switchChain runs a change of the best chain and then settles the mempool: transactions that were reorged out return
+// to it if they are still valid, and transactions that are confirmed or double-spent now are removed.
 func (n *Node) switchChain(change func() error) error {
 	if n.broken != nil {
 		return n.broken

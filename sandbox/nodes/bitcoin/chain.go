@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/blockchain"
 	"github.com/btcsuite/btcd/btcutil/v2"
 	"github.com/btcsuite/btcd/database"
-	_ "github.com/btcsuite/btcd/database/ffldb" // the only store btcd has
+	_ "github.com/btcsuite/btcd/database/ffldb" // registers the only store that btcd has
 	"github.com/btcsuite/btcd/mempool"
 	"github.com/btcsuite/btcd/mining"
 	"github.com/btcsuite/btcd/txscript/v2"
@@ -24,7 +24,7 @@ const (
 	minRelayRate   = 1000 // satoshi per 1000 vbytes, Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE up to version 29
 )
 
-// open builds the chain in a fresh database, replays the journal and mines the first coins.
+// open builds the chain in a fresh database, replays the journal and mines the first blocks.
 func (n *Node) open(ctx context.Context) error {
 	dir := n.cfg.DataDir
 	if dir == "" {
@@ -70,8 +70,7 @@ func (n *Node) open(ctx context.Context) error {
 	return nil
 }
 
-// openChain creates the chain database. It is scratch: the journal is what lasts, and what earlier runs left is
-// removed.
+// openChain creates the chain database. It is scratch space that is removed at each start: only the journal is kept.
 func (n *Node) openChain(dir string) error {
 	old, err := filepath.Glob(filepath.Join(dir, "chain-*"))
 	if err != nil {
@@ -91,7 +90,7 @@ func (n *Node) openChain(dir string) error {
 	return n.assemble()
 }
 
-// assemble wires btcd's chain, mempool and template generator to one another.
+// assemble connects btcd's chain, mempool and template generator to one another.
 func (n *Node) assemble() error {
 	sigs, hashes := txscript.NewSigCache(cacheEntries), txscript.NewHashCache(cacheEntries)
 	clock := chainClock{n.cfg.Now}
@@ -150,10 +149,10 @@ func (n *Node) closeChain() error {
 	return errors.Join(errs...)
 }
 
-// errClosed answers every change after Close.
+// errClosed is returned by every change after Close.
 var errClosed = errors.New("node is closed")
 
-// onChain keeps the coin index in step with the best chain. btcd calls it from within acceptBlock, invalidate and
+// onChain keeps the UTXO index in step with the best chain. btcd calls it from within acceptBlock, invalidate and
 // reconsider, which hold the lock.
 func (n *Node) onChain(event *blockchain.Notification) {
 	block, ok := event.Data.(*btcutil.Block)
@@ -169,7 +168,7 @@ func (n *Node) onChain(event *blockchain.Notification) {
 	}
 }
 
-// chainClock is btcd's time source without peers to ask.
+// chainClock is btcd's time source without peers.
 type chainClock struct{ now func() time.Time }
 
 func (c chainClock) AdjustedTime() time.Time         { return time.Unix(c.now().Unix(), 0) }

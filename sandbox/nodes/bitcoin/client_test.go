@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// start runs a node for a test and closes it at its end.
+// start runs a node for a test and closes it when the test ends.
 func start(t *testing.T, cfg Config) *Node {
 	t.Helper()
 	n, err := Start(t.Context(), cfg)
@@ -24,7 +24,7 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
-// post sends a body to a node as a plain HTTP client and returns status and answer.
+// post sends a body to a node as a plain HTTP client and returns the status and the answer.
 func post(t *testing.T, url, body string) (int, []byte) {
 	t.Helper()
 	client := http.Client{Timeout: time.Minute}

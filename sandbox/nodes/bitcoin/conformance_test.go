@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct {
 	node          *bitcoin.Node
 	confirmations int
@@ -71,41 +71,61 @@ func (m mover) Balance(t testing.TB, address string) bursar.Amount {
 	return bursar.Units(uint64(sat))
 }
 
-// The service's Bitcoin adapter finds here what it finds at bitcoind.
+// TestAdapterConformance runs the conformance suite: the service's Bitcoin adapter gets from this node what it gets
+// from bitcoind.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
-	network, err := adapter.Bitcoin("regtest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	conform(t, bitcoin.Config{}, network)
+	conform(t, bitcoin.Config{}, network(t, adapter.Bitcoin))
 }
 
-// TestLitecoinAdapterConformance is the same with Litecoin's rules and its first block.
+// TestLitecoinAdapterConformance runs the conformance suite with Litecoin's rules and its first block.
 func TestLitecoinAdapterConformance(t *testing.T) {
 	t.Parallel()
-	network, err := adapter.Litecoin("regtest")
+	conform(t, bitcoin.Config{Params: bitcoin.LitecoinParams(), DustRate: 30_000, NoReplacement: true},
+		network(t, adapter.Litecoin))
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "Bitcoin", "sandbox/nodes/bitcoin.TestAdapterConformance",
+		offline(t, network(t, adapter.Bitcoin)))
+	chaintest.Document(t, "Litecoin", "sandbox/nodes/bitcoin.TestLitecoinAdapterConformance",
+		offline(t, network(t, adapter.Litecoin)))
+}
+
+func network(t *testing.T, of func(name string) (adapter.Network, error)) adapter.Network {
+	t.Helper()
+	network, err := of("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	conform(t, bitcoin.Config{Params: bitcoin.LitecoinParams(), DustRate: 30_000, NoReplacement: true}, network)
+	return network
 }
 
 func conform(t *testing.T, cfg bitcoin.Config, network adapter.Network) {
 	t.Helper()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, network), func(t *testing.T) chaintest.Harness {
 		node, err := bitcoin.Start(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { node.Close() })
-		id := bursar.ChainID(network.Family)
-		c, err := adapter.New(adapter.Config{ID: id, Network: network,
-			Node: rpc.Config{URLs: []string{node.URL()}, MinPause: time.Millisecond}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: mover{node, network.Confirmations}, Unit: bursar.Units(10_000_000)}
+		return chaintest.Harness{Chain: openAt(t, node.URL(), network), Node: mover{node, network.Confirmations},
+			Unit: bursar.Units(10_000_000)}
 	})
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, network adapter.Network) chaintest.Harness {
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", network), Node: mover{}}
+}
+
+func openAt(t *testing.T, url string, network adapter.Network) *adapter.Chain {
+	t.Helper()
+	c, err := adapter.New(adapter.Config{ID: bursar.ChainID(network.Family), Network: network,
+		Node: rpc.Config{URLs: []string{url}, MinPause: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }

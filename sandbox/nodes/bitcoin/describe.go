@@ -13,7 +13,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// txJSON is a transaction as bitcoind's TxToUniv shows it. The last fields belong to getrawtransaction.
+// txJSON is a transaction in the form of bitcoind's TxToUniv. The last fields belong to getrawtransaction.
 type txJSON struct {
 	InActiveChain *bool      `json:"in_active_chain,omitempty"`
 	TxID          string     `json:"txid"`
@@ -69,7 +69,7 @@ type scriptJSON struct {
 	Type    string `json:"type"`
 }
 
-// describe shows a transaction by itself.
+// describe shows a transaction without its block.
 func (n *Node) describe(tx *wire.MsgTx) *txJSON {
 	t := btcutil.NewTx(tx)
 	d := &txJSON{
@@ -127,8 +127,8 @@ func scriptType(script []byte) string {
 	return class.String()
 }
 
-// disassemble is ScriptToAsmStr of bitcoind: short pushes as numbers, others as hex, and the hash type of signatures by
-// name where asked.
+// disassemble is ScriptToAsmStr of bitcoind: short pushes as numbers, others as hex, and the hash type of signatures
+// by name if asked.
 func disassemble(script []byte, signatures bool) string {
 	var words []string
 	tokens := txscript.MakeScriptTokenizer(0, script)
@@ -178,7 +178,7 @@ func pushedData(data []byte, signatures bool) string {
 	return hex.EncodeToString(data)
 }
 
-// isSignature tells a DER signature with its hash type from other data by its outer shape (BIP 66).
+// isSignature distinguishes a DER signature with its hash type from other data by its outer shape (BIP 66).
 func isSignature(data []byte) bool {
 	return len(data) >= 9 && len(data) <= 73 && data[0] == 0x30 && int(data[1]) == len(data)-3 && data[2] == 0x02
 }

@@ -91,7 +91,7 @@ func descriptorStep(sum, value uint64) uint64 {
 	return sum
 }
 
-// descriptorScript is the script that a scan object stands for: addr(…) or raw(…), with or without checksum.
+// descriptorScript is the script of a scan object: addr(…) or raw(…), with or without checksum.
 func (n *Node) descriptorScript(desc string) ([]byte, error) {
 	body, sum, found := strings.Cut(desc, "#")
 	if want := descriptorChecksum(body); found && sum != want {

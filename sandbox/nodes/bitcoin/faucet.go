@@ -19,14 +19,13 @@ import (
 
 const (
 	seedSize        = 32
-	faucetRate      = 5000 // satoshi per 1000 vbytes that the faucet pays
+	faucetRate      = 5000 // fee rate of the faucet, in satoshi per 1000 vbytes
 	maxFaucetInputs = 500
 	// replaceableSequence signals replacement (BIP 125), which every wallet does today.
 	replaceableSequence = wire.MaxTxInSequenceNum - 2
 )
 
-// wallet holds the miner's two keys. Blocks pay the first; a reorganisation pays the other one, so that its blocks
-// differ.
+// wallet holds the miner's two keys. Blocks pay the first; a reorg pays the other one, so that its blocks differ.
 type wallet struct {
 	keys    [2]*btcec.PrivateKey
 	scripts [2][]byte // P2WPKH
@@ -53,8 +52,8 @@ type Output struct {
 	Amount  int64 // satoshi
 }
 
-// Pay sends amount satoshi to an address from the miner's coins and returns the transaction's id. The payment waits in
-// the mempool until a block is mined.
+// Pay sends amount satoshi to an address from the miner's UTXOs and returns the transaction's id. The payment waits
+// in the mempool until a block is mined.
 func (n *Node) Pay(address string, amount int64) (string, error) {
 	return n.PayMany([]Output{{address, amount}})
 }
@@ -71,14 +70,14 @@ func (n *Node) PayMany(outputs []Output) (string, error) {
 			return "", fmt.Errorf("pay: %w", err)
 		}
 		if o.Amount <= 0 || o.Amount > maxMoney {
-			return "", fmt.Errorf("pay: amount of %d satoshi", o.Amount)
+			return "", fmt.Errorf("pay: %d satoshi is not an amount to pay", o.Amount)
 		}
 		tx.AddTxOut(wire.NewTxOut(o.Amount, script))
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// As wallets do against fee sniping. It also makes a payment that is repeated after a reorganisation another
-	// transaction than the dropped one, whose coins and signatures would be the same.
+	// The lock time is set as wallets do against fee sniping. It also makes a payment that is repeated after a reorg
+	// another transaction than the dropped one, whose inputs and signatures would be the same.
 	tx.LockTime = uint32(n.tip().height)
 	if err := n.fund(tx); err != nil {
 		return "", fmt.Errorf("pay: %w", err)
@@ -89,7 +88,7 @@ func (n *Node) PayMany(outputs []Output) (string, error) {
 	return tx.TxHash().String(), n.record(step{stepTx, encodeTx(tx)})
 }
 
-// NewAddress is a fresh P2WPKH address of nobody: its key is forgotten.
+// NewAddress makes a fresh P2WPKH address whose key is not kept.
 func (n *Node) NewAddress() (string, error) {
 	var program [20]byte
 	if _, err := io.ReadFull(n.cfg.Rand, program[:]); err != nil {
@@ -98,8 +97,8 @@ func (n *Node) NewAddress() (string, error) {
 	return witnessAddress(n.params.Bech32HRPSegwit, 0, program[:]), nil
 }
 
-// Balance is what the chain's unspent outputs pay to an address, in satoshi, immature coinbases included and the
-// mempool not. Each output is confirmed with btcd's own set.
+// Balance is the sum of the chain's unspent outputs of an address, in satoshi, with immature coinbases and without
+// the mempool. Each output is checked against btcd's own UTXO set.
 func (n *Node) Balance(address string) (int64, error) {
 	script, err := n.checkAddress(address)
 	if err != nil {
@@ -114,7 +113,7 @@ func (n *Node) Balance(address string) (int64, error) {
 			return 0, fmt.Errorf("balance: read output %v: %w", at, err)
 		}
 		if entry == nil || entry.IsSpent() || entry.Amount() != n.utxos.unspent[at].value {
-			return 0, fmt.Errorf("balance: output %v is not in the chain's own set", at)
+			return 0, fmt.Errorf("balance: output %v is not in the chain's own UTXO set", at)
 		}
 		sum += entry.Amount()
 	}
@@ -138,11 +137,11 @@ func (n *Node) fund(tx *wire.MsgTx) error {
 			break
 		}
 		if len(spent) == maxFaucetInputs {
-			return fmt.Errorf("faucet cannot pay %d satoshi in one transaction", want)
+			return fmt.Errorf("the faucet cannot pay %d satoshi in one transaction", want)
 		}
 	}
 	if have < want+faucetFee(tx, 1) {
-		return fmt.Errorf("faucet holds %d spendable satoshi and should pay %d: mine more blocks", have, want)
+		return fmt.Errorf("the faucet holds %d spendable satoshi and should pay %d: mine more blocks", have, want)
 	}
 	change := wire.NewTxOut(have-want-faucetFee(tx, 1), n.wallet.scripts[0])
 	if change.Value >= n.dustThreshold(change) {
@@ -157,7 +156,7 @@ func faucetFee(tx *wire.MsgTx, further int) int64 {
 	return feeAt(faucetRate, int64(tx.SerializeSizeStripped()+2+inputVSize*len(tx.TxIn)+outputVSize*further))
 }
 
-// spendable are the wallet's coins, largest first: the confirmed ones, then its own unconfirmed change. Taking
+// spendable are the wallet's UTXOs, largest first: the confirmed ones, then its own unconfirmed change. Taking
 // confirmed ones first keeps chains of unconfirmed payments short.
 func (n *Node) spendable() []wire.OutPoint {
 	var confirmed []wire.OutPoint
@@ -203,7 +202,7 @@ func (w *wallet) owns(script []byte) bool {
 	return slices.ContainsFunc(w.scripts[:], func(s []byte) bool { return string(s) == string(script) })
 }
 
-// signed tells whether the first input of a transaction carries a key of the wallet.
+// signed reports whether the first input of a transaction carries a key of the wallet.
 func (w *wallet) signed(desc *mempool.TxDesc) bool {
 	witness := desc.Tx.MsgTx().TxIn[0].Witness
 	if len(witness) != 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Limits of Bitcoin Core's policy.h and validation.cpp.
+// Limits from Bitcoin Core's policy.h and validation.cpp.
 const (
 	maxStandardWeight    = 400_000
 	maxStandardSigScript = 1650
@@ -19,15 +19,15 @@ const (
 	maxChain             = 25 // unconfirmed ancestors or descendants, with the transaction itself
 )
 
-// candidate is a transaction with what it spends.
+// candidate is a transaction with the outputs that it spends.
 type candidate struct {
 	verdict
 	tx    *btcutil.Tx
 	spent []*utxo // per input
 }
 
-// checkHealth applies the checks whose refusals bitcoind names one by one. What it lets through, btcd's mempool judges
-// again and in full.
+// checkHealth applies the checks whose refusals bitcoind names one by one. What passes is validated again in full by
+// btcd's mempool.
 func (n *Node) checkHealth(tx *btcutil.Tx) (*candidate, *refusal) {
 	if refused := sane(tx); refused != nil {
 		return nil, refused
@@ -120,7 +120,7 @@ func (n *Node) standard(tx *wire.MsgTx) *refusal {
 		}
 	}
 	switch {
-	case dust == 1: // version 29 lets one dust output pass in a free transaction, which it would not relay alone
+	case dust == 1: // version 29 accepts one dust output in a transaction without a fee, which it would not relay alone
 		return refuse("dust", "tx with dust output must be 0-fee")
 	case dust > 1:
 		return refuse("dust", "")
@@ -137,7 +137,7 @@ func (n *Node) dustThreshold(out *wire.TxOut) int64 {
 	return mempool.GetDustThreshold(out) / 3 * n.cfg.DustRate / 1000
 }
 
-// weigh checks maturity and amounts and works out the fee.
+// weigh checks maturity and amounts and computes the fee.
 func (n *Node) weigh(c *candidate) *refusal {
 	next := n.tip().height + 1
 	var in, out int64
@@ -160,11 +160,11 @@ func (n *Node) weigh(c *candidate) *refusal {
 	return nil
 }
 
-// feeAt is what vsize costs at a rate in satoshi per 1000 vbytes, rounded up.
+// feeAt is the fee for vsize at a rate in satoshi per 1000 vbytes, rounded up.
 func feeAt(rate, vsize int64) int64 { return (rate*vsize + 999) / 1000 }
 
-// output is the output at a point if it is unspent in the chain or made by a mempool transaction, else nil. Whether the
-// mempool spends it is another question.
+// output is the output at a point if it is unspent in the chain or created by a mempool transaction, else nil. It
+// does not check whether the mempool spends the output.
 func (n *Node) output(at wire.OutPoint) *utxo {
 	if c := n.utxos.unspent[at]; c != nil {
 		return c
@@ -176,7 +176,7 @@ func (n *Node) output(at wire.OutPoint) *utxo {
 	return newUTXO(tx.MsgTx().TxOut[at.Index], unconfirmedHeight, false)
 }
 
-// hasUnspent tells whether a transaction is in the chain with an output not yet spent.
+// hasUnspent reports whether a transaction is in the chain with an unspent output.
 func (n *Node) hasUnspent(tx *btcutil.Tx) bool {
 	for i := range tx.MsgTx().TxOut {
 		if n.utxos.unspent[wire.OutPoint{Hash: *tx.Hash(), Index: uint32(i)}] != nil {

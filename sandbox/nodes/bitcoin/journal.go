@@ -11,7 +11,8 @@ import (
 )
 
 // The journal is a file of records: length (4 bytes, little endian), CRC-32C of the body (4 bytes), body. A body is a
-// list of steps, each a kind (1 byte), a length (4 bytes) and its bytes, that happened together or not at all.
+// list of steps, each a kind (1 byte), a length (4 bytes) and its bytes. The steps of a record happened together or
+// not at all.
 const (
 	journalName   = "journal.v1"
 	recordHeader  = 8
@@ -19,19 +20,19 @@ const (
 	maxRecordSize = 512 << 20
 )
 
-// errDamaged says that a record in the middle of a journal does not match its checksum.
+// errDamaged is returned if a record in the middle of a journal does not match its checksum.
 var errDamaged = errors.New("journal is damaged")
 
-// stepKind says what happened. Values are on disk: never renumber.
+// stepKind is the kind of a step. Values are on disk: never renumber.
 type stepKind byte
 
 const (
 	stepOpen       stepKind = 1 // a new chain: genesis hash (32 bytes) and wallet seed (32 bytes)
 	stepBlock      stepKind = 2 // a block was accepted, on any branch
 	stepTx         stepKind = 3 // a transaction was accepted to the mempool
-	stepEvict      stepKind = 4 // a transaction (hash) and what spends it left the mempool
+	stepEvict      stepKind = 4 // a transaction (hash) and its descendants left the mempool
 	stepInvalidate stepKind = 5 // a block (hash) was declared invalid
-	stepReconsider stepKind = 6 // a block (hash) was given another chance
+	stepReconsider stepKind = 6 // a block (hash) was reconsidered
 )
 
 // step is one change of the node.
@@ -104,7 +105,7 @@ func readJournal(file *os.File, replay func([]step) error) (int64, error) {
 	}
 }
 
-// parseRecord splits a body into steps, or reports that it is not what was written.
+// parseRecord splits a body into steps, or reports that it is not a record.
 func parseRecord(head [recordHeader]byte, body []byte) ([]step, bool) {
 	if binary.LittleEndian.Uint32(head[4:]) != crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) {
 		return nil, false

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// state is what a node says of itself.
+// state is what a node reports about itself.
 type state struct {
 	Height, Balance int64
 	Best, Mempool   string
@@ -32,7 +32,7 @@ func stateOf(t *testing.T, n *Node, address string) state {
 	return state{n.Height(), balance, must[string](t, n, "getbestblockhash"), encode(t, rpc(t, n, "getrawmempool").Result)}
 }
 
-// busy makes a node with a history: payments, replaced and dropped ones, reorganisations, and a filled mempool.
+// busy runs a node with a history: payments, replaced and dropped ones, reorgs, and a filled mempool.
 func busy(t *testing.T, dir string) (*Node, string) {
 	t.Helper()
 	n := start(t, Config{DataDir: dir})
@@ -56,7 +56,7 @@ func busy(t *testing.T, dir string) (*Node, string) {
 	return n, a
 }
 
-// copyDir is what a kill leaves behind: the files as they are while the node runs.
+// copyDir copies a data directory while its node runs, which is what a kill leaves behind.
 func copyDir(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -79,15 +79,15 @@ func TestRestart(t *testing.T) {
 	if got := stateOf(t, again, a); got != want {
 		t.Fatalf("after a restart\n got %+v\nwant %+v", got, want)
 	}
-	mine(t, again, 1) // the faucet has its keys, the mempool its transactions
+	mine(t, again, 1) // the faucet has its keys and the mempool its transactions
 	pay(t, again, a, 5_000)
 	if got := must[[]string](t, again, "getrawmempool"); len(got) != 1 {
 		t.Errorf("mempool %v", got)
 	}
 }
 
-// TestTornTail cuts the journal at every length of its last records: the node starts with what is whole, and what it
-// writes then is found by the next start.
+// TestTornTail cuts the journal at every length of its last records: the node starts with the whole records, and the
+// next start finds what it writes then.
 func TestTornTail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -125,7 +125,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	live := t.TempDir()
 	busy(t, live)
 	if _, err := Start(t.Context(), Config{DataDir: live}); err == nil || !strings.Contains(err.Error(), "lock") {
-		t.Errorf("a second node in the same directory: %v", err)
+		t.Errorf("a second node in the same directory: got %v, want a refusal", err)
 	}
 	dir := copyDir(t, live)
 	raw, err := os.ReadFile(filepath.Join(dir, journalName))
@@ -137,7 +137,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Start(t.Context(), Config{DataDir: dir}); !errors.Is(err, errDamaged) {
-		t.Errorf("start from a damaged journal: %v", err)
+		t.Errorf("start from a damaged journal: got %v, want a refusal", err)
 	}
 	other := t.TempDir()
 	if err := start(t, Config{DataDir: other}).Close(); err != nil {
@@ -149,7 +149,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	params.GenesisHash = &genesis
 	if _, err := Start(t.Context(), Config{DataDir: other, Params: params}); err == nil ||
 		!strings.Contains(err.Error(), "not one of chain") {
-		t.Errorf("start from another chain's journal: %v", err)
+		t.Errorf("start from another chain's journal: got %v, want a refusal", err)
 	}
 }
 
@@ -171,18 +171,18 @@ func TestReplayOfManyBlocks(t *testing.T) {
 
 const childEnv = "BURSAR_TEST_NODE_DIR"
 
-// TestMain runs the test binary as a node of its own where TestKill asks for it.
+// TestMain runs the test binary as a node of its own when TestKill asks for it.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		if err := runChild(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
-		os.Exit(1) // it ends by being killed
+		os.Exit(1) // the parent kills it
 	}
 	os.Exit(m.Run())
 }
 
-// runChild pays, mines and reorganises for ever and prints what it was told.
+// runChild pays, mines and reorganizes for ever and prints every answer.
 func runChild(dir string) error {
 	n, err := Start(context.Background(), Config{DataDir: dir})
 	if err != nil {
@@ -214,7 +214,8 @@ func runChild(dir string) error {
 	}
 }
 
-// TestKill kills a node's process in full work, several times over the same directory, and looks for all that it said.
+// TestKill kills a node's process under load, several times over the same directory: everything that it has printed
+// is there after a restart.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -236,7 +237,7 @@ func TestKill(t *testing.T) {
 				must[any](t, n, "getblock", id)
 			case "height":
 				if reported, err := strconv.ParseInt(id, 10, 64); err != nil || n.Height() < reported {
-					t.Errorf("height %d after it was %s, %v", n.Height(), id, err)
+					t.Errorf("height %d after the node printed %s, %v", n.Height(), id, err)
 				}
 			}
 		}
@@ -279,7 +280,8 @@ func killAfter(t *testing.T, dir string, lines int) []string {
 	return said
 }
 
-// FuzzJournal reads anything as a journal: whole records or an error, never a panic, and what is whole stays whole.
+// FuzzJournal reads any bytes as a journal: the result is whole records or an error, never a panic, and whole records
+// stay whole.
 func FuzzJournal(f *testing.F) {
 	var seed bytes.Buffer
 	for _, steps := range [][]step{{{stepOpen, make([]byte, 64)}}, {{stepBlock, []byte("b")}, {stepEvict, nil}}} {

@@ -12,9 +12,9 @@ import (
 )
 
 // LitecoinParams are Litecoin's regtest with its own first block and address forms (Litecoin Core, chainparams.cpp),
-// and with a halving every 840,000 blocks, as on its mainnet. Blocks are worked for with SHA-256 and not scrypt, and
-// have no extension (MWEB). A P2SH address has its newer form only. Config.DustRate and NoReplacement are Litecoin
-// Core's at 30,000 and true.
+// and with a halving every 840,000 blocks, as on its mainnet. Proof of work is SHA-256 instead of scrypt, and blocks
+// have no extension (MWEB). A P2SH address has its newer form only. Set Config.DustRate to 30,000 and
+// Config.NoReplacement to true as in Litecoin Core.
 func LitecoinParams() *chaincfg.Params {
 	p := chaincfg.RegressionNetParams
 	p.Name, p.Net = "regtest", 0xdab5bffa
@@ -32,7 +32,7 @@ func litecoinGenesis() *wire.MsgBlock {
 	const key = "040184710fa689ad5023690c80f3a49c8f13f8d45b8c857fbcbc8bc4a8e4d3eb4b10f4d4604fa08dce601aaf0f470216fe1b51850b4acf21b179c45070ac7b03a9"
 	pub, err := hex.DecodeString(key)
 	if err != nil {
-		panic("Litecoin's first key is not hexadecimal: " + key) // a constant of this function
+		panic("Litecoin's first key is not hexadecimal: " + key) // a constant of this function: never wrong
 	}
 	script := append([]byte{4, 0xff, 0xff, 0x00, 0x1d, 1, 4, byte(len(headline))}, headline...)
 	coinbase := wire.NewMsgTx(1)

@@ -11,14 +11,14 @@ func TestReplacement(t *testing.T) {
 	n := start(t, Config{})
 	s, c := funded(t, n, "customer", coinUnit)
 	first, second := newAddress(t, n), newAddress(t, n)
-	raw := s.spend(t, c, first, 1_000, 0xffffffff) // full replacement asks for no signal
+	raw := s.spend(t, c, first, 1_000, 0xffffffff) // full replacement needs no signal
 	id := must[string](t, n, "sendrawtransaction", raw)
 	if again := must[string](t, n, "sendrawtransaction", raw); again != id {
 		t.Errorf("resending answers %s, want %s", again, id)
 	}
 	if text := refused(t, n, codeRejected, "sendrawtransaction",
 		s.spend(t, c, second, 1_050, 0)); !strings.HasPrefix(text, "insufficient fee, rejecting replacement") {
-		t.Errorf("a bump that does not pay for itself: %s", text)
+		t.Errorf("a fee bump that does not pay for itself: %s", text)
 	}
 	better := s.spend(t, c, second, 2_000, 0)
 	newID := must[string](t, n, "sendrawtransaction", better)
@@ -32,12 +32,12 @@ func TestReplacement(t *testing.T) {
 	wantBalance(t, n, second, coinUnit-2_000)
 	refused(t, n, codeInChain, "sendrawtransaction", better)
 	if text := refused(t, n, codeVerify, "sendrawtransaction", raw); text != "bad-txns-inputs-missingorspent" {
-		t.Errorf("double spend of a confirmed coin: %s", text)
+		t.Errorf("double spend of a confirmed UTXO: %s", text)
 	}
 }
 
-// TestReplacementTakesDescendants bumps a parent: its child goes, and its fee has to be outbid too. A failed bump
-// leaves both where they were.
+// TestReplacementTakesDescendants replaces a parent: its child leaves the mempool, and the fee has to exceed that of
+// both. A refused fee bump changes nothing.
 func TestReplacementTakesDescendants(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
@@ -46,9 +46,9 @@ func TestReplacementTakesDescendants(t *testing.T) {
 	parent := must[string](t, n, "sendrawtransaction", s.spend(t, c, s.address, 1_000, 0))
 	child := must[string](t, n, "sendrawtransaction", s.spend(t, s.utxo(t, parent), a, 50_000, 0))
 	for name, raw := range map[string]string{
-		"less than both":  s.spend(t, c, a, 40_000, 0),
-		"bad signature":   s.spend(t, point{c.at, c.value + 1}, a, 100_000, 0),
-		"only as a trial": "",
+		"less than both":         s.spend(t, c, a, 40_000, 0),
+		"bad signature":          s.spend(t, point{c.at, c.value + 1}, a, 100_000, 0),
+		"testmempoolaccept only": "",
 	} {
 		if raw == "" {
 			must[any](t, n, "testmempoolaccept", []string{s.spend(t, c, a, 90_000, 0)})
@@ -94,7 +94,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestChainLimit holds customers to 25 unconfirmed transactions in a row, but not the faucet.
+// TestChainLimit limits customers to 25 unconfirmed transactions in a row, but not the faucet.
 func TestChainLimit(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})

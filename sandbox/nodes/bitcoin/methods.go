@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// allMethods are the calls the node answers, with bitcoind's names and parameters.
+// allMethods are the calls that the node answers, with bitcoind's names and parameters.
 func (n *Node) allMethods() map[string]method {
 	all := map[string]method{}
 	for _, group := range [][]method{n.chainMethods(), n.transactionMethods(), n.mempoolMethods(), n.controlMethods()} {

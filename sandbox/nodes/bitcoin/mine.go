@@ -15,8 +15,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Mine mines count blocks on the best chain with what the mempool holds, to the faucet's wallet, and returns their
-// hashes, lowest first. On an error the blocks before it stay.
+// Mine mines count blocks on the best chain with the transactions of the mempool, to the faucet's wallet, and returns
+// their hashes, lowest first. On an error the blocks mined so far stay.
 func (n *Node) Mine(count int) ([]chainhash.Hash, error) {
 	return n.mineTo(count, n.wallet.scripts[0])
 }
@@ -76,7 +76,7 @@ func (n *Node) solveAndAccept(block *wire.MsgBlock) (step, error) {
 	return step{stepBlock, raw}, n.acceptBlock(b)
 }
 
-// solve finds a nonce, which takes two tries on average at regtest's difficulty.
+// solve finds a nonce, which takes two attempts on average at regtest's difficulty.
 func (n *Node) solve(header *wire.BlockHeader) error {
 	target := blockchain.CompactToBig(header.Bits)
 	for nonce := range uint32(1 << 24) {
@@ -89,7 +89,7 @@ func (n *Node) solve(header *wire.BlockHeader) error {
 	return errors.New("no nonce solves the block")
 }
 
-// extraNonce is random, so that no two blocks at a height are alike.
+// extraNonce is random, so that no two blocks at one height are alike.
 func (n *Node) extraNonce() (uint64, error) {
 	var b [8]byte
 	if _, err := io.ReadFull(n.cfg.Rand, b[:]); err != nil {
@@ -98,15 +98,16 @@ func (n *Node) extraNonce() (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]) >> 1, nil
 }
 
-// draft is a block to be built by hand, where the template generator, which knows only the best chain, cannot help.
-type draft struct {
+// blockDraft describes a block to build by hand, where the template generator, which knows only the best chain, does
+// not help.
+type blockDraft struct {
 	parent *blockInfo
 	txs    []*btcutil.Tx // in order, without the coinbase
 	fees   int64         // of txs
 	script []byte        // of the coinbase
 }
 
-func (n *Node) build(d draft) (*wire.MsgBlock, error) {
+func (n *Node) build(d blockDraft) (*wire.MsgBlock, error) {
 	nonce, err := n.extraNonce()
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (n *Node) build(d draft) (*wire.MsgBlock, error) {
 		Timestamp: n.blockTime(d.parent), Bits: n.params.PowLimitBits,
 	}}
 	if d.parent.parent == nil {
-		block.Header.Version = 0x20000000 // the genesis block's version 1 is long refused
+		block.Header.Version = 0x20000000 // version 1, as in the genesis block, has been refused for long
 	}
 	for _, tx := range txs {
 		block.Transactions = append(block.Transactions, tx.MsgTx())
@@ -135,7 +136,7 @@ func (n *Node) build(d draft) (*wire.MsgBlock, error) {
 	return block, nil
 }
 
-// blockTime is now, or just after the median time past where blocks were mined faster than the clock runs.
+// blockTime is the present, or just after the median time past if blocks are mined faster than the clock runs.
 func (n *Node) blockTime(parent *blockInfo) time.Time {
 	return time.Unix(max(n.cfg.Now().Unix(), parent.medianTime()+1), 0)
 }

@@ -17,7 +17,7 @@ type method struct {
 	// usage is the help text's first line; its words after the name are the parameters, optional ones in brackets.
 	usage  string
 	params []string // names in order; alternatives for one position are joined by "|"
-	least  int      // how many are required
+	least  int      // number of required parameters
 	call   func(ctx context.Context, p params) (any, error)
 }
 
@@ -27,7 +27,7 @@ type params struct {
 	values []json.RawMessage
 }
 
-// call finds the method and runs it. The lock is the method's own business.
+// call finds the method and runs it. The method itself takes the lock.
 func (n *Node) call(ctx context.Context, req request) (any, error) {
 	m, ok := n.methods[req.method]
 	if !ok {
@@ -44,7 +44,7 @@ func (n *Node) call(ctx context.Context, req request) (any, error) {
 	return result, err
 }
 
-// arrange brings parameters given by position or by name into positions.
+// arrange puts parameters given by position or by name into positions.
 func arrange(m method, raw json.RawMessage) (params, error) {
 	p := params{names: m.params, values: make([]json.RawMessage, len(m.params))}
 	var given []json.RawMessage
@@ -98,7 +98,7 @@ next:
 
 func (p params) has(i int) bool { return p.values[i] != nil }
 
-// mistyped is the answer to a parameter of the wrong JSON type.
+// mistyped is the error for a parameter of the wrong JSON type.
 func (p params) mistyped(i int, want string) error {
 	name, _, _ := strings.Cut(p.names[i], "|")
 	return fail(codeType,
@@ -130,7 +130,7 @@ func (p params) text(i int) (string, error) {
 	return s, nil
 }
 
-// integer reads parameter i, or takes def where it is missing.
+// integer reads parameter i, or returns def if it is missing.
 func (p params) integer(i int, def int64) (int64, error) {
 	if !p.has(i) {
 		return def, nil
@@ -156,7 +156,7 @@ func (p params) boolean(i int, def bool) (bool, error) {
 	return b, nil
 }
 
-// verbosity reads a level that older clients give as a boolean.
+// verbosity reads a level, which older clients give as a boolean.
 func (p params) verbosity(i int, def int64) (int64, error) {
 	if p.has(i) && jsonType(p.values[i]) == "bool" {
 		b, err := p.boolean(i, false)
@@ -168,7 +168,7 @@ func (p params) verbosity(i int, def int64) (int64, error) {
 	return p.integer(i, def)
 }
 
-// hash reads a block hash or transaction id; name is what bitcoind calls it in its complaint.
+// hash reads a block hash or transaction id; name is bitcoind's name for it in an error.
 func (p params) hash(i int, name string) (chainhash.Hash, error) {
 	s, err := p.text(i)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p params) hash(i int, name string) (chainhash.Hash, error) {
 	return *hash, nil
 }
 
-// amount reads coins given as a number or a string.
+// amount reads an amount in whole bitcoins given as a number or a string.
 func (p params) amount(i int, def satoshi) (satoshi, error) {
 	if !p.has(i) {
 		return def, nil

@@ -11,14 +11,14 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// refusal says in bitcoind's words why the mempool does not take a transaction.
+// refusal is the reason, in bitcoind's words, why the mempool does not accept a transaction.
 type refusal struct {
 	reason string // a short fixed text
-	detail string // what testmempoolaccept adds; empty if nothing
+	detail string // detail that testmempoolaccept adds; may be empty
 	lost   bool   // an input is unknown or spent, which has an error code of its own
 }
 
-// Error is what sendrawtransaction answers (TxValidationState::ToString of Bitcoin Core).
+// Error is the message of sendrawtransaction (TxValidationState::ToString of Bitcoin Core).
 func (r *refusal) Error() string {
 	if r.detail == "" {
 		return r.reason
@@ -32,14 +32,15 @@ func missingInputs() *refusal {
 	return &refusal{reason: "bad-txns-inputs-missingorspent", lost: true}
 }
 
-// translate turns an error of btcd's mempool into bitcoind's refusal. Errors that blame the node stay what they are.
+// translate turns an error of btcd's mempool into bitcoind's refusal. Errors of the node itself are returned as they
+// are.
 func (n *Node) translate(c *candidate, err error) error {
 	if err == nil {
 		return nil
 	}
 	var rule mempool.RuleError
 	if !errors.As(err, &rule) {
-		return fmt.Errorf("judge transaction: %w", err)
+		return fmt.Errorf("validate transaction: %w", err)
 	}
 	var chainRule blockchain.RuleError
 	if errors.As(rule.Err, &chainRule) {
@@ -92,7 +93,7 @@ func (n *Node) scriptRefusal(c *candidate) *refusal {
 	return refuse("mandatory-script-verify-flag-failed (unknown error)", "")
 }
 
-// scriptError is ScriptErrorString of Bitcoin Core for the failures that wrong signers meet.
+// scriptError is ScriptErrorString of Bitcoin Core for the failures that incorrect signers run into.
 func scriptError(err error) string {
 	var e txscript.Error
 	if !errors.As(err, &e) {

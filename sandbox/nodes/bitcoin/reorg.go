@@ -7,10 +7,10 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// Reorg replaces the last depth blocks by depth+1 others, as a stronger miner would. The new blocks pay another address
-// and hold the transactions of the old ones, block by block, except those in drop (transaction ids) and whatever spends
-// their outputs or a replaced coinbase. Dropped transactions and their descendants also leave the mempool. Readers see
-// the old chain or the new one, nothing between.
+// Reorg replaces the last depth blocks by depth+1 others, as a stronger miner would. The new blocks pay another
+// address and hold the transactions of the old ones, block by block, except those in drop (transaction ids) and their
+// descendants, and whatever spends a replaced coinbase. Dropped transactions and their descendants also leave the
+// mempool. Readers see the old chain or the new one, nothing in between.
 func (n *Node) Reorg(depth int, drop []string) error {
 	dropped := map[chainhash.Hash]bool{}
 	for _, id := range drop {
@@ -34,7 +34,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	return nil
 }
 
-// checkDropped refuses a transaction that the reorganisation cannot drop, which would pass for a success.
+// checkDropped refuses a transaction that the reorg cannot drop; without the check the call would look successful.
 func (n *Node) checkDropped(depth int, dropped map[chainhash.Hash]bool) error {
 	for hash := range dropped {
 		if n.pool.IsTransactionInPool(&hash) {
@@ -54,14 +54,14 @@ func (n *Node) reorg(depth int, dropped map[chainhash.Hash]bool) error {
 		old = append([]*blockInfo{at}, old...)
 	}
 	script := n.otherScript(old[0].hash)
-	drafts := make([]draft, depth+1)
+	planned := make([]blockDraft, depth+1)
 	lost := n.lostOutputs(old, dropped)
 	for i, b := range old {
-		drafts[i] = n.keep(b.hash, lost)
+		planned[i] = n.keep(b.hash, lost)
 	}
 	parent := old[0].parent
 	var steps []step
-	for _, d := range drafts {
+	for _, d := range planned {
 		d.parent, d.script = parent, script
 		block, err := n.build(d)
 		if err != nil {
@@ -101,10 +101,10 @@ func (n *Node) lostOutputs(old []*blockInfo, dropped map[chainhash.Hash]bool) ma
 	return lost
 }
 
-// keep drafts the successor of an old block. Transactions that spend something lost are lost too.
-func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) draft {
+// keep prepares the successor of an old block. Transactions that spend a lost output are lost too.
+func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) blockDraft {
 	undo := n.utxos.undo[block]
-	var d draft
+	var d blockDraft
 	for i, tx := range undo.txs[1:] {
 		if lost[*tx.Hash()] || spendsAny(tx, lost) {
 			lost[*tx.Hash()] = true

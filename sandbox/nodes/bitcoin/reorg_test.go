@@ -81,20 +81,20 @@ func TestReorgOf50Blocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantBalance(t, n, a, want-10_049)
-	for round := range 3 { // and again, over its own blocks
+	for round := range 3 { // replace the replacements too
 		if err := n.Reorg(50+round, nil); err != nil {
 			t.Fatal(err)
 		}
 		wantBalance(t, n, a, want-10_049)
 	}
 	if must[string](t, n, "getbestblockhash") == old {
-		t.Error("best block did not change")
+		t.Error("the best block did not change")
 	}
 	mine(t, n, 1)
 	wantBalance(t, n, a, want-10_049)
 }
 
-// TestDeepReorg replaces blocks whose coinbases were spent: those payments cannot come back.
+// TestDeepReorg replaces blocks whose coinbases were spent: those payments cannot return to the mempool.
 func TestDeepReorg(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
@@ -127,16 +127,15 @@ func TestReorgRefuses(t *testing.T) {
 		"deeper transaction":  n.Reorg(2, []string{old}),
 	} {
 		if err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	if now := must[string](t, n, "getbestblockhash"); now != tip {
-		t.Error("a refused reorganisation moved the chain")
+		t.Error("a refused reorg changed the chain")
 	}
 }
 
-// TestReadersNeverSeeBetween reads while the chain is reorganised: height and balance are those of one tip or the
-// other.
+// TestReadersNeverSeeBetween reads during reorgs: height and balance are those of one tip or the other.
 func TestReadersNeverSeeBetween(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})

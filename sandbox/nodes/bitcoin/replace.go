@@ -9,8 +9,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// checkReplacement applies the rules of Bitcoin Core's policy/rbf.cpp to a transaction that spends what mempool
-// transactions spend. Since version 28 it asks no signal of them.
+// checkReplacement applies the rules of Bitcoin Core's policy/rbf.cpp to a transaction that conflicts with mempool
+// transactions. Since version 28 they need not signal replaceability.
 func (n *Node) checkReplacement(c *candidate, replaced []*btcutil.Tx) *refusal {
 	if len(replaced) == 0 {
 		return nil
@@ -64,7 +64,8 @@ func (n *Node) checkNewInputs(c *candidate, replaced []*btcutil.Tx) *refusal {
 	return nil
 }
 
-// payForReplacement wants at least the fees of all that goes, and the relay fee for its own bandwidth on top.
+// payForReplacement requires at least the fees of all replaced transactions, and the relay fee for the replacement's
+// own bandwidth on top.
 func payForReplacement(
 	c *candidate, gone map[chainhash.Hash]bool, entries map[chainhash.Hash]*mempool.TxDesc,
 ) *refusal {
@@ -84,7 +85,7 @@ func payForReplacement(
 	return nil
 }
 
-// checkChainLimits bounds unconfirmed ancestors, and descendants of each of them.
+// checkChainLimits limits unconfirmed ancestors, and the descendants of each of them.
 func (n *Node) checkChainLimits(tx *btcutil.Tx) *refusal {
 	ancestors := n.ancestors(tx)
 	if len(ancestors)+1 > maxChain {
@@ -98,7 +99,7 @@ func (n *Node) checkChainLimits(tx *btcutil.Tx) *refusal {
 	return nil
 }
 
-// ancestors are the mempool transactions that tx builds on, without itself.
+// ancestors are the unconfirmed ancestors of tx, without tx.
 func (n *Node) ancestors(tx *btcutil.Tx) map[chainhash.Hash]bool {
 	found := map[chainhash.Hash]bool{}
 	for queue := []*btcutil.Tx{tx}; len(queue) > 0; queue = queue[1:] {
@@ -113,7 +114,7 @@ func (n *Node) ancestors(tx *btcutil.Tx) map[chainhash.Hash]bool {
 	return found
 }
 
-// descendants are the mempool transactions that build on one, with itself.
+// descendants are the mempool transactions that descend from one, with the transaction itself.
 func (n *Node) descendants(hash chainhash.Hash) map[chainhash.Hash]bool {
 	found := map[chainhash.Hash]bool{}
 	if tx, err := n.pool.FetchTransaction(&hash); err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// found begins a new chain: it makes the wallet's seed and writes the first record.
+// found creates a new chain: it makes the wallet's seed and writes the first record.
 func (n *Node) found() error {
 	seed := make([]byte, seedSize)
 	if _, err := io.ReadFull(n.cfg.Rand, seed); err != nil {
@@ -77,7 +77,8 @@ func (n *Node) apply(s step) error {
 	return fmt.Errorf("unknown journal step %d", s.kind)
 }
 
-// record writes what was just done. After a failure the node no longer changes, because it knows more than its journal.
+// record writes what was just done. After a failure the node refuses every change, because its state is ahead of its
+// journal.
 func (n *Node) record(steps ...step) error {
 	if err := n.journal.append(steps...); err != nil {
 		n.broken = err
@@ -101,6 +102,6 @@ func decodeTx(raw []byte) (*btcutil.Tx, error) {
 
 func encodeTx(tx *wire.MsgTx) []byte {
 	var b bytes.Buffer
-	_ = tx.Serialize(&b) // a buffer takes everything
+	_ = tx.Serialize(&b) // writing to a buffer never fails
 	return b.Bytes()
 }

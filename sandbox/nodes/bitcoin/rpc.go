@@ -19,7 +19,7 @@ const (
 	maxBatch = 10_000
 )
 
-// Error codes of bitcoind's rpc/protocol.h.
+// Error codes from bitcoind's rpc/protocol.h.
 const (
 	codeInvalidRequest = -32600
 	codeNoMethod       = -32601
@@ -46,7 +46,7 @@ func fail(code int, format string, args ...any) error {
 	return &rpcError{code, fmt.Sprintf(format, args...)}
 }
 
-// request is one call. An id that is absent stays nil, a null one is "null".
+// request is one call. A missing id stays nil, a null one is "null".
 type request struct {
 	version2 bool
 	id       json.RawMessage
@@ -117,7 +117,7 @@ func (n *Node) authorized(r *http.Request) bool {
 	return ok && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
-// answerBody answers a single call or a batch. A nil answer means that nothing is to be said.
+// answerBody answers a single call or a batch. A nil answer means that nothing is sent.
 func (n *Node) answerBody(ctx context.Context, body []byte) (int, []byte) {
 	body = bytes.TrimSpace(body)
 	if !json.Valid(body) {
@@ -181,7 +181,8 @@ func (n *Node) answerBatch(ctx context.Context, body []byte) (int, []byte) {
 	return http.StatusOK, raw
 }
 
-// parseRequest reads a call. What it could read is returned even with an error, for the answer's id and version.
+// parseRequest reads a call. What it could read is returned even with an error, because the answer needs the id and
+// version.
 func parseRequest(body []byte) (request, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -257,7 +258,7 @@ func reply(req request, result any, err error) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// idOrNull is the id to answer with when the request could not even be read.
+// idOrNull is the id to answer with if the request could not be read.
 func idOrNull(req request) json.RawMessage {
 	if req.id == nil && req.method == "" {
 		return json.RawMessage("null")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestProtocol compares whole answers with what bitcoind 29 sends.
+// TestProtocol compares whole answers with those of bitcoind 29.
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{User: "us:er", Password: "p@ss/word"})
@@ -59,7 +59,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-func TestDoors(t *testing.T) {
+func TestHTTPRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{User: "user", Password: "secret"})
 	host := n.listener.Addr().String()
@@ -88,7 +88,7 @@ func TestDoors(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d", test.method, test.url, res.StatusCode, test.status)
 		}
 		if test.status == http.StatusUnauthorized && res.Header.Get("WWW-Authenticate") != `Basic realm="jsonrpc"` {
-			t.Errorf("401 asks for %q", res.Header.Get("WWW-Authenticate"))
+			t.Errorf("the 401 asks for %q", res.Header.Get("WWW-Authenticate"))
 		}
 	}
 }
@@ -99,12 +99,12 @@ func TestHelpNamesEveryMethod(t *testing.T) {
 	list := must[string](t, n, "help")
 	for name, m := range n.methods {
 		if !strings.Contains(list, m.usage) || must[string](t, n, "help", name) != m.usage+"\n" {
-			t.Errorf("help does not know %s", name)
+			t.Errorf("help does not list %s", name)
 		}
 	}
 }
 
-// FuzzBody sends anything: the node must answer it, or leave a notification unanswered, and never panic.
+// FuzzBody sends any bytes: the node must answer them, or leave a notification unanswered, and never panic.
 func FuzzBody(f *testing.F) {
 	n, err := Start(f.Context(), Config{})
 	if err != nil {
@@ -123,7 +123,7 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if strings.Contains(string(body), "generate") {
-			return // mining ten thousand blocks proves nothing
+			return // mining ten thousand blocks adds nothing to this test
 		}
 		if status, _ := n.answerBody(t.Context(), body); status < 200 || status > 500 {
 			t.Errorf("status %d", status)

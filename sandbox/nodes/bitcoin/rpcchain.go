@@ -94,7 +94,7 @@ func (n *Node) getBlockchainInfo(context.Context, params) (any, error) {
 		Time          int64           `json:"time"`
 		MedianTime    int64           `json:"mediantime"`
 		Progress      int             `json:"verificationprogress"`
-		InitialBlocks bool            `json:"initialblockdownload"` // never: there is nobody to download from
+		InitialBlocks bool            `json:"initialblockdownload"` // never: there are no peers to download from
 		ChainWork     string          `json:"chainwork"`
 		Size          int64           `json:"size_on_disk"`
 		Pruned        bool            `json:"pruned"`
@@ -107,7 +107,7 @@ func (n *Node) getBlockchainInfo(context.Context, params) (any, error) {
 	}, nil
 }
 
-// chainName is bitcoind's name of a network; btcd calls two of them otherwise.
+// chainName is bitcoind's name for a network; btcd names two of them differently.
 func (n *Node) chainName() string {
 	switch n.params.Name {
 	case "mainnet":

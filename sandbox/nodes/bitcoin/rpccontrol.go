@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// netJSON is a network that peers might come from; none is reachable.
+// netJSON describes a network for peers; none is reachable.
 type netJSON struct {
 	Name      string `json:"name"`
 	Limited   bool   `json:"limited"`
@@ -219,7 +219,7 @@ func (n *Node) scan(p params) (any, error) {
 	}{true, len(n.utxos.unspent), tip.height, tip.hash.String(), found, total}, nil
 }
 
-// scanObject is a descriptor, or an object with one; a range means nothing to the descriptors there are.
+// scanObject is a descriptor, or an object with one; a range means nothing to the supported descriptors.
 func (n *Node) scanObject(object json.RawMessage) ([]byte, error) {
 	var desc string
 	if json.Unmarshal(object, &desc) == nil {

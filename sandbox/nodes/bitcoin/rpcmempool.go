@@ -104,7 +104,7 @@ func (n *Node) entryOf(desc *mempool.TxDesc, all entryMap) entryJSON {
 	return e
 }
 
-// sum is the virtual size and the fees of a family.
+// sum is the total virtual size and the total fees of a set of entries.
 func (m entryMap) sum(family map[chainhash.Hash]bool) (vsize int64, fees satoshi) {
 	for hash := range family {
 		vsize += mempool.GetTxVirtualSize(m[hash].Tx)
@@ -113,7 +113,7 @@ func (m entryMap) sum(family map[chainhash.Hash]bool) (vsize int64, fees satoshi
 	return vsize, fees
 }
 
-// signalsReplacement tells whether a transaction, given with its ancestors, opts in to being replaced (BIP 125).
+// signalsReplacement reports whether a transaction, given with its ancestors, opts in to replacement (BIP 125).
 func signalsReplacement(family map[chainhash.Hash]bool, all entryMap) bool {
 	for hash := range family {
 		for _, in := range all[hash].Tx.MsgTx().TxIn {
@@ -183,5 +183,5 @@ func (n *Node) estimateSmartFee(_ context.Context, p params) (any, error) {
 	return struct {
 		FeeRate satoshi `json:"feerate"`
 		Blocks  int64   `json:"blocks"`
-	}{satoshi(max(n.cfg.FeeRate, minRelayRate)), max(target, 2)}, nil // nobody estimates for one block
+	}{satoshi(max(n.cfg.FeeRate, minRelayRate)), max(target, 2)}, nil // no node estimates for one block
 }

@@ -89,7 +89,7 @@ func (n *Node) generateToAddress(_ context.Context, p params) (any, error) {
 	return hashes, err
 }
 
-// generateBlock mines one block with exactly the transactions that are named or given.
+// generateBlock mines one block with exactly the given transactions, each an id or raw hex.
 func (n *Node) generateBlock(_ context.Context, p params) (any, error) {
 	text, err := p.text(0)
 	if err != nil {
@@ -105,7 +105,7 @@ func (n *Node) generateBlock(_ context.Context, p params) (any, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	d := draft{parent: n.tip(), script: script}
+	d := blockDraft{parent: n.tip(), script: script}
 	for _, item := range items {
 		tx, err := n.blockTx(item)
 		if err != nil {

@@ -51,7 +51,7 @@ func (n *Node) getRawTransaction(_ context.Context, p params) (any, error) {
 	return d, nil
 }
 
-// addPlace says where a transaction was mined. Off the best chain it has no confirmations and no time.
+// addPlace adds the block of a transaction. Off the best chain it has no confirmations and no time.
 func (n *Node) addPlace(d *txJSON, block *blockInfo, asked bool) {
 	confirmations := n.confirmations(block)
 	active := confirmations > 0
@@ -67,7 +67,7 @@ func (n *Node) addPlace(d *txJSON, block *blockInfo, asked bool) {
 	d.Confirmations = &confirmations
 }
 
-// find looks in the block of parameter 2 if there is one, else in the mempool and then in the best chain.
+// find searches the block of parameter 2 if there is one, else the mempool and then the best chain.
 func (n *Node) find(hash chainhash.Hash, p params) (found, error) {
 	if p.has(2) {
 		block, err := p.hash(2, "parameter 3")
@@ -85,7 +85,7 @@ func (n *Node) find(hash chainhash.Hash, p params) (found, error) {
 		return f, err
 	}
 	if tx, err := n.pool.FetchTransaction(&hash); err == nil {
-		return found{tx: tx}, nil // without what it spends: bitcoind shows that for mined transactions only
+		return found{tx: tx}, nil // without the spent outputs: bitcoind shows them for mined transactions only
 	}
 	f, ok, err := n.findIn(hash, n.utxos.place[hash])
 	if err == nil && !ok {
@@ -94,7 +94,7 @@ func (n *Node) find(hash chainhash.Hash, p params) (found, error) {
 	return f, err
 }
 
-// findIn looks for a transaction in one block.
+// findIn searches one block for a transaction.
 func (n *Node) findIn(hash, block chainhash.Hash) (found, bool, error) {
 	info := n.blocks[block]
 	if info == nil {
@@ -181,7 +181,8 @@ func (n *Node) sendRawTransaction(_ context.Context, p params) (any, error) {
 	return tx.Hash().String(), nil
 }
 
-// send is BroadcastTransaction of bitcoind: what the mempool has already is fine, what the chain has is not.
+// send is BroadcastTransaction of bitcoind: a transaction that is in the mempool already is accepted, one that is in
+// the chain is refused.
 func (n *Node) send(tx *btcutil.Tx, maxRate int64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -223,7 +224,8 @@ type acceptFeesJSON struct {
 	Includes []string `json:"effective-includes"`
 }
 
-// testMempoolAccept judges each transaction by itself: one that spends another of the same list misses its input.
+// testMempoolAccept validates each transaction by itself: one that spends an output of another in the same list
+// misses its input.
 func (n *Node) testMempoolAccept(_ context.Context, p params) (any, error) {
 	const most = 25
 	items, err := p.list(0)

@@ -22,7 +22,7 @@ func newSpender(t *testing.T, n *Node, name string) *spender {
 	return &spender{w, n, scriptAddress(w.scripts[0], n.params)}
 }
 
-// funded is a spender with a confirmed coin.
+// funded is a spender with a confirmed UTXO.
 func funded(t *testing.T, n *Node, name string, amount int64) (*spender, point) {
 	t.Helper()
 	s := newSpender(t, n, name)
@@ -31,7 +31,7 @@ func funded(t *testing.T, n *Node, name string, amount int64) (*spender, point) 
 	return s, s.utxo(t, id)
 }
 
-// point is a coin that a spender can spend.
+// point is a UTXO that a spender can spend.
 type point struct {
 	at    wire.OutPoint
 	value int64
@@ -61,7 +61,7 @@ func (s *spender) utxo(t *testing.T, id string) point {
 	return point{}
 }
 
-// spend signs a transaction that pays the whole coin less fee to an address.
+// spend signs a transaction that pays the whole UTXO less fee to an address.
 func (s *spender) spend(t *testing.T, c point, to string, fee int64, sequence uint32) string {
 	t.Helper()
 	script, err := addressScript(to, s.node.params)

@@ -14,15 +14,15 @@ import (
 type utxo struct {
 	value    int64 // satoshi
 	script   []byte
-	height   int32 // of the block that made it; unconfirmedHeight in the mempool
+	height   int32 // height of the block that created it; unconfirmedHeight in the mempool
 	coinbase bool
 }
 
 // unconfirmedHeight marks outputs of mempool transactions.
 const unconfirmedHeight int32 = -1
 
-// utxoIndex follows the best chain: its unspent outputs by script, and where each transaction is. btcd keeps the same
-// outputs for validation but cannot list them.
+// utxoIndex follows the best chain: its unspent outputs by script, and the block of each transaction. btcd keeps the
+// same outputs for validation but cannot list them.
 type utxoIndex struct {
 	unspent  map[wire.OutPoint]*utxo
 	byScript map[string]map[wire.OutPoint]struct{}
@@ -30,8 +30,8 @@ type utxoIndex struct {
 	undo     map[chainhash.Hash]*blockUndo     // every block that was ever connected
 }
 
-// blockUndo is a connected block's transactions and the coins they spent, per transaction and input; the coinbase
-// spent none.
+// blockUndo is a connected block's transactions and the UTXOs that they spent, per transaction and input; the
+// coinbase spent none.
 type blockUndo struct {
 	txs   []*btcutil.Tx
 	spent [][]*utxo
@@ -76,7 +76,7 @@ func (x *utxoIndex) disconnect(block *btcutil.Block) {
 	}
 }
 
-// unspendable is CScript::IsUnspendable of bitcoind, whose set of outputs leaves such scripts out.
+// unspendable is CScript::IsUnspendable of bitcoind, whose UTXO set leaves such scripts out.
 func unspendable(script []byte) bool {
 	return (len(script) > 0 && script[0] == txscript.OP_RETURN) || len(script) > txscript.MaxScriptSize
 }

@@ -14,7 +14,7 @@ import (
 //go:embed contracts/tokens.json
 var compiledTokens []byte
 
-// contract is compiled code and how it is called.
+// contract is compiled code and its interface.
 type contract struct {
 	ABI  abi.ABI       `json:"abi"`
 	Code hexutil.Bytes `json:"bytecode"`
@@ -29,12 +29,12 @@ func readContract(name string) (contract, error) {
 	}
 	c, there := compiled.Contracts[name]
 	if !there {
-		return contract{}, fmt.Errorf("no contract %s is compiled", name)
+		return contract{}, fmt.Errorf("contract %s is not compiled", name)
 	}
 	return c, nil
 }
 
-// creation is the call data that makes the contract.
+// creation is the call data that deploys the contract.
 func (c contract) creation(arguments ...any) ([]byte, error) {
 	tail, err := c.ABI.Pack("", arguments...)
 	if err != nil {

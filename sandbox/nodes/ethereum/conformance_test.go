@@ -14,16 +14,16 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// finality is how far the finalized tag trails the head in these tests.
+// finality is how many blocks the finalized tag trails the head in these tests.
 const finality = 3
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct {
 	node  *ethereum.Node
 	token string // the symbol of the token that the suite uses; empty: none
-	// remoteSigner pays each payment by a transaction of its own: what one transaction brings to one address in several
+	// onePerPayment pays each payment by a transaction of its own: what one transaction brings to one address in several
 	// pieces is a single sum where only balances are compared.
-	remoteSigner bool
+	onePerPayment bool
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -45,7 +45,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	for i, p := range payments {
 		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
 	}
-	if m.remoteSigner {
+	if m.onePerPayment {
 		for i, o := range outputs {
 			id, err := m.node.Pay(o.Address, o.Wei)
 			if err != nil {
@@ -69,7 +69,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	return ids
 }
 
-// payToken pays one payment by a transfer, several of the same token through a contract.
+// payToken pays one payment by a transfer, and several of the same token through a contract.
 func (m mover) payToken(t testing.TB, payments []chain.Payment) []string {
 	t.Helper()
 	outputs := make([]ethereum.Output, len(payments))
@@ -148,28 +148,57 @@ func toAmount(t testing.TB, wei *big.Int) bursar.Amount {
 	return amount
 }
 
-// The service's EVM adapter finds in go-ethereum what it finds in anvil, with traces and without.
+// TestAdapterConformance runs the conformance suite: the service's EVM adapter gets from go-ethereum what it gets
+// from anvil, with traces and without.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	for name, tracing := range map[string]bool{"traces": true, "balances": false} {
 		t.Run(name, func(t *testing.T) {
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+			chaintest.Run(t, offline(t, private(), mover{}), func(t *testing.T) chaintest.Harness {
 				node, err := ethereum.Start(context.Background(),
 					ethereum.Config{ChainID: 31337, FinalityDepth: finality, Tracing: tracing})
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { node.Close() })
-				config := evm.Ethereum()
-				config.ChainID = 31337
-				c, err := evm.New(config, rpc.Config{URLs: []string{node.URL()}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(c.Close)
-				return chaintest.Harness{Chain: c, Node: mover{node: node, remoteSigner: !tracing}, Unit: bursar.Units(1e18)}
+				c := openAt(t, node.URL(), private())
+				return chaintest.Harness{Chain: c, Node: mover{node: node, onePerPayment: !tracing}, Unit: bursar.Units(1e18)}
 			})
 		})
+	}
+}
+
+// private returns the settings of a private chain.
+func private() evm.Config {
+	config := evm.Ethereum()
+	config.ChainID = 31337
+	return config
+}
+
+func openAt(t *testing.T, url string, config evm.Config) *evm.Chain {
+	t.Helper()
+	c, err := evm.New(config, rpc.Config{URLs: []string{url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, config evm.Config, node chaintest.Node) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", config), Node: node}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, name := range []string{"traces", "balances"} {
+		chaintest.Document(t, "Ethereum", "sandbox/nodes/ethereum.TestAdapterConformance/"+name,
+			offline(t, private(), mover{}))
+	}
+	for _, test := range chainsWithTokens() {
+		chaintest.Document(t, test.chain, "sandbox/nodes/ethereum.TestAdapterConformanceWithTokens/"+test.name,
+			offline(t, test.config, tokenMover{}))
 	}
 }
 
@@ -199,33 +228,37 @@ func startWithTokens(t *testing.T, cfg evm.Config, decimals int) (*ethereum.Node
 		}
 		cfg.Tokens = append(cfg.Tokens, evm.Token{Contract: contract, Decimals: decimals})
 	}
-	c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return node, c
+	return node, openAt(t, node.URL(), cfg)
 }
 
-// The whole suite holds on the chains of the interface that have Ethereum's rules, with their own settings and tokens.
+// chainWithTokens is a chain of the interface that has Ethereum's rules, with its own settings and one of its tokens.
+type chainWithTokens struct {
+	name, chain string
+	config      evm.Config
+	token       string
+	decimals    int
+}
+
+func chainsWithTokens() []chainWithTokens {
+	withoutTraces := evm.Ethereum()
+	withoutTraces.Trace = evm.TraceNone
+	return []chainWithTokens{
+		{"ethereum", "Ethereum", withoutTraces, "USDT", 6},
+		{"bsc", "BNB Smart Chain", evm.BSC(), "USDT", 18},
+		{"polygon", "Polygon", evm.Polygon(), "USDC", 6},
+	}
+}
+
+// TestAdapterConformanceWithTokens runs the whole suite on every chain of the interface with Ethereum's rules, with
+// its own settings and tokens.
 func TestAdapterConformanceWithTokens(t *testing.T) {
 	t.Parallel()
-	ethereumWithoutTraces := evm.Ethereum()
-	ethereumWithoutTraces.Trace = evm.TraceNone
-	for name, test := range map[string]struct {
-		config   evm.Config
-		token    string
-		decimals int
-	}{
-		"ethereum": {ethereumWithoutTraces, "USDT", 6},
-		"bsc":      {evm.BSC(), "USDT", 18},
-		"polygon":  {evm.Polygon(), "USDC", 6},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, test := range chainsWithTokens() {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+			chaintest.Run(t, offline(t, test.config, tokenMover{}), func(t *testing.T) chaintest.Harness {
 				node, c := startWithTokens(t, test.config, test.decimals)
-				moved := mover{node: node, token: test.token, remoteSigner: test.config.Trace == evm.TraceNone}
+				moved := mover{node: node, token: test.token, onePerPayment: test.config.Trace == evm.TraceNone}
 				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})

@@ -39,14 +39,14 @@ const reverterCode = "5f5f5f5f34" + "5f35" + "5af1" + "5f5ffd"
 func disperseAddress() common.Address { return common.BytesToAddress([]byte("sandbox disperser")) }
 func reverterAddress() common.Address { return common.BytesToAddress([]byte("sandbox reverter")) }
 
-// testContracts are in the chain from genesis, so that no deployment disturbs the faucets' nonces.
+// testContracts are in the chain from genesis, so that no deployment uses the faucets' nonces.
 func testContracts() types.GenesisAlloc {
 	contract := func(code string) types.Account {
 		raw, err := hex.DecodeString(code)
 		if err != nil {
-			panic("contract code is not hexadecimal: " + code) // a constant of this file
+			panic("contract code is not hexadecimal: " + code) // a constant of this file: never wrong
 		}
-		return types.Account{Nonce: 1, Balance: new(big.Int), Code: raw} // nonce 1 as after EIP-161's creation
+		return types.Account{Nonce: 1, Balance: new(big.Int), Code: raw} // nonce 1 as after a creation under EIP-161
 	}
 	return types.GenesisAlloc{
 		disperseAddress(): contract(disperseCode),

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// faucetCount accounts take turns, so that a payment dropped by Reorg leaves no nonce gap before the others.
+	// faucetCount accounts take turns, so that a payment dropped by Reorg leaves no nonce gap in front of the others.
 	faucetCount = 1000
 	// payGas lets a payment reach a contract too; a plain transfer uses 21,000 of it.
 	payGas = 100_000
@@ -20,7 +20,7 @@ const (
 	maxOutputs = 300
 )
 
-// faucet is one prefunded account. Its key is no secret: it is computed from its number.
+// faucet is one prefunded account. Its key is not secret: it is computed from its number.
 type faucet struct {
 	key     *ecdsa.PrivateKey
 	address common.Address
@@ -35,21 +35,21 @@ func newFaucets() []faucet {
 }
 
 func newFaucet(name string) faucet {
-	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte(name))) // a hash below the curve's order but for 2^-128
+	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte(name))) // a hash is below the order but for 2^-128
 	return faucet{key, crypto.PubkeyToAddress(key.PublicKey)}
 }
 
 // faucetBalance is a billion ether.
 func faucetBalance() *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(27), nil) }
 
-// Output is one share of PayInternal or PayTokenMany: an address and an amount in wei or a token's smallest units.
+// Output is one output of PayInternal or PayTokenMany: an address and an amount in wei or a token's smallest units.
 type Output struct {
 	Address string
 	Wei     *big.Int
 }
 
-// Pay sends wei to the address by a plain transaction from the faucet and returns its hash. It waits in the pool for
-// Mine.
+// Pay sends wei to the address by a plain transaction from the faucet and returns its hash. The transaction waits in
+// the pool for Mine.
 func (n *Node) Pay(address string, wei *big.Int) (string, error) {
 	to, err := parsePayee(address, wei)
 	if err != nil {
@@ -98,15 +98,15 @@ func (n *Node) PayFailed(address string, wei *big.Int) (string, error) {
 
 func parsePayee(address string, wei *big.Int) (common.Address, error) {
 	if !common.IsHexAddress(address) {
-		return common.Address{}, fmt.Errorf("%q is no address", address)
+		return common.Address{}, fmt.Errorf("%q is not an address", address)
 	}
 	if wei == nil || wei.Sign() < 0 || wei.Cmp(faucetBalance()) >= 0 {
-		return common.Address{}, fmt.Errorf("%v wei is no amount that the faucet can pay", wei)
+		return common.Address{}, fmt.Errorf("%v wei is not an amount that the faucet can pay", wei)
 	}
 	return common.HexToAddress(address), nil
 }
 
-// callGas covers calls with value to addresses that do not exist yet (34,000 gas each) with room to spare.
+// callGas covers calls with value to addresses that do not exist yet (34,000 gas each) with a margin.
 func callGas(calls int) uint64 { return 100_000 + 50_000*uint64(calls) }
 
 // send signs a transaction of the next faucet account and hands it to the pool.
@@ -118,7 +118,7 @@ func (n *Node) send(to common.Address, wei *big.Int, data []byte, gas uint64) (s
 	return n.sendAs(from, call{to: &to, wei: wei, data: data, gas: gas})
 }
 
-// call is what a transaction does. Without a receiver it makes a contract; without wei it carries none.
+// call is what a transaction does. Without a receiver it creates a contract; without wei it carries no value.
 type call struct {
 	to   *common.Address
 	wei  *big.Int
@@ -133,7 +133,7 @@ func (n *Node) sendAs(from faucet, c call) (string, error) {
 	n.payMu.Lock()
 	defer n.payMu.Unlock()
 	tip := big.NewInt(params.GWei)
-	// The cap outlives many full blocks: each raises the base fee by an eighth at most.
+	// The fee cap is valid for many full blocks: each increases the base fee by an eighth at most.
 	feeCap := new(big.Int).Add(new(big.Int).Lsh(n.chain.CurrentBlock().BaseFee, 1), big.NewInt(100*params.GWei))
 	chainID := n.chain.Config().ChainID
 	tx, err := types.SignNewTx(from.key, types.LatestSignerForChainID(chainID), &types.DynamicFeeTx{
@@ -150,7 +150,7 @@ func (n *Node) sendAs(from faucet, c call) (string, error) {
 	if err := n.journal.append(raw); err != nil {
 		return "", err
 	}
-	// Waiting for the pool's own bookkeeping makes the next nonce of this account right.
+	// The next nonce of this account is right only after the pool has done its own bookkeeping.
 	if err := n.eth.TxPool().Add([]*types.Transaction{tx}, true)[0]; err != nil {
 		return "", fmt.Errorf("send faucet payment: %w", err)
 	}

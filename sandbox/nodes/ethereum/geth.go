@@ -28,7 +28,7 @@ const (
 // assemble builds and starts go-ethereum without any network.
 func (n *Node) assemble(context.Context) error {
 	stack, err := node.New(&node.Config{
-		Name:    "Geth", // what web3_clientVersion begins with, as on the real network
+		Name:    "Geth", // prefix of web3_clientVersion, as on the real network
 		Version: "v1.17.10-sandbox",
 		DataDir: n.cfg.DataDir,
 		P2P:     p2p.Config{NoDiscovery: true, NoDial: true},
@@ -49,7 +49,7 @@ func (n *Node) assemble(context.Context) error {
 }
 
 // gethConfig is an archive node with small caches: the state of every block is written with the block, so an abrupt
-// end loses no state and a reorganisation may reach back to genesis.
+// end loses no state and a reorg may reach back to genesis.
 func gethConfig(genesis *core.Genesis) *ethconfig.Config {
 	c := ethconfig.Defaults
 	c.Genesis = genesis
@@ -63,7 +63,7 @@ func gethConfig(genesis *core.Genesis) *ethconfig.Config {
 	c.Miner.GasCeil = gasLimit
 	c.Miner.Recommit = 20e9 // the time one block may take to fill, also on a busy machine
 	c.TxPool.NoLocals = true
-	c.TxPool.Journal = "" // the pool has a journal of ours: geth's brings dropped transactions back
+	c.TxPool.Journal = "" // pool journal is this package's: geth's brings dropped transactions back
 	c.TxPool.GlobalSlots, c.TxPool.AccountSlots = 32768, 64
 	c.BlobPool.Datadir = ""
 	return &c
@@ -79,7 +79,7 @@ func genesis(chainID uint64, faucets []faucet) *core.Genesis {
 	return &core.Genesis{
 		Config:     rules(chainID),
 		Timestamp:  genesisTime,
-		ExtraData:  fmt.Appendf(nil, "chain %d", chainID), // a data directory of another chain id is refused
+		ExtraData:  fmt.Appendf(nil, "chain %d", chainID), // refuses a data directory of another chain id
 		GasLimit:   gasLimit,
 		Difficulty: new(big.Int),
 		BaseFee:    big.NewInt(params.InitialBaseFee),
@@ -87,7 +87,7 @@ func genesis(chainID uint64, faucets []faucet) *core.Genesis {
 	}
 }
 
-// rules switches every fork that mainnet has passed on from genesis.
+// rules activates every fork of mainnet from genesis.
 func rules(chainID uint64) *params.ChainConfig {
 	now := func() *uint64 { return new(uint64) }
 	c := *params.AllDevChainProtocolChanges
@@ -105,9 +105,9 @@ func rules(chainID uint64) *params.ChainConfig {
 	return &c
 }
 
-// indexed waits until go-ethereum counts its transaction index as complete. On a chain without blocks it does not, and
-// would say that it is syncing: there the index is declared complete from genesis on, and a head event makes the
-// indexer read that.
+// indexed waits until go-ethereum reports its transaction index as complete. On a chain without blocks it does not,
+// and would report that it is syncing: there the index is declared complete from genesis on, and a head event makes
+// the indexer read that.
 func (n *Node) indexed(ctx context.Context) error {
 	if n.chain.CurrentBlock().Number.Sign() == 0 {
 		rawdb.WriteTxIndexTail(n.eth.ChainDb(), 0)

@@ -11,8 +11,8 @@ import (
 )
 
 // journal keeps the pool over restarts: a file of raw transactions, each as one RLP string. A transaction is written
-// before the pool takes it. What the pool refuses, now or at the next start, does no harm; each block writes the file
-// again. A journal without a path keeps nothing.
+// before the pool takes it. A transaction that the pool refuses, now or at the next start, does no harm; each block
+// rewrites the file. A journal without a path keeps nothing.
 type journal struct {
 	mu   sync.Mutex
 	path string
@@ -20,8 +20,8 @@ type journal struct {
 	size int // transactions in the file
 }
 
-// openJournal returns the journal and the transactions that it holds. A torn last entry, the mark of an abrupt end, is
-// ignored.
+// openJournal returns the journal and the transactions that it holds. A torn last entry, which an abrupt end leaves,
+// is ignored.
 func openJournal(path string) (*journal, []*types.Transaction, error) {
 	j := &journal{path: path}
 	if path == "" {
@@ -56,7 +56,7 @@ func readJournal(file *os.File, size uint64) []*types.Transaction {
 	}
 }
 
-// append notes one raw transaction.
+// append writes one raw transaction.
 func (j *journal) append(raw []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"github.com/ethereum/go-ethereum/miner"
 )
 
-// Keys of our own in go-ethereum's database.
+// This package's own keys in go-ethereum's database.
 const (
-	headKey  = "bursar-head"  // hash of the block that is to be the head
+	headKey  = "bursar-head"  // hash of the block that is to become the head
 	finalKey = "bursar-final" // number of the finalized block, 8 bytes big endian
 )
 
-// Mine makes count blocks with what the pool holds; an empty pool gives empty blocks. The finalized tag follows each
-// block. On an error the blocks made so far stay.
+// Mine makes count blocks with the transactions of the pool; an empty pool gives empty blocks. The finalized tag
+// follows each block. On an error the blocks made so far stay.
 func (n *Node) Mine(count int) error {
 	for range count {
 		if err := n.mineOne(); err != nil {
@@ -47,7 +47,7 @@ func (n *Node) mineOne() error {
 	if err := n.advanceFinality(); err != nil {
 		return err
 	}
-	if err := pool.Sync(); err != nil { // what was mined leaves the pool
+	if err := pool.Sync(); err != nil { // mined transactions leave the pool
 		return err
 	}
 	if err := n.journal.rewrite(n.pooled()); err != nil {
@@ -56,16 +56,16 @@ func (n *Node) mineOne() error {
 	return n.eth.ChainDb().SyncKeyValue()
 }
 
-// contents is what goes into a block: exactly txs, or whatever the pool holds.
+// contents is what goes into a block: exactly txs, or everything in the pool.
 type contents struct {
 	fromPool bool
 	txs      []*types.Transaction
 }
 
-// build makes a block on parent and stores it, with its state, beside the canonical chain. It fails when a transaction
-// asked for cannot be included. Fresh randomness makes every block differ from all others.
+// build makes a block on parent and stores it, with its state, next to the canonical chain. It fails if a requested
+// transaction cannot be included. Fresh randomness makes every block different from all others.
 func (n *Node) build(parent *types.Header, time uint64, c contents) (*types.Block, error) {
-	block, err := n.draft(parent, time, c)
+	block, err := n.buildBlock(parent, time, c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (n *Node) build(parent *types.Header, time uint64, c contents) (*types.Bloc
 	return block, nil
 }
 
-func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Block, error) {
+func (n *Node) buildBlock(parent *types.Header, time uint64, c contents) (*types.Block, error) {
 	var random, beaconRoot common.Hash
 	rand.Read(random[:]) // never fails
 	rand.Read(beaconRoot[:])
@@ -84,7 +84,7 @@ func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Bloc
 		Timestamp:    max(time, parent.Time+1),
 		FeeRecipient: coinbase(),
 		Random:       random,
-		Withdrawals:  types.Withdrawals{}, // validators' withdrawals: the list is there, and empty
+		Withdrawals:  types.Withdrawals{}, // the list of validators' withdrawals must be present, and is empty
 		BeaconRoot:   &beaconRoot,
 	}
 	empty := !c.fromPool && len(c.txs) == 0
@@ -95,12 +95,12 @@ func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Bloc
 	return block, nil
 }
 
-// adopt makes a stored block the head. The intention is written first: an end in the middle is completed at the next
-// start.
+// adopt makes a stored block the head. The intention is written first, so that a change that an abrupt end interrupts
+// is completed at the next start.
 func (n *Node) adopt(block *types.Block) error {
 	hash := block.Hash()
 	if err := n.eth.ChainDb().Put([]byte(headKey), hash[:]); err != nil {
-		return fmt.Errorf("note head %d: %w", block.NumberU64(), err)
+		return fmt.Errorf("record head %d: %w", block.NumberU64(), err)
 	}
 	if _, err := n.chain.SetCanonical(block); err != nil {
 		return fmt.Errorf("set head %d: %w", block.NumberU64(), err)
@@ -108,7 +108,7 @@ func (n *Node) adopt(block *types.Block) error {
 	return nil
 }
 
-// restoreHead completes a change of head that an abrupt end has cut off.
+// restoreHead completes a change of head that an abrupt end interrupted.
 func (n *Node) restoreHead() error {
 	hash, err := n.eth.ChainDb().Get([]byte(headKey))
 	if err != nil {
@@ -121,15 +121,15 @@ func (n *Node) restoreHead() error {
 	return n.adopt(block)
 }
 
-// HoldFinality makes the finalized and safe tags stand still, as they do when validators are away, or lets them go on
-// with the next block.
+// HoldFinality stops the finalized and safe tags, as when validators are offline, or lets them advance from the next
+// block on.
 func (n *Node) HoldFinality(hold bool) {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	n.held = hold
 }
 
-// advanceFinality moves the tags to their distance behind the head; never backwards.
+// advanceFinality moves the tags forward to their distance behind the head; never backwards.
 func (n *Node) advanceFinality() error {
 	if n.held {
 		return nil
@@ -143,19 +143,19 @@ func (n *Node) advanceFinality() error {
 func behind(head, depth uint64) uint64 { return head - min(head, depth) }
 
 // setTags points finalized and safe at canonical blocks. go-ethereum's own record of finality is erased at once: its
-// freezer moves finalized blocks to where a reorganisation past finality cannot replace them. Ours is a number,
-// so it always names a canonical block.
+// freezer moves finalized blocks to where a reorg past finality cannot replace them. The record of this package is a
+// number, so it always names a canonical block.
 func (n *Node) setTags(final, safe uint64) error {
 	n.chain.SetFinalized(n.chain.GetHeaderByNumber(final))
 	rawdb.WriteFinalizedBlockHash(n.eth.ChainDb(), common.Hash{})
 	n.chain.SetSafe(n.chain.GetHeaderByNumber(safe))
 	if err := n.eth.ChainDb().Put([]byte(finalKey), binary.BigEndian.AppendUint64(nil, final)); err != nil {
-		return fmt.Errorf("note finalized block %d: %w", final, err)
+		return fmt.Errorf("record finalized block %d: %w", final, err)
 	}
 	return nil
 }
 
-// restoreFinality sets the tags to what the last run had reported, or to genesis.
+// restoreFinality sets the tags to what the last run reported, or to genesis.
 func (n *Node) restoreFinality() error {
 	head, final := n.chain.CurrentBlock().Number.Uint64(), uint64(0)
 	if v, err := n.eth.ChainDb().Get([]byte(finalKey)); err == nil && len(v) == 8 {

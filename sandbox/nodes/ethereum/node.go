@@ -23,7 +23,7 @@ import (
 // defaultFinalityDepth is small so that a demonstration does not wait for the two epochs of the real chain.
 const defaultFinalityDepth = 4
 
-// Config says what to run. Only ChainID is required.
+// Config selects what to run. Only ChainID is required.
 type Config struct {
 	// ChainID is signed into every transaction (EIP-155); it must not be zero.
 	ChainID uint64
@@ -33,11 +33,11 @@ type Config struct {
 	Listen string
 	// FinalityDepth is how many blocks the finalized tag trails the head (the safe tag: half of it); default 4.
 	FinalityDepth int
-	// Tracing serves the debug namespace (debug_traceBlockByHash and others). Most public nodes do not have it.
+	// Tracing serves the debug namespace (debug_traceBlockByHash and others). Most public nodes do not offer it.
 	Tracing bool
-	// Tokens are brought out when they are not on the chain yet, by a few blocks that are made before Start returns.
+	// Tokens are deployed if they are not on the chain yet, in a few blocks that are made before Start returns.
 	Tokens []TokenSpec
-	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
+	// Wrap, if set, wraps the JSON-RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards. go-ethereum's own log stays silent.
 	Log *slog.Logger
@@ -72,11 +72,11 @@ type Node struct {
 	sockets *rpc.Server // of subscriptions
 	url     string
 
-	// gate is held for reading by everything that looks at the chain, for writing by what changes it.
+	// gate is held for reading by every reader of the chain, for writing by every change.
 	gate sync.RWMutex
-	held bool // finality stands still; guarded by gate
+	held bool // finality does not advance; guarded by gate
 
-	payMu     sync.Mutex // one faucet payment at a time, so that nonces follow each other
+	payMu     sync.Mutex // one faucet payment at a time, so that nonces are consecutive
 	faucets   []faucet
 	turn      int // guarded by payMu
 	tokenTurn int // guarded by payMu
@@ -85,8 +85,8 @@ type Node struct {
 	purse  token
 }
 
-// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
-// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain is
+// where it was when the data directory was last used. The context bounds the start only; Close stops the node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if cfg.ChainID == 0 || cfg.FinalityDepth < 0 {
@@ -100,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.purse, err = newPurse(); err != nil {
 		return nil, fmt.Errorf("start ethereum node: %w", err)
 	}
-	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.bringOut, n.serve} {
+	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.deployTokens, n.serve} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("start ethereum node: %w", err), n.release())
 		}
@@ -109,9 +109,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// resume brings chain, finality and pool to where the last run had them.
+// resume restores chain, finality and pool of the last run.
 func (n *Node) resume(ctx context.Context) error {
-	n.eth.SetSynced() // there is nobody to synchronise with
+	n.eth.SetSynced() // there are no peers to synchronise with
 	if err := n.restoreHead(); err != nil {
 		return err
 	}
@@ -152,9 +152,9 @@ func (n *Node) serve(ctx context.Context) error {
 	}
 	n.url = "http://" + listener.Addr().String()
 	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
-	go func() { // ends with Close
+	go func() { // runs until Close
 		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("ethereum json-rpc server ended", "error", err)
+			n.cfg.Log.Error("ethereum json-rpc server stopped", "error", err)
 		}
 	}()
 	return nil
@@ -163,7 +163,7 @@ func (n *Node) serve(ctx context.Context) error {
 // URL is the JSON-RPC address, http://127.0.0.1:port.
 func (n *Node) URL() string { return n.url }
 
-// Close ends the server and the node. Requests under way get two seconds.
+// Close stops the server and the node. Requests in progress get two seconds.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -193,19 +193,19 @@ func (n *Node) Height() uint64 {
 	return n.chain.CurrentBlock().Number.Uint64()
 }
 
-// Balance is what the address holds in wei at the head block, nil after Close.
+// Balance is the address's balance in wei at the head block, nil after Close.
 func (n *Node) Balance(address string) *big.Int {
 	n.gate.RLock()
 	defer n.gate.RUnlock()
 	state, err := n.chain.State()
 	if err != nil { // an archive node has the head's state until its database is closed
-		n.cfg.Log.Error("ethereum state cannot be read", "error", err)
+		n.cfg.Log.Error("cannot read the ethereum state", "error", err)
 		return nil
 	}
 	return state.GetBalance(common.HexToAddress(address)).ToBig()
 }
 
-// NewAddress makes an address with checksum (EIP-55) that nobody holds the key of: an outsider to pay to.
+// NewAddress makes an address with checksum (EIP-55) whose key is not kept, as an external receiver.
 func (n *Node) NewAddress() string {
 	var a common.Address
 	rand.Read(a[:]) // never fails

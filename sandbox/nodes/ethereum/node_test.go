@@ -26,7 +26,7 @@ func TestDataDirBelongsToOneChainAndProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second, err := Start(t.Context(), Config{ChainID: 1, DataDir: dir}); err == nil {
-		t.Error("a second node started in a directory in use")
+		t.Error("a second node started in a directory that is in use")
 		second.Close()
 	}
 	if err := n.Close(); err != nil {
@@ -36,7 +36,7 @@ func TestDataDirBelongsToOneChainAndProcess(t *testing.T) {
 		t.Error("a node of another chain started in the directory")
 		other.Close()
 	}
-	start(t, Config{ChainID: 1, DataDir: dir}) // the refusals have left it usable
+	start(t, Config{ChainID: 1, DataDir: dir}) // the directory is still usable after the refusals
 }
 
 func TestSeveralChainsInOneProcess(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNamespaces(t *testing.T) {
 	}
 	ask[map[string]string](t, n, "txpool_status")
 	if ask[bool](t, n, "eth_syncing") {
-		t.Error("a chain without blocks is syncing")
+		t.Error("a chain without blocks reports that it is syncing")
 	}
 	if unknown := ask[any](t, n, "eth_getTransactionByHash", common.Hash{1}); unknown != nil {
 		t.Errorf("unknown transaction: %v", unknown)
@@ -117,7 +117,7 @@ func TestMineMakesBlocksOfToday(t *testing.T) {
 	}
 	if head.Difficulty != "0x0" || head.MixHash == parent.MixHash || head.ParentBeaconBlockRoot == "" ||
 		head.BlobGasUsed != "0x0" {
-		t.Errorf("not a block of after the merge: %+v", head)
+		t.Errorf("not a block from after the merge: %+v", head)
 	}
 	if number(t, head.GasLimit) != gasLimit || number(t, head.Timestamp) <= number(t, parent.Timestamp) {
 		t.Errorf("gas limit %s, time %s after %s", head.GasLimit, head.Timestamp, parent.Timestamp)
@@ -143,7 +143,7 @@ func TestFinalityTrails(t *testing.T) {
 	wantTags(t, n, 20, 7, 4) // with the next block, not before
 	mine(t, n, 1)
 	wantTags(t, n, 21, 18, 15)
-	// Were this record there, go-ethereum would freeze finalized blocks after a minute, past any reorganisation.
+	// With this record go-ethereum would freeze finalized blocks after a minute, out of reach of a reorg.
 	if record := rawdb.ReadFinalizedBlockHash(n.eth.ChainDb()); record != (common.Hash{}) {
 		t.Errorf("go-ethereum's record of finality is %s, want none", record)
 	}

@@ -47,7 +47,7 @@ func TestPayRefuses(t *testing.T) {
 		}
 	}
 	if _, err := n.PayInternal(nil); err == nil {
-		t.Error("paid nobody")
+		t.Error("paid without a receiver")
 	}
 }
 
@@ -102,8 +102,8 @@ func TestInternalPayments(t *testing.T) {
 	wantFrames(t, n, hash, map[string][]string{one: {"0xb", "0x21"}, two: {"0x16"}, reverted: nil, failed: nil})
 }
 
-// wantFrames compares the value that arrived by internal calls, per address, with what callTracer shows; it leaves out
-// every frame that failed or lies within a failed one.
+// wantFrames compares the value that arrived by internal calls, per address, with the frames of callTracer; it leaves
+// out every frame that failed or is inside a failed one.
 func wantFrames(t *testing.T, n *Node, hash string, want map[string][]string) {
 	t.Helper()
 	traces := ask[[]struct{ Result frame }](t, n, "debug_traceBlockByHash", hash,
@@ -160,8 +160,8 @@ func TestLogsByBlockHash(t *testing.T) {
 
 type signed struct{ raw, hash string }
 
-// sign makes a transaction of the last faucet account, which the tests' payments do not reach. No receiver means a
-// creation.
+// sign makes a transaction of the last faucet account, which the tests' payments do not use. Without a receiver it
+// creates a contract.
 func sign(t *testing.T, n *Node, nonce uint64, price int64, to *common.Address, data []byte) signed {
 	t.Helper()
 	id := n.chain.Config().ChainID

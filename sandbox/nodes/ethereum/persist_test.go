@@ -16,19 +16,19 @@ import (
 	"github.com/ethereum/go-ethereum/rlp"
 )
 
-const childDir = "BURSAR_TEST_ETHEREUM_DIR" // set in the process that is to be killed
+const childDir = "BURSAR_TEST_ETHEREUM_DIR" // set in the process to kill
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := runChild(dir); err != nil {
 			fmt.Println("failed:", err)
 		}
-		os.Exit(1) // the parent kills it before
+		os.Exit(1) // the parent kills it earlier
 	}
 	os.Exit(m.Run())
 }
 
-// runChild serves a node and obeys lines on its standard input until it is killed in the middle of its life.
+// runChild serves a node and executes commands from its standard input until it is killed.
 func runChild(dir string) error {
 	n, err := Start(context.Background(), Config{ChainID: 1, DataDir: dir})
 	if err != nil {
@@ -152,7 +152,7 @@ func TestKillLosesNothing(t *testing.T) {
 	if got := at(t, n, 11); got.ParentHash != head.Hash || len(got.Transactions) != 2 {
 		t.Errorf("block 11 on %s with %d transactions, want %s with 2", got.ParentHash, len(got.Transactions), head.Hash)
 	}
-	reorg(t, n, 8) // the state of blocks made before the kill is there
+	reorg(t, n, 8) // the state of blocks made before the kill exists
 }
 
 func TestKillAtAnyMoment(t *testing.T) {
@@ -165,7 +165,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 			t.Fatalf("round %d: head is %s, and %s had been served", round, got.Number, seen.Number)
 		}
 		if at(t, remote, number(t, seen.Number)).Number != seen.Number {
-			t.Fatalf("round %d: block %s is gone", round, seen.Number)
+			t.Fatalf("round %d: block %s is missing", round, seen.Number)
 		}
 		target := number(t, at(t, remote, "latest").Number) + 10*(round+1)
 		fmt.Fprintln(c.in, "mine", 1000)
@@ -195,9 +195,9 @@ func TestHeadChangeIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine(t, n, 3)
-	// The state of an abrupt end between the noted intention and the change.
+	// The state after an abrupt end between the recorded intention and the change.
 	next, parent := (*types.Block)(nil), n.chain.GetHeaderByNumber(2)
-	for range 2 { // a branch of two blocks beside block 3
+	for range 2 { // a branch of two blocks next to block 3
 		if next, err = n.build(parent, n.clock(), contents{}); err != nil {
 			t.Fatal(err)
 		}
@@ -230,14 +230,14 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{
-		"torn":      append(append([]byte{}, entry...), entry[:len(entry)/2]...),
-		"too long":  append(append([]byte{}, entry...), 0xbf, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
-		"a refused": append(append([]byte{}, nonsense...), entry...),
+		"torn":          append(append([]byte{}, entry...), entry[:len(entry)/2]...),
+		"too long":      append(append([]byte{}, entry...), 0xbf, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+		"a refused one": append(append([]byte{}, nonsense...), entry...),
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the second time on what the first has left
+		for range 2 { // the second start reads what the first has left
 			j, txs, err := openJournal(path)
 			if err != nil {
 				t.Fatal(err)

@@ -2,7 +2,7 @@ package ethereum
 
 import "github.com/ethereum/go-ethereum/core/types"
 
-// pooled gives every transaction in the pool, executable or not, each account's in the order of its nonces.
+// pooled returns every transaction in the pool, executable or not, each account's by nonce.
 func (n *Node) pooled() []*types.Transaction {
 	var txs []*types.Transaction
 	pending, queued := n.eth.TxPool().Content()
@@ -15,7 +15,7 @@ func (n *Node) pooled() []*types.Transaction {
 	return txs
 }
 
-// refill offers transactions to the pool, which refuses those already mined or no longer valid.
+// refill offers transactions to the pool, which refuses those that are mined or no longer valid.
 func (n *Node) refill(txs []*types.Transaction) {
 	for i, err := range n.eth.TxPool().Add(txs, true) {
 		if err != nil {

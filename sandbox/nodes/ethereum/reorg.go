@@ -11,16 +11,17 @@ import (
 )
 
 // Reorg replaces the last depth blocks by depth+1 others. They carry the same transactions in the same blocks and
-// order, those of strangers included, except the dropped ones (transaction hashes), which leave the pool too. What can
-// no longer be included without a dropped one goes back to the pool. The last new block is empty.
+// order, those of third parties included, except the dropped ones (transaction hashes), which leave the pool too. A
+// transaction that cannot be included without a dropped one goes back to the pool. The last new block is empty.
 //
-// Depth may reach past the finalized block, which a real network does not do: the tags then keep their heights and name
-// the new blocks. It fails, changing nothing, when a hash to drop is in neither the replaced blocks nor the pool.
+// Depth may reach past the finalized block, which a real network does not do: the tags then keep their heights and
+// name the new blocks. Reorg fails and changes nothing if a hash to drop is in neither the replaced blocks nor the
+// pool.
 func (n *Node) Reorg(depth int, drop []string) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	if err := n.reorg(depth, drop); err != nil {
-		return fmt.Errorf("reorganise %d blocks: %w", depth, err)
+		return fmt.Errorf("reorg of %d blocks: %w", depth, err)
 	}
 	return nil
 }
@@ -46,20 +47,20 @@ func (n *Node) reorg(depth int, drop []string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.journal.rewrite(left); err != nil { // before the blocks go: no moment may lose a transaction
+	if err := n.journal.rewrite(left); err != nil { // before the blocks go: no transaction may be lost
 		return err
 	}
 	return n.switchTo(head, left)
 }
 
-// last gives the last count canonical blocks, oldest first. Genesis stays.
+// last returns the last count canonical blocks, oldest first. Genesis stays.
 func (n *Node) last(count int) ([]*types.Block, error) {
 	height := n.chain.CurrentBlock().Number.Uint64()
 	if count < 1 || uint64(count) > height {
-		return nil, fmt.Errorf("the chain has %d blocks to replace", height)
+		return nil, fmt.Errorf("the chain has only %d blocks to replace", height)
 	}
 	first := height - uint64(count) + 1
-	if frozen, _ := n.eth.ChainDb().Ancients(); first < frozen { // go-ethereum freezes what is 90,000 blocks deep
+	if frozen, _ := n.eth.ChainDb().Ancients(); first < frozen { // go-ethereum freezes blocks that are 90,000 deep
 		return nil, fmt.Errorf("block %d is frozen", first)
 	}
 	blocks := make([]*types.Block, 0, count)
@@ -69,7 +70,7 @@ func (n *Node) last(count int) ([]*types.Block, error) {
 	return blocks, nil
 }
 
-// chosen turns the hashes to drop into a set; each must be one of the transactions at hand.
+// chosen turns the hashes to drop into a set; each must be one of the given transactions.
 func chosen(drop []string, txs []*types.Transaction) (map[common.Hash]bool, error) {
 	known := make(map[common.Hash]bool, len(txs))
 	for _, tx := range txs {
@@ -86,7 +87,7 @@ func chosen(drop []string, txs []*types.Transaction) (map[common.Hash]bool, erro
 	return set, nil
 }
 
-// rebuild stores the replacing blocks and returns the last. The chain itself has not moved yet.
+// rebuild stores the replacing blocks and returns the last. The head has not changed yet.
 func (n *Node) rebuild(old []*types.Block, dropped map[common.Hash]bool) (*types.Block, error) {
 	parent := n.chain.GetHeaderByHash(old[0].ParentHash())
 	for _, block := range old {
@@ -105,8 +106,8 @@ func (n *Node) rebuild(old []*types.Block, dropped map[common.Hash]bool) (*types
 	return n.build(parent, n.clock(), contents{})
 }
 
-// buildPossible builds a block of those transactions that can still be included. The builder says that one cannot, but
-// not which: it is the last one of the shortest list that fails.
+// buildPossible builds a block of those transactions that can still be included. The builder reports that one cannot
+// be included, but not which: it is the last one of the shortest list that fails.
 func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Transaction) (*types.Block, error) {
 	for {
 		block, err := n.build(parent, time, contents{txs: txs})
@@ -114,7 +115,7 @@ func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Tra
 			return block, nil
 		}
 		bad := sort.Search(len(txs), func(i int) bool {
-			_, err := n.draft(parent, time, contents{txs: txs[:i+1]})
+			_, err := n.buildBlock(parent, time, contents{txs: txs[:i+1]})
 			return err != nil
 		})
 		if bad == len(txs) {
@@ -124,8 +125,8 @@ func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Tra
 	}
 }
 
-// switchTo makes head canonical, lets the tags follow at their heights, and puts into the pool what the new chain has
-// not taken.
+// switchTo makes head canonical, moves the tags to the new blocks of their heights, and puts the transactions that
+// the new chain does not have into the pool.
 func (n *Node) switchTo(head *types.Block, left []*types.Transaction) error {
 	final, safe := n.chain.CurrentFinalBlock().Number.Uint64(), n.chain.CurrentSafeBlock().Number.Uint64()
 	if err := n.adopt(head); err != nil {

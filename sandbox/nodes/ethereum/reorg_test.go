@@ -7,7 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// reorg replaces blocks and checks what every reorganisation must do to the chain.
+// reorg replaces blocks and checks what every reorg must do to the chain.
 func reorg(t *testing.T, n *Node, depth int, drop ...string) {
 	t.Helper()
 	height := int(n.Height())
@@ -25,9 +25,9 @@ func reorg(t *testing.T, n *Node, depth int, drop ...string) {
 		t.Errorf("first replaced block %s on %s", replaced.Hash, replaced.ParentHash)
 	}
 	if at(t, n, height).Hash == head.Hash {
-		t.Error("the last replaced block is still there")
+		t.Error("the last replaced block is still canonical")
 	}
-	// As on the real network, the orphan's header can still be had by hash.
+	// As on the real network, the orphan's header is still available by hash.
 	if got := ask[block](t, n, "eth_getBlockByHash", head.Hash, false); got.Number != head.Number {
 		t.Errorf("orphan %s is block %s, want %s", head.Hash, got.Number, head.Number)
 	}
@@ -38,14 +38,14 @@ func TestReorgKeepsTransactions(t *testing.T) {
 	n := start(t, Config{})
 	a, b := n.NewAddress(), n.NewAddress()
 	mine(t, n, 5)
-	stranger := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
+	thirdParty := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
 	first := []string{pay(t, n, a, 1), pay(t, n, b, 2)}
 	mine(t, n, 1)
-	ask[string](t, n, "eth_sendRawTransaction", stranger.raw)
+	ask[string](t, n, "eth_sendRawTransaction", thirdParty.raw)
 	mine(t, n, 1)
 	second := []string{pay(t, n, a, 3)}
 	mine(t, n, 1)
-	waiting := pay(t, n, b, 4) // in the pool while the blocks change
+	waiting := pay(t, n, b, 4) // in the pool during the reorg
 	firstBefore := at(t, n, 6).Transactions
 
 	reorg(t, n, 3)
@@ -53,8 +53,8 @@ func TestReorgKeepsTransactions(t *testing.T) {
 	if got := at(t, n, 6).Transactions; !slices.Equal(got, firstBefore) || len(got) != len(first) {
 		t.Errorf("block 6 has %v, want %v", got, firstBefore)
 	}
-	if got := at(t, n, 7).Transactions; !slices.Equal(got, []string{stranger.hash}) {
-		t.Errorf("block 7 has %v, want the stranger's %s", got, stranger.hash)
+	if got := at(t, n, 7).Transactions; !slices.Equal(got, []string{thirdParty.hash}) {
+		t.Errorf("block 7 has %v, want the third party's %s", got, thirdParty.hash)
 	}
 	if got := at(t, n, 8).Transactions; !slices.Equal(got, second) {
 		t.Errorf("block 8 has %v, want %v", got, second)
@@ -92,10 +92,10 @@ func TestReorgDrops(t *testing.T) {
 	}
 	for _, hash := range []string{dropped, parent.hash} {
 		if gone := ask[any](t, n, "eth_getTransactionByHash", hash); gone != nil {
-			t.Errorf("dropped, and still known: %v", gone)
+			t.Errorf("the dropped transaction is still known: %v", gone)
 		}
 		if gone := ask[any](t, n, "eth_getTransactionReceipt", hash); gone != nil {
-			t.Errorf("dropped, and still with a receipt: %v", gone)
+			t.Errorf("the dropped transaction still has a receipt: %v", gone)
 		}
 	}
 	// The child of a dropped transaction waits for its nonce: neither lost nor mined.
@@ -111,12 +111,12 @@ func TestReorgDrops(t *testing.T) {
 	}
 }
 
-func TestReorgDropsEveryFaucetTurn(t *testing.T) {
+func TestReorgDropsPaymentsOfEveryFaucet(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
 	address := n.NewAddress()
 	first := pay(t, n, address, 1)
-	for range faucetCount { // the last of these follows the first with the next nonce
+	for range faucetCount { // the last of these uses the account of the first, with the next nonce
 		pay(t, n, address, 1)
 	}
 	mine(t, n, 1)
@@ -162,7 +162,7 @@ func TestReorgWhileFinalityIsHeld(t *testing.T) {
 	reorg(t, n, 14)
 	wantTags(t, n, 21, 8, 6)
 	if at(t, n, "finalized").Hash != final.Hash {
-		t.Error("the finalized block was not replaced, and has changed")
+		t.Error("the finalized block changed although it was not replaced")
 	}
 }
 
@@ -190,17 +190,17 @@ func TestReorgRefuses(t *testing.T) {
 	mine(t, n, 3)
 	head := at(t, n, "latest").Hash
 	for name, try := range map[string]func() error{
-		"nothing":                      func() error { return n.Reorg(0, nil) },
-		"genesis":                      func() error { return n.Reorg(4, nil) },
-		"drop of a block not replaced": func() error { return n.Reorg(1, []string{old}) },
-		"drop of no hash":              func() error { return n.Reorg(3, []string{"0x12"}) },
+		"nothing":                              func() error { return n.Reorg(0, nil) },
+		"genesis":                              func() error { return n.Reorg(4, nil) },
+		"drop of a block that is not replaced": func() error { return n.Reorg(1, []string{old}) },
+		"drop of a text that is not a hash":    func() error { return n.Reorg(3, []string{"0x12"}) },
 	} {
 		if err := try(); err == nil {
-			t.Errorf("%s: done", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	if at(t, n, "latest").Hash != head {
-		t.Error("a refused reorganisation has changed the chain")
+		t.Error("a refused reorg has changed the chain")
 	}
 }
 

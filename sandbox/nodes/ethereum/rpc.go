@@ -46,7 +46,7 @@ func (n *Node) handler() (http.Handler, error) {
 	return upgraded(sockets.WebsocketHandler([]string{"*"}), n.gated(server)), nil
 }
 
-// services lists everything that could be served. A later service takes over the methods that it shares with an earlier
+// services lists everything that could be served. A later service replaces the methods that it shares with an earlier
 // one.
 func (n *Node) services() []rpc.API {
 	backend := n.eth.APIBackend
@@ -68,7 +68,7 @@ func (n *Node) gated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
-			http.Error(w, "request body cannot be read", http.StatusRequestEntityTooLarge)
+			http.Error(w, "cannot read the request body", http.StatusRequestEntityTooLarge)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -78,7 +78,7 @@ func (n *Node) gated(next http.Handler) http.Handler {
 	})
 }
 
-// sender is the part of go-ethereum's transaction service that submission puts itself in front of.
+// sender is the part of go-ethereum's transaction service that submission wraps.
 type sender interface {
 	SendRawTransaction(ctx context.Context, input hexutil.Bytes) (common.Hash, error)
 }
@@ -92,7 +92,7 @@ type submission struct {
 // SendRawTransaction is eth_sendRawTransaction.
 func (s *submission) SendRawTransaction(ctx context.Context, input hexutil.Bytes) (common.Hash, error) {
 	if len(input) > 0 && input[0] == types.BlobTxType {
-		return common.Hash{}, types.ErrTxTypeNotSupported // its blobs are gone when a reorganisation needs them again
+		return common.Hash{}, types.ErrTxTypeNotSupported // its blobs are gone when a reorg needs them again
 	}
 	if err := s.node.journal.append(input); err != nil {
 		return common.Hash{}, err
@@ -100,12 +100,13 @@ func (s *submission) SendRawTransaction(ctx context.Context, input hexutil.Bytes
 	return s.next.SendRawTransaction(ctx, input)
 }
 
-// SendRawTransactionSync is eth_sendRawTransactionSync, which would wait behind the gate for a block that cannot come.
+// SendRawTransactionSync is eth_sendRawTransactionSync, which would wait behind the gate for a block that cannot
+// come.
 func (s *submission) SendRawTransactionSync(context.Context, hexutil.Bytes, *uint64) (common.Hash, error) {
 	return common.Hash{}, errors.New("the sandbox does not wait for blocks: use eth_sendRawTransaction")
 }
 
-// web3 is go-ethereum's service of that name, which its package keeps to itself.
+// web3 is go-ethereum's service of that name, which its package does not export.
 type web3 struct{ name string }
 
 // ClientVersion is web3_clientVersion.

@@ -80,7 +80,7 @@ func ask[T any](t *testing.T, n *Node, method string, params ...any) T {
 	return result
 }
 
-// refused is for calls that must fail; it returns the error of the answer.
+// refused is try for calls that must fail; it returns the error of the answer.
 func refused(t *testing.T, n *Node, method string, params ...any) *rpcError {
 	t.Helper()
 	var answer *rpcError
@@ -123,7 +123,7 @@ func number(t *testing.T, quantity string) int {
 	t.Helper()
 	v, ok := new(big.Int).SetString(strings.TrimPrefix(quantity, "0x"), 16)
 	if !ok || !strings.HasPrefix(quantity, "0x") {
-		t.Fatalf("%q is no quantity", quantity)
+		t.Fatalf("%q is not a quantity", quantity)
 	}
 	return int(v.Int64())
 }

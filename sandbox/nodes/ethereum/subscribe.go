@@ -9,8 +9,9 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// subscriptions serves eth_subscribe and filters over WebSockets, and nothing else: what is asked goes over HTTP, where
-// it sees whole blocks only. A head is announced while the chain is still held; who asks at once waits.
+// subscriptions serves eth_subscribe and filters over WebSockets, and nothing else: other requests go over HTTP,
+// where they see whole blocks only. A head is announced while the gate is still held, so a subscriber that calls at
+// once waits for the whole block.
 func (n *Node) subscriptions() (*rpc.Server, error) {
 	server := rpc.NewServer()
 	service := filters.NewFilterAPI(filters.NewFilterSystem(n.eth.APIBackend, filters.Config{}))
@@ -20,7 +21,7 @@ func (n *Node) subscriptions() (*rpc.Server, error) {
 	return server, nil
 }
 
-// upgraded serves WebSockets apart from other requests.
+// upgraded separates WebSockets from other requests.
 func upgraded(sockets, others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {

@@ -25,8 +25,8 @@ func (n *Node) Token(symbol string) (string, error) {
 	return t.at.Hex(), nil
 }
 
-// PayToken has a faucet account transfer an amount in the token's smallest units to the address, and returns the
-// transaction's hash. It waits in the pool for Mine.
+// PayToken transfers an amount in the token's smallest units from a faucet account to the address, and returns the
+// transaction's hash. The transaction waits in the pool for Mine.
 func (n *Node) PayToken(symbol, address string, amount *big.Int) (string, error) {
 	t, err := n.token(symbol)
 	if err != nil {
@@ -73,15 +73,15 @@ func (n *Node) PayTokenMany(symbol string, outputs []Output) (string, error) {
 
 func (t token) parsePayee(address string, amount *big.Int) (common.Address, error) {
 	if !common.IsHexAddress(address) {
-		return common.Address{}, fmt.Errorf("%q is no address", address)
+		return common.Address{}, fmt.Errorf("%q is not an address", address)
 	}
 	if amount == nil || amount.Sign() < 0 || amount.Cmp(t.each()) > 0 {
-		return common.Address{}, fmt.Errorf("%v is no amount that the faucet can pay", amount)
+		return common.Address{}, fmt.Errorf("%v is not an amount that the faucet can pay", amount)
 	}
 	return common.HexToAddress(address), nil
 }
 
-// TokenBalance is what the address holds at the head block, in the token's smallest units.
+// TokenBalance is the address's balance at the head block, in the token's smallest units.
 func (n *Node) TokenBalance(symbol, address string) (*big.Int, error) {
 	t, err := n.token(symbol)
 	if err != nil {
@@ -96,7 +96,7 @@ func (n *Node) TokenBalance(symbol, address string) (*big.Int, error) {
 	return balanceIn(head, t, common.HexToAddress(address)), nil
 }
 
-// ShutOut puts an address on the token's list of those who may not have it, or takes it off. It waits for Mine.
+// ShutOut puts an address on the token's block list, or takes it off. The transaction waits for Mine.
 func (n *Node) ShutOut(symbol, address string, listed bool) (string, error) {
 	methods := map[TokenKind][2]string{UsdtLike: {"removeBlackList", "addBlackList"},
 		UsdcLike: {"unBlacklist", "blacklist"}}
@@ -107,19 +107,20 @@ func (n *Node) ShutOut(symbol, address string, listed bool) (string, error) {
 	return n.rule(symbol, address, func(kind TokenKind) string { return methods[kind][which] })
 }
 
-// Destroy takes all tokens of a listed address away, without a Transfer. Only a UsdtLike token can. It waits for Mine.
+// Destroy removes all tokens of a blocked address, without a Transfer. Only a UsdtLike token supports it. The
+// transaction waits for Mine.
 func (n *Node) Destroy(symbol, address string) (string, error) {
 	return n.rule(symbol, address, func(TokenKind) string { return "destroyBlackFunds" })
 }
 
-// rule has the token's owner call a method about an address.
+// rule makes the token's owner call a method about an address.
 func (n *Node) rule(symbol, address string, method func(TokenKind) string) (string, error) {
 	t, err := n.token(symbol)
 	if err != nil {
 		return "", fmt.Errorf("rule token: %w", err)
 	}
 	if !common.IsHexAddress(address) {
-		return "", fmt.Errorf("rule token %s: %q is no address", symbol, address)
+		return "", fmt.Errorf("rule token %s: %q is not an address", symbol, address)
 	}
 	data, err := t.code.pack(method(t.spec.Kind), common.HexToAddress(address))
 	if err != nil {

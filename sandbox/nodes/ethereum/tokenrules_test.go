@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// branch is a chain with tokens and what the adapter finds on it for one of our addresses, the same on every chain.
+// branch is a chain with tokens and what the adapter reads from it for one wallet address, which is the same on every
+// chain.
 type branch struct {
 	t     *testing.T
 	node  *ethereum.Node
@@ -57,7 +58,7 @@ func (b *branch) does(_ string, err error) {
 	}
 }
 
-// arrived returns the amounts that came since it was last asked, each of its own event, all of one token.
+// arrived returns the amounts that arrived since the last call, each of its own event, all of one token.
 func (b *branch) arrived(symbol string) []bursar.Amount {
 	b.t.Helper()
 	contract, err := b.node.Token(symbol)
@@ -74,7 +75,7 @@ func (b *branch) arrived(symbol string) []bursar.Amount {
 		b.last = block.Ref
 		for _, transfer := range block.Transfers {
 			if transfer.Contract != contract || transfer.Address.Base != b.ours || transfer.Inferred || seen[transfer.Output] {
-				b.t.Fatalf("an odd transfer: %+v", transfer)
+				b.t.Fatalf("unexpected transfer: %+v", transfer)
 			}
 			seen[transfer.Output] = true
 			amounts = append(amounts, transfer.Amount)
@@ -104,16 +105,17 @@ func (b *branch) wantHeld(symbol string, want uint64) {
 	}
 	held, err := b.chain.Holdings(b.t.Context(), []string{b.ours}, contract, b.head())
 	if err != nil || len(held) != 1 || held[0] != bursar.Units(want) {
-		b.t.Fatalf("%v of %s are held (%v), want %d", held, symbol, err, want)
+		b.t.Fatalf("the address holds %v of %s (%v), want %d", held, symbol, err, want)
 	}
 }
 
-// TestTokensOfOneChainAreNothingOnAnother pays the same address on three chains in one process.
-func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
+// TestATokenCountsOnItsOwnChainOnly pays the same address on three chains in one process: each adapter finds
+// its own chain's transfers only.
+func TestATokenCountsOnItsOwnChainOnly(t *testing.T) {
 	t.Parallel()
 	one, bsc, polygon := newBranch(t, evm.Ethereum(), 6), newBranch(t, evm.BSC(), 18), newBranch(t, evm.Polygon(), 6)
 	if one.ours != bsc.ours || one.ours != polygon.ours {
-		t.Fatalf("our address is %s, %s and %s", one.ours, bsc.ours, polygon.ours)
+		t.Fatalf("the wallet address is %s, %s and %s, want the same", one.ours, bsc.ours, polygon.ours)
 	}
 	bsc.does(bsc.node.PayToken("USDT", bsc.ours, big.NewInt(1e18))) // one whole token there
 	polygon.does(polygon.node.PayToken("USDT", polygon.ours, big.NewInt(1e6)))
@@ -125,12 +127,12 @@ func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
 	polygon.want("USDT", 1e6)
 }
 
-// TestTokenRules does one after the other what has gone wrong for somebody. Each leaves exactly the amounts that
-// arrived.
+// TestTokenRules runs, one after the other, token behaviour that has gone wrong elsewhere. Each leaves exactly the
+// amounts that arrived.
 func TestTokenRules(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, evm.Polygon(), 6)
-	stranger := b.node.NewAddress()
+	thirdParty := b.node.NewAddress()
 	pay := func(symbol, to string, amount int64) { b.does(b.node.PayToken(symbol, to, big.NewInt(amount))) }
 	shut := func(symbol, address string, listed bool) { b.does(b.node.ShutOut(symbol, address, listed)) }
 	for _, test := range []struct {
@@ -143,18 +145,20 @@ func TestTokenRules(t *testing.T) {
 		{"a transfer that returns true", "USDC", func() { pay("USDC", b.ours, 6) }, []uint64{6}, 6},
 		{"two transfers of one transaction", "USDC", func() {
 			b.does(b.node.PayTokenMany("USDC", []ethereum.Output{
-				{Address: b.ours, Wei: big.NewInt(1)}, {Address: stranger, Wei: big.NewInt(2)},
+				{Address: b.ours, Wei: big.NewInt(1)}, {Address: thirdParty, Wei: big.NewInt(2)},
 				{Address: b.ours, Wei: big.NewInt(1)},
 			}))
 		}, []uint64{1, 1}, 8},
 		{"nothing at all", "USDT", func() { pay("USDT", b.ours, 0) }, nil, 5},
-		{"a payment to somebody else", "USDT", func() { pay("USDT", stranger, 9) }, nil, 5},
+		{"a payment to an external address", "USDT", func() { pay("USDT", thirdParty, 9) }, nil, 5},
 		{"a payment that the contract refuses", "USDC", func() {
 			shut("USDC", b.ours, true)
 			pay("USDC", b.ours, 7)
 		}, nil, 8},
-		{"a payment after that", "USDC", func() { shut("USDC", b.ours, false); pay("USDC", b.ours, 7) }, []uint64{7}, 15},
-		{"a payment to who is frozen", "USDT", func() { shut("USDT", b.ours, true); pay("USDT", b.ours, 3) }, []uint64{3}, 8},
+		{"a payment after " +
+			"that", "USDC", func() { shut("USDC", b.ours, false); pay("USDC", b.ours, 7) }, []uint64{7}, 15},
+		{"a payment to a frozen " +
+			"address", "USDT", func() { shut("USDT", b.ours, true); pay("USDT", b.ours, 3) }, []uint64{3}, 8},
 		{"tokens that are destroyed", "USDT", func() { b.does(b.node.Destroy("USDT", b.ours)) }, nil, 0},
 	} {
 		test.do()
@@ -164,8 +168,9 @@ func TestTokenRules(t *testing.T) {
 	}
 }
 
-// TestUnlistedTokenIsNothing pays a bridged twin of a token, and a token that is not configured.
-func TestUnlistedTokenIsNothing(t *testing.T) {
+// TestAnUnlistedTokenIsIgnored pays a bridged twin of a token, and a token that is not configured: neither is a
+// transfer.
+func TestAnUnlistedTokenIsIgnored(t *testing.T) {
 	t.Parallel()
 	twin := ethereum.TokenSpec{Name: "USD Coin", Symbol: "USDC.e", Decimals: 6, Kind: ethereum.UsdcLike}
 	node, err := ethereum.Start(t.Context(),
@@ -196,7 +201,7 @@ func TestUnlistedTokenIsNothing(t *testing.T) {
 }
 
 // TestDecimalsArePinned configures a token with the decimals that it has on another chain: that token is refused, and
-// the chain goes on.
+// the chain is still followed.
 func TestDecimalsArePinned(t *testing.T) {
 	t.Parallel()
 	node, _ := startWithTokens(t, evm.BSC(), 18)
@@ -221,26 +226,26 @@ func TestDecimalsArePinned(t *testing.T) {
 	}
 }
 
-// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has shut out, before any money is
-// moved.
-func TestShutOutDestinationIsRefused(t *testing.T) {
+// TestABlockedDestinationIsRefused quotes a payment to an address that the issuer has blocked: it is refused before
+// any money moves.
+func TestABlockedDestinationIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := evm.Polygon()
-	cfg.Hot = "0x1111111111111111111111111111111111111111" // as which the node is asked
+	cfg.Hot = "0x1111111111111111111111111111111111111111" // sender of the simulated call
 	b := newBranch(t, cfg, 6)
 	b.does(b.node.PayToken("USDC", cfg.Hot, big.NewInt(100)))
-	stranger := b.node.NewAddress()
+	thirdParty := b.node.NewAddress()
 	contract, err := b.node.Token("USDC")
 	if err != nil {
 		t.Fatal(err)
 	}
-	payment := chain.Payment{Address: bursar.Address{Base: stranger}, Contract: contract, Amount: bursar.Units(5)}
+	payment := chain.Payment{Address: bursar.Address{Base: thirdParty}, Contract: contract, Amount: bursar.Units(5)}
 	if _, err := b.chain.Quote(t.Context(), payment); err != nil {
 		t.Fatal(err)
 	}
-	b.does(b.node.ShutOut("USDC", stranger, true))
+	b.does(b.node.ShutOut("USDC", thirdParty, true))
 	var refused *chain.RefusedError
 	if fee, err := b.chain.Quote(t.Context(), payment); !errors.As(err, &refused) {
-		t.Errorf("it costs %s (%v)", fee, err)
+		t.Errorf("the quote is %s (%v), want a refusal", fee, err)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ethereum/go-ethereum/params"
 )
 
-// TokenKind says after which real token a contract behaves.
+// TokenKind is the real token whose behaviour a contract has.
 type TokenKind string
 
-// The kinds of tokens that there are. Their source is contracts/Tokens.sol.
+// The kinds of tokens. Their source is contracts/Tokens.sol.
 const (
-	// UsdtLike returns nothing from its transfers, as Tether's contract on Ethereum; listed addresses cannot send, and
-	// what they hold can be destroyed without a Transfer.
+	// UsdtLike returns nothing from its transfers, like Tether's contract on Ethereum; blocked addresses cannot send,
+	// and their tokens can be destroyed without a Transfer.
 	UsdtLike TokenKind = "usdt-like"
-	// UsdcLike returns true from its transfers; listed addresses can neither send nor receive.
+	// UsdcLike returns true from its transfers; blocked addresses can neither send nor receive.
 	UsdcLike TokenKind = "usdc-like"
 )
 
@@ -32,17 +32,17 @@ type TokenSpec struct {
 }
 
 const (
-	tokenHolders = 256                   // how many faucet accounts hold tokens
-	wholeTokens  = 1_000_000_000_000     // what each of them holds, in whole tokens
+	tokenHolders = 256                   // number of faucet accounts that hold tokens
+	wholeTokens  = 1_000_000_000_000     // balance of each of them, in whole tokens
 	deployGas    = 3_000_000             // for one contract
 	mintGas      = 30_000 * tokenHolders // a new balance and a log for each
-	maxRounds    = 50                    // blocks that bringing the contracts out may take
+	maxRounds    = 50                    // limit of blocks for deploying the contracts
 )
 
-// keeperFunds is what a contract's maker has for its fees: a hundred UTXOs.
+// keeperFunds is what the deployer of a contract has for its fees: a hundred of the native asset.
 func keeperFunds() *big.Int { return new(big.Int).Mul(big.NewInt(100), big.NewInt(params.Ether)) }
 
-// token is a contract on the chain and who made it, with its first transaction.
+// token is a contract on the chain and its deployer, with the first transaction.
 type token struct {
 	spec   TokenSpec
 	code   contract
@@ -58,7 +58,8 @@ func newTokens(specs []TokenSpec) (map[string]token, error) {
 		name, known := kinds[spec.Kind]
 		_, twice := tokens[spec.Symbol]
 		if !known || twice || spec.Symbol == "" || spec.Decimals < 0 || spec.Decimals > 36 {
-			return nil, fmt.Errorf("token %+v is of no known kind, is there twice, or has no symbol or impossible decimals",
+			return nil, fmt.Errorf("token %+v has an unknown kind, no symbol, impossible decimals, or is configured "+
+				"twice",
 				spec)
 		}
 		code, err := readContract(name)
@@ -81,15 +82,15 @@ func newPurse() (token, error) {
 	return newToken(TokenSpec{}, code), err
 }
 
-// each is what every holder is given.
+// each is the balance that every holder is given.
 func (t token) each() *big.Int {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.spec.Decimals)), nil)
 	return unit.Mul(unit, big.NewInt(wholeTokens))
 }
 
-// bringOut makes blocks until every configured token is on the chain and given out. On a chain that has them it makes
-// none, and one that was stopped in the middle goes on from there.
-func (n *Node) bringOut(ctx context.Context) error {
+// deployTokens makes blocks until every configured token is deployed and distributed. On a chain that has them it makes
+// none; after an interruption it continues.
+func (n *Node) deployTokens(ctx context.Context) error {
 	if len(n.tokens) == 0 {
 		return nil
 	}
@@ -102,23 +103,23 @@ func (n *Node) bringOut(ctx context.Context) error {
 			return err
 		}
 		if err := n.mineOne(); err != nil {
-			return fmt.Errorf("bring out tokens: %w", err)
+			return fmt.Errorf("deploy tokens: %w", err)
 		}
 	}
-	return errors.New("bring out tokens: they do not come to the chain")
+	return errors.New("deploy tokens: not on the chain within the limit of blocks")
 }
 
 // missing sends the next transaction of each contract that is not complete, and returns how many are not.
 func (n *Node) missing() (int, error) {
 	head, err := n.chain.State()
 	if err != nil {
-		return 0, fmt.Errorf("bring out tokens: %w", err)
+		return 0, fmt.Errorf("deploy tokens: %w", err)
 	}
 	count := 0
 	for _, t := range n.contracts() {
 		complete, err := n.nextStep(head, t)
 		if err != nil {
-			return 0, fmt.Errorf("bring out token %q: %w", t.spec.Symbol, err)
+			return 0, fmt.Errorf("deploy token %q: %w", t.spec.Symbol, err)
 		}
 		if !complete {
 			count++
@@ -136,8 +137,8 @@ func (n *Node) contracts() []token {
 	return all
 }
 
-// nextStep funds a contract's maker, or deploys, or gives out, whichever is next. What waits in the pool is not sent
-// again.
+// nextStep funds a contract's deployer, or deploys, or distributes, whichever is next. Transactions that wait in the
+// pool are not sent again.
 func (n *Node) nextStep(head *state.StateDB, t token) (complete bool, err error) {
 	isToken, nonce := t.at != n.purse.at, n.eth.TxPool().PoolNonce(t.keeper.address)
 	switch {
@@ -175,7 +176,7 @@ func (n *Node) holders() []common.Address {
 	return holders
 }
 
-// balanceIn reads a holding where the compiler has put it: in the mapping of the contract's first slot.
+// balanceIn reads a balance from the contract's storage: the compiler puts the mapping into the first slot.
 func balanceIn(head *state.StateDB, t token, holder common.Address) *big.Int {
 	slot := crypto.Keccak256Hash(common.LeftPadBytes(holder[:], 32), make([]byte, 32))
 	return head.GetState(t.at, slot).Big()

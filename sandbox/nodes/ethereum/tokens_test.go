@@ -58,7 +58,7 @@ func callData(t *testing.T, n *Node, symbol, method, address string) string {
 	return hexutil.Encode(data)
 }
 
-// done mines and wants a transaction's status.
+// done mines a transaction and checks its status.
 func done(t *testing.T, n *Node, status, hash string, err error) string {
 	t.Helper()
 	if err != nil {
@@ -128,16 +128,16 @@ func TestPayTokens(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"an unknown token": second(n.PayToken("DAI", n.NewAddress(), big.NewInt(1))),
-		"no address":       second(n.PayToken("USDT", "0x12", big.NewInt(1))),
-		"a negative":       second(n.PayToken("USDT", n.NewAddress(), big.NewInt(-1))),
-		"no amount":        second(n.PayToken("USDT", n.NewAddress(), nil)),
-		"too much":         second(n.PayToken("USDT", n.NewAddress(), new(big.Int).Lsh(big.NewInt(1), 200))),
-		"nobody":           second(n.PayTokenMany("USDT", nil)),
-		"many":             second(n.PayTokenMany("USDT", make([]Output, maxOutputs+1))),
-		"one without":      second(n.PayTokenMany("USDT", []Output{{}})),
-		"balance of none":  last(n.TokenBalance("DAI", n.NewAddress())),
-		"contract of none": second(n.Token("DAI")),
+		"an unknown token":           second(n.PayToken("DAI", n.NewAddress(), big.NewInt(1))),
+		"no address":                 second(n.PayToken("USDT", "0x12", big.NewInt(1))),
+		"a negative":                 second(n.PayToken("USDT", n.NewAddress(), big.NewInt(-1))),
+		"no amount":                  second(n.PayToken("USDT", n.NewAddress(), nil)),
+		"too much":                   second(n.PayToken("USDT", n.NewAddress(), new(big.Int).Lsh(big.NewInt(1), 200))),
+		"nobody":                     second(n.PayTokenMany("USDT", nil)),
+		"many":                       second(n.PayTokenMany("USDT", make([]Output, maxOutputs+1))),
+		"one without":                second(n.PayTokenMany("USDT", []Output{{}})),
+		"balance without an address": last(n.TokenBalance("DAI", n.NewAddress())),
+		"contract without a symbol":  second(n.Token("DAI")),
 	} {
 		if err == nil {
 			t.Errorf("%s: accepted", name)
@@ -161,8 +161,8 @@ func TestTokenPaymentToManyFitsTheProtocol(t *testing.T) {
 	wantTokens(t, n, "USDC", outputs[maxOutputs-1].Address, maxOutputs)
 }
 
-// TestShutOutAndDestroyed does to an address what issuers have done to real ones.
-func TestShutOutAndDestroyed(t *testing.T) {
+// TestBlockedAndDestroyed does to an address what issuers have done to real ones.
+func TestBlockedAndDestroyed(t *testing.T) {
 	t.Parallel()
 	n := start(t, both())
 	address := n.NewAddress()
@@ -173,7 +173,7 @@ func TestShutOutAndDestroyed(t *testing.T) {
 		done(t, n, "0x1", hash, err)
 	}
 	hash, err := n.PayToken("USDT", address, big.NewInt(5))
-	done(t, n, "0x1", hash, err) // who is on Tether's list still receives
+	done(t, n, "0x1", hash, err) // a blocked address of Tether still receives
 	hash, err = n.PayToken("USDC", address, big.NewInt(5))
 	done(t, n, "0x0", hash, err)
 	wantTokens(t, n, "USDC", address, 100)
@@ -185,7 +185,7 @@ func TestShutOutAndDestroyed(t *testing.T) {
 		t.Errorf("%d transfers became %d", logs, again)
 	}
 	if _, err := n.Destroy("USDC", address); err == nil {
-		t.Error("tokens of a contract that cannot do it are destroyed")
+		t.Error("tokens of a contract without that function are destroyed")
 	}
 	hash, err = n.ShutOut("USDC", address, false)
 	done(t, n, "0x1", hash, err)
@@ -194,7 +194,7 @@ func TestShutOutAndDestroyed(t *testing.T) {
 	wantTokens(t, n, "USDC", address, 105)
 }
 
-// TestTokensOutliveTheProcess starts again with the same tokens, with one more, and after an end in the middle.
+// TestTokensOutliveTheProcess starts again with the same tokens, with one more, and after an interruption.
 func TestTokensOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	cfg := Config{ChainID: 137, DataDir: t.TempDir(), Tokens: []TokenSpec{usdt}}
@@ -224,7 +224,7 @@ func TestTokensOutliveTheProcess(t *testing.T) {
 		t.Fatalf("height %d, contract %s; they were %d and %s", n.Height(), n.tokens["USDT"].at, height, contract)
 	}
 	done(t, n, "0x1", hash, nil) // it waited in the pool
-	for range 2 {                // funded, then deployed, and not yet given out
+	for range 2 {                // funded, then deployed, and not yet distributed
 		n.cfg.Tokens = []TokenSpec{usdt, usdc}
 		n.tokens["USDC"] = newToken(usdc, mustRead(t, "UsdcLike"))
 		if missing, err := n.missing(); err != nil || missing != 1 {
@@ -239,7 +239,7 @@ func TestTokensOutliveTheProcess(t *testing.T) {
 	wantTokens(t, n, "USDC", address, 8)
 	if supply := new(big.Int).Mul(n.tokens["USDC"].each(),
 		big.NewInt(tokenHolders+1)); supplyOf(t, n, "USDC").Cmp(supply) != 0 {
-		t.Errorf("%s USDC were given out, want %s", supplyOf(t, n, "USDC"), supply)
+		t.Errorf("%s USDC were distributed, want %s", supplyOf(t, n, "USDC"), supply)
 	}
 }
 
@@ -274,6 +274,6 @@ func TestImpossibleTokensAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := readContract("DaiLike"); err == nil {
-		t.Error("a contract that is not compiled is read")
+		t.Error("a contract that is not compiled was read")
 	}
 }

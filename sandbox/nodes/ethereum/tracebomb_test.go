@@ -35,7 +35,7 @@ import (
 //	18 00            STOP
 const bombCode = "6030" + "5b" + "5f5f" + "620c00005f" + "5f60ff5a" + "f150" + "6001900380" + "600257" + "00"
 
-// forwarderCode is init code of a contract that sends what it is given to a fixed address, without a word about it.
+// forwarderCode is init code of a contract that sends its value to a fixed address, without an event.
 func forwarderCode(to common.Address) string {
 	runtime := "5f5f5f5f34" + "73" + hex.EncodeToString(to[:]) + "5af1" + "00"
 	size := hex.EncodeToString([]byte{byte(len(runtime) / 2)})
@@ -97,13 +97,13 @@ func (a *attacker) send(to *common.Address, gas uint64, wei int64, code string) 
 	return id
 }
 
-// TestTraceBomb has anybody put a transaction into a block whose trace is larger than any answer may be, beside
-// payments to us: directly, in tokens, by a contract that is told whom to pay, and by one that says nobody. The block
-// passes. Where its trace is read as a stream all of them are found; where even the stream exceeds its bound, all but
-// the last are found by balances, and an operator hears of the block.
+// TestTraceBomb puts a third party's transaction into a block whose trace is larger than any answer may be, together
+// with payments to wallets: directly, in tokens, by a contract that is given the receiver in its call data, and by
+// one that is not. The block is followed all the same. Where its trace is read as a stream all payments are found;
+// where even the stream exceeds its limit, all but the last are found by balances, and an anomaly names the block.
 func TestTraceBomb(t *testing.T) {
 	t.Parallel()
-	for name, bound := range map[string]int64{"streamed": 0, "beyond the stream's bound": 8 << 20} {
+	for name, bound := range map[string]int64{"streamed": 0, "beyond the stream's limit": 8 << 20} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := evm.BSC()
@@ -159,7 +159,7 @@ func TestTraceBomb(t *testing.T) {
 			}
 			for transfer, expected := range want {
 				if slices.Contains(blocks[0].Transfers, transfer) != expected {
-					t.Errorf("transfer %+v is there: %v", transfer, !expected)
+					t.Errorf("transfer %+v is present: %v", transfer, !expected)
 				}
 			}
 			notes := blocks[0].Anomalies

@@ -2,12 +2,12 @@ package solana
 
 import "slices"
 
-// Legacy is what Refuse takes for transactions without a version.
+// Legacy names transactions without a version for Refuse.
 const Legacy = legacy
 
-// Refuse has the node and its blocks take no transactions of some versions from now on, and of all others: legacy ones
-// and version 0 as SIMD-0646 proposes, version 1 as software from before SIMD-0385. What waits is dropped. A restart
-// forgets it.
+// Refuse makes the node and its blocks refuse transactions of these versions from now on, and accept all others:
+// legacy ones and version 0 as SIMD-0646 proposes, version 1 as software from before SIMD-0385. Refused transactions
+// that wait are dropped. A restart resets it.
 func (n *Node) Refuse(versions ...int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -33,12 +33,12 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Unlock()
 	if chosen == nil {
-		chosen = b.node.Behind() // the newest that there is
+		chosen = b.node.Behind() // the newest block
 	}
 	chosen.ServeHTTP(w, r)
 }
 
-// mine makes a block, which the backends hear of one after the other.
+// mine makes a block, which the backends receive one after the other.
 func (b *balancer) mine(t *testing.T) {
 	t.Helper()
 	before := b.node.Behind()
@@ -49,7 +49,7 @@ func (b *balancer) mine(t *testing.T) {
 	b.past = b.past[max(0, len(b.past)-3):]
 }
 
-// follower reads all there is as the service does, and counts.
+// follower reads all blocks as the service does, and counts transfers.
 type follower struct {
 	chain    *adapter.Chain
 	watch    *chaintest.Watch
@@ -81,8 +81,8 @@ func (f *follower) step(t *testing.T) {
 	}
 }
 
-// Deposits arrive once and withdrawals are paid once while every answer comes from another backend, and none of that is
-// taken for a fault.
+// TestThroughALoadBalancer answers every request from another backend: deposits arrive once, withdrawals are paid
+// once, and the endpoint is never reported as faulty.
 func TestThroughALoadBalancer(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{Traffic: true})
@@ -135,7 +135,7 @@ func TestThroughALoadBalancer(t *testing.T) {
 	}
 }
 
-// withdraw drafts, signs and sends as often as it takes: a backend that is behind may not know the blockhash yet.
+// withdraw builds, signs and sends as often as necessary: a backend that is behind may not know the blockhash yet.
 func (b *balancer) withdraw(t *testing.T, f *follower, from chain.Source) string {
 	t.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),

@@ -13,10 +13,11 @@ const (
 	lamportsPerSignature = 5000
 )
 
-// rentMinimum is what an account of a size must hold to stay (Agave: Rent::minimum_balance, default parameters).
+// rentMinimum is the least balance of an account of a size (Agave: Rent::minimum_balance, default parameters).
 func rentMinimum(size int) uint64 { return (128 + uint64(size)) * 3480 * 2 }
 
-// account is one account; values are never changed in place. One without lamports does not exist, unless it is closed.
+// account is one account; values are never changed in place. An account without lamports does not exist, unless it is
+// closed.
 type account struct {
 	lamports   uint64
 	owner      key // the zero key is the system program
@@ -24,7 +25,7 @@ type account struct {
 	executable bool
 }
 
-// isClosed says that an account takes no lamports; see eventClose.
+// isClosed reports that an account refuses lamports; see eventClose.
 func (a account) isClosed() bool { return a.executable && a.owner == systemProgram() }
 
 // block is one produced block of the chain.
@@ -35,10 +36,10 @@ type block struct {
 	salt         []byte // makes hashes of blocks with the same contents differ
 	events       []event
 	txs          []*included
-	undo         map[key]account // what accounts were before it
+	undo         map[key]account // accounts as they were before the block
 }
 
-// included is a transaction in a block, with what it did.
+// included is a transaction in a block, with its outcome.
 type included struct {
 	*transaction
 	outcome
@@ -48,14 +49,14 @@ type included struct {
 // bank is the chain and its newest state.
 type bank struct {
 	accounts map[key]account
-	blocks   []*block // the canonical chain from genesis; heights are places
+	blocks   []*block // the canonical chain from genesis; the index is the height
 	bySlot   map[uint64]*block
 	byHash   map[key]uint64 // heights
 	byID     map[signature]*included
-	final    int // place of the newest finalized block
+	final    int // index of the newest finalized block
 }
 
-// newBank is a chain of one block, whose hash depends on the salt, on a machine that knows these programs.
+// newBank is a chain of one block, whose hash depends on the salt, on a machine with these programs.
 func newBank(builtins map[key]account, salt []byte, time int64) *bank {
 	b := &bank{
 		accounts: map[key]account{},
@@ -79,7 +80,7 @@ func (b *bank) push(x *block) {
 	}
 }
 
-// pop takes the newest block back.
+// pop removes the newest block and its effects.
 func (b *bank) pop() *block {
 	x := b.head()
 	for k, a := range x.undo {
@@ -120,7 +121,7 @@ const (
 	finalized level = "finalized"
 )
 
-// place is where a commitment level stands in the chain.
+// place is the index of the block that a commitment level names.
 func (b *bank) place(l level) int {
 	switch l {
 	case processed:
@@ -133,7 +134,7 @@ func (b *bank) place(l level) int {
 
 func (b *bank) at(l level) *block { return b.blocks[b.place(l)] }
 
-// accountAt is an account as of the block in a place.
+// accountAt is an account as of the block at an index.
 func (b *bank) accountAt(place int, k key) account {
 	for _, later := range b.blocks[place+1:] {
 		if a, changed := later.undo[k]; changed {
@@ -143,13 +144,13 @@ func (b *bank) accountAt(place int, k key) account {
 	return b.accounts[k]
 }
 
-// validAt reports whether a blockhash is accepted in a block of a height on top of a place.
+// validAt reports whether a blockhash is accepted in a block of a height on top of an index.
 func (b *bank) validAt(place int, height uint64, hash key) bool {
 	h, known := b.byHash[hash]
 	return known && h <= uint64(place) && height-h <= blockhashLife
 }
 
-// placeOf is where a block or the nearest one below it stands.
+// placeOf is the index of a block or the nearest one below it.
 func (b *bank) placeOf(slot uint64) int {
 	low, high := 0, len(b.blocks)
 	for low+1 < high {
@@ -162,7 +163,7 @@ func (b *bank) placeOf(slot uint64) int {
 	return low
 }
 
-// skipped says which slots stay empty. Two in a row do now and then.
+// skipped selects the slots that stay empty: two in a row now and then.
 func skipped(slot uint64) bool { return slot%7 == 5 || slot%31 == 17 || slot%31 == 18 }
 
 func nextSlot(slot uint64) uint64 {
@@ -171,7 +172,7 @@ func nextSlot(slot uint64) uint64 {
 	return slot
 }
 
-// parent is the block before; that of genesis is slot 0 with a hash of zeros.
+// parent is the previous block; that of genesis is slot 0 with a hash of zeros.
 func (b *bank) parent(x *block) *block {
 	if x.height == 0 {
 		return &block{hash: key{}}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Behind returns the API of this node as it stands now, as one that lags serves it: no slot, payment or reorganisation
-// that comes later is ever told of. What is sent to it goes on to the node, whose answer it passes back.
+// Behind returns the API of this node as it is now, as a node that lags serves it: it never shows a later slot,
+// payment or reorg. A transaction that is sent to it is forwarded to the node, whose answer it returns.
 func (n *Node) Behind() http.Handler {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -15,7 +15,7 @@ func (n *Node) Behind() http.Handler {
 	return http.HandlerFunc(past.serveHTTP)
 }
 
-// taker is the node that takes what is sent to this one.
+// taker is the node that receives the transactions that are sent to this one.
 func (n *Node) taker() *Node {
 	if n.present != nil {
 		return n.present
@@ -23,7 +23,7 @@ func (n *Node) taker() *Node {
 	return n
 }
 
-// clone copies what later blocks and reorganisations change. Blocks and accounts themselves are never changed in place.
+// clone copies what later blocks and reorgs change. Blocks and accounts themselves are never changed in place.
 func (b *bank) clone() *bank {
 	return &bank{
 		accounts: maps.Clone(b.accounts),

@@ -36,8 +36,8 @@ func (q question) put(t *testing.T, url string) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach
-// below its head; and what it is sent arrives all the same.
+// TestBehindStaysAsItWas checks that a node that fell behind gives the same answers for ever, through payments,
+// blocks and reorgs that reach below its head, and that a transaction sent to it arrives all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 6})
@@ -78,17 +78,17 @@ func TestBehindStaysAsItWas(t *testing.T) {
 			t.Errorf("%s %v changed from %s to %s", q.method, q.params, before[i], got)
 		}
 		if q.put(t, n.URL()) == before[i] {
-			t.Errorf("%s %v does not tell the present from the past", q.method, q.params)
+			t.Errorf("%s %v answers the same for the past and the present", q.method, q.params)
 		}
 	}
-	s := spend{from: w, to: n.NewAddress(), lamports: sol, blockhash: latest(t, n, "finalized")}
+	s := plan{from: w, to: n.NewAddress(), lamports: sol, blockhash: latest(t, n, "finalized")}
 	send := question{"sendTransaction", []any{base64.StdEncoding.EncodeToString(s.bytes()), object{"encoding": "base64"}}}
 	var sent struct{ Result string }
 	if err := json.Unmarshal([]byte(send.put(t, server.URL)), &sent); err != nil || sent.Result == "" {
-		t.Fatalf("the transaction is not passed on: %v", err)
+		t.Fatalf("the transaction is not forwarded: %v", err)
 	}
 	mine(t, n, 1)
 	if balance(t, n, s.to) != sol {
-		t.Error("what was sent to the node that is behind is in no block")
+		t.Error("a transaction sent to the node that is behind is in no block")
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 const maxUnits = 1_400_000
 
-// Instructions of the compute budget program (Agave: ComputeBudgetInstruction). Bytes after them are not looked at.
+// Instructions of the compute budget program (Agave: ComputeBudgetInstruction). Bytes after them are ignored.
 const (
 	heapFrame     = 1
 	unitsLimit    = 2
@@ -15,8 +15,7 @@ const (
 	dataSizeLimit = 4
 )
 
-// budgetSize is how many bytes an instruction of the compute budget program has at least; 0 for one that it does not
-// know.
+// budgetSize is the least number of bytes of an instruction of the compute budget program; 0 for an unknown one.
 func budgetSize(code byte) int {
 	switch code {
 	case heapFrame, unitsLimit, dataSizeLimit:
@@ -27,7 +26,7 @@ func budgetSize(code byte) int {
 	return 0
 }
 
-// budget reads the compute budget instructions, which count before anything runs (Agave:
+// budget reads the compute budget instructions, which apply before anything runs (Agave:
 // ComputeBudgetInstructionDetails).
 func (r *runner) budget() failure {
 	if r.version == 1 {
@@ -70,7 +69,7 @@ func (r *runner) budget() failure {
 // knownHeap is sanitize_requested_heap_size: 32 to 256 KiB in whole ones.
 func knownHeap(size uint64) bool { return size >= 32<<10 && size <= 256<<10 && size%1024 == 0 }
 
-// priority is price times limit in lamports, rounded up and kept within 64 bits.
+// priority is price times limit in lamports, rounded up and capped at 64 bits.
 func priority(price, limit uint64) uint64 {
 	const micro = 1_000_000
 	high, low := bits.Mul64(price, limit)

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// holder is somebody with a key.
+// holder has a key.
 type holder struct {
 	ed25519.PrivateKey
 	key
@@ -21,13 +21,13 @@ func newHolder(name string) holder {
 	return holder{private, key(private.Public().(ed25519.PublicKey))}
 }
 
-// use is an account of an instruction and what it is used for.
+// use is an account of an instruction and its permissions.
 type use struct {
 	key
 	signs, writes bool
 }
 
-// step is an instruction in the making.
+// doing is an instruction to build.
 type doing struct {
 	program key
 	uses    []use
@@ -45,18 +45,18 @@ func unitLimit(units uint32) doing { return budgetDoing(append([]byte{2}, le32(u
 
 func unitPrice(price uint64) doing { return budgetDoing(append([]byte{3}, le64(price)...)...) }
 
-// making is a transaction in the making: the first signer pays.
+// making is a transaction to build: the first signer pays.
 type making struct {
 	payer     holder
-	others    []holder // who else signs
+	others    []holder // further signers
 	blockhash key
 	versioned bool
-	table     *key // where receivers come from, at the places that tabled says
+	table     *key // lookup table of the receivers, at the indexes in tabled
 	tabled    []key
 	doings    []doing
 }
 
-// raw orders the accounts as wallets do (payer, signers, writable, the rest), signs and writes the transaction.
+// raw orders the accounts as wallets do (payer, signers, writable, the rest), signs and encodes the transaction.
 func (m making) raw() []byte {
 	uses := []use{{m.payer.key, true, true}}
 	join := func(u use) {
@@ -146,7 +146,7 @@ func (m making) message(uses []use, loaded []key) []byte {
 	return out
 }
 
-// sign signs for every signer that is known and leaves the signatures of the others empty.
+// sign signs for every known signer and leaves the signatures of the others empty.
 func (m making) sign(message []byte, uses []use) []byte {
 	var signers []use
 	for _, u := range uses {
@@ -167,7 +167,7 @@ func (m making) sign(message []byte, uses []use) []byte {
 	return append(out, message...)
 }
 
-// String lists what a transaction does, for failures of tests.
+// String describes what a transaction does, for test failures.
 func (m making) String() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "payer %.6s, version 0 %t, table %t:", m.payer.key, m.versioned, m.table != nil)

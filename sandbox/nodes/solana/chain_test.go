@@ -18,7 +18,8 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
-// Blocks above the finalized one may be replaced; anyone who reads final blocks sees nothing of it.
+// TestReorgAboveFinality checks that blocks above the finalized one may be replaced, and that a reader of final
+// blocks does not notice.
 func TestReorgAboveFinality(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{FinalityDepth: 6})
@@ -46,7 +47,7 @@ func TestReorgAboveFinality(t *testing.T) {
 		t.Fatal(err)
 	}
 	if balance(t, n, kept) != sol || balance(t, n, dropped) != 0 || n.Height() <= height {
-		t.Fatalf("after the reorganisation %d and %d, at slot %d of %d", balance(t, n, kept), balance(t, n, dropped),
+		t.Fatalf("after the reorg %d and %d, at slot %d of %d", balance(t, n, kept), balance(t, n, dropped),
 			n.Height(), height)
 	}
 	mine(t, n, 6)
@@ -59,7 +60,7 @@ func TestReorgAboveFinality(t *testing.T) {
 		seen = append(seen, b.Transfers...)
 	}
 	if len(seen) != 1 || seen[0].TxID != keptID {
-		t.Fatalf("final are %+v", seen)
+		t.Fatalf("final transfers are %+v", seen)
 	}
 	if err := n.Reorg(7, nil); err == nil {
 		t.Fatal("a finalized block was replaced")
@@ -80,7 +81,7 @@ func balance(t testing.TB, n *solana.Node, address string) uint64 {
 	return held
 }
 
-// state is what a node says of itself.
+// state is what a node reports about itself.
 func state(t testing.TB, n *solana.Node, addresses ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -93,8 +94,8 @@ func state(t testing.TB, n *solana.Node, addresses ...string) string {
 	return b.String()
 }
 
-// busy makes a node with a history: payments, failures, closed accounts, lookup tables, reorganisations, and what
-// waits.
+// busy runs a node with a history: payments, failures, closed accounts, lookup tables, reorgs, and transactions that
+// wait.
 func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 	t.Helper()
 	n, w := funded(t, cfg)
@@ -120,7 +121,7 @@ func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(spend{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n,
+		(plan{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n,
 			object{"skipPreflight": true})
 		if random.IntN(2) == 0 {
 			mine(t, n, 1+random.IntN(3))
@@ -171,7 +172,7 @@ func TestRestart(t *testing.T) {
 		mine(t, again, 1)
 	}
 	mine(t, n, 1)
-	for _, a := range addresses { // what waited went into the next block of both
+	for _, a := range addresses { // what waited is in the next block of both
 		if x, y := balance(t, n, a), balance(t, same, a); x != y {
 			t.Fatalf("%s holds %d, and %d after a restart", a, x, y)
 		}
@@ -179,17 +180,17 @@ func TestRestart(t *testing.T) {
 	damaged := append([]byte(nil), raw...)
 	damaged[len(raw)/2] = 0
 	if _, err := reopen(damaged); err == nil {
-		t.Fatal("a damaged journal was taken")
+		t.Fatal("a damaged journal was accepted")
 	}
 }
 
 const childVariable = "SOLANA_SIMULATOR_DIR"
 
-// TestChild is the process that TestKill kills: it pays, mines, and tells what it did.
+// TestChild is the process that TestKill kills: it pays, mines, and prints what it did.
 func TestChild(t *testing.T) {
 	dir := os.Getenv(childVariable)
 	if dir == "" {
-		return // it is run by TestKill
+		return // TestKill runs it
 	}
 	n, err := solana.Start(t.Context(), solana.Config{DataDir: dir})
 	if err != nil {
@@ -207,7 +208,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// What a process has told survives that it is killed.
+// TestKill checks that everything that a process has answered survives a kill.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -220,32 +221,32 @@ func TestKill(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	for lines := bufio.NewScanner(out); len(told) < 200 && lines.Scan(); {
-		told = append(told, lines.Text())
+	var notified []string
+	for lines := bufio.NewScanner(out); len(notified) < 200 && lines.Scan(); {
+		notified = append(notified, lines.Text())
 	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Wait(); err == nil || len(told) < 200 {
-		t.Fatalf("the child ended by itself after %d lines: %v", len(told), err)
+	if err := child.Wait(); err == nil || len(notified) < 200 {
+		t.Fatalf("the child ended by itself after %d lines: %v", len(notified), err)
 	}
 	n := start(t, solana.Config{DataDir: dir})
-	for _, line := range told {
+	for _, line := range notified {
 		field := strings.Fields(line)
 		if field[0] == "mined" && balance(t, n, field[1]) != sol {
-			t.Fatalf("%s is forgotten", line)
+			t.Fatalf("%s is missing after the kill", line)
 		}
 	}
 	mine(t, n, 1)
-	for _, line := range told {
+	for _, line := range notified {
 		if field := strings.Fields(line); balance(t, n, field[1]) != sol {
-			t.Fatalf("%s is forgotten", line)
+			t.Fatalf("%s is missing after the kill", line)
 		}
 	}
 }
 
-// Requests and changes may come from anywhere at any time; lamports are neither made nor lost.
+// TestEverythingAtOnce sends requests and changes concurrently; lamports are neither created nor lost.
 func TestEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
@@ -275,11 +276,11 @@ func TestEverythingAtOnce(t *testing.T) {
 	group.Wait()
 	mine(t, n, 1)
 	if held := balance(t, n, address); held != 80*sol {
-		t.Fatalf("80 payments of a SOL are %d lamports", held)
+		t.Fatalf("80 payments of 1 SOL are %d lamports", held)
 	}
 }
 
-func TestPaymentsThatAreNone(t *testing.T) {
+func TestInvalidPaymentsAreRefused(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
 	many := make([]solana.Output, 17)
@@ -288,10 +289,10 @@ func TestPaymentsThatAreNone(t *testing.T) {
 	}
 	for name, outputs := range map[string][]solana.Output{
 		"nothing": nil, "too many": many, "no address": {{Address: "x", Lamports: sol}},
-		"no amount":          {{Address: n.NewAddress()}},
-		"less than rent":     {{Address: n.NewAddress(), Lamports: 890_879}},
-		"more than there is": {{Address: n.NewAddress(), Lamports: 1 << 62}},
-		"a program":          {{Address: "Vote111111111111111111111111111111111111111", Lamports: sol}},
+		"no amount":                {{Address: n.NewAddress()}},
+		"less than rent":           {{Address: n.NewAddress(), Lamports: 890_879}},
+		"more than the faucet has": {{Address: n.NewAddress(), Lamports: 1 << 62}},
+		"a program":                {{Address: "Vote111111111111111111111111111111111111111", Lamports: sol}},
 	} {
 		if id, err := n.PayMany(outputs); err == nil {
 			t.Errorf("%s: paid by %s", name, id)
@@ -301,6 +302,6 @@ func TestPaymentsThatAreNone(t *testing.T) {
 		t.Errorf("16 outputs: %s, %v", id, err)
 	}
 	if _, err := solana.Start(t.Context(), solana.Config{FinalityDepth: 100}); err == nil {
-		t.Error("a finality depth beyond a blockhash's life")
+		t.Error("a finality depth beyond a blockhash's life was accepted")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/sandbox/litesvm"
 )
 
-// rivals are the simulator, asked over its RPC, and LiteSVM, which keeps a ledger of its own here: both get the same
+// rivals are the simulator, used over its RPC, and LiteSVM, which keeps a ledger of its own here: both get the same
 // accounts, the same blockhashes and the same bytes.
 type rivals struct {
 	t    *testing.T
@@ -44,7 +44,7 @@ func newRivals(t *testing.T) *rivals {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { node.Close() })
-	builtins, err := svm{vm}.builtins() // so that both tell the same balances of programs
+	builtins, err := svm{vm}.builtins() // so that both report the same balances of programs
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (r *rivals) must(err error) {
 	}
 }
 
-// adopt has the simulator take the machine's blockhash for that of its newest block.
+// adopt makes the simulator use the machine's blockhash for its newest block.
 func (r *rivals) adopt(hash string) {
 	r.hash = mustKey(hash)
 	r.node.mu.Lock()
@@ -71,7 +71,7 @@ func (r *rivals) adopt(hash string) {
 	r.node.bank.byHash[r.hash] = r.node.bank.head().height
 }
 
-// expire makes the blockhash of now too old for both, and a new one valid.
+// expire makes the current blockhash too old for both, and a new one valid.
 func (r *rivals) expire() {
 	r.t.Helper()
 	r.must(r.node.Mine(blockhashLife + 1))
@@ -90,8 +90,8 @@ func (r *rivals) put(k key, a account) {
 		Executable: a.executable}))
 }
 
-// told is what one of them says of a transaction.
-type told struct {
+// report is what one of them reports about a transaction.
+type report struct {
 	Err       any      `json:"err"`
 	Included  bool     `json:"included"`
 	Fee       uint64   `json:"fee"`
@@ -102,31 +102,32 @@ type told struct {
 	preflight any
 }
 
-// feed gives both a transaction and fails the test unless they tell the same of it. It returns what they told.
-func (r *rivals) feed(what fmt.Stringer, raw []byte) told {
+// feed gives both a transaction and fails the test unless they report the same about it. It returns their report.
+func (r *rivals) feed(what fmt.Stringer, raw []byte) report {
 	r.t.Helper()
 	tx, err := parseTransaction(raw)
 	if errors.Is(err, errSanitize) {
 		verdict, err := r.vm.Send(litesvm.Order{Raw: raw})
 		r.must(err)
 		if verdict.Err != "SanitizeFailure" {
-			r.t.Errorf("%s\nthe simulator says that it is not well-formed, LiteSVM tells %+v", what, verdict)
+			r.t.Errorf("%s\nthe simulator reports that it is malformed, LiteSVM reports %+v", what, verdict)
 		}
-		return told{Err: verdict.Err}
+		return report{Err: verdict.Err}
 	}
 	r.must(err)
 	keys := append(tx.keys[:len(tx.keys):len(tx.keys)], r.loaded(tx)...)
 	simulated, real := r.simulator(tx), r.machine(tx, keys)
-	if foreign := usesMemo(tx); foreign { // a program that the simulator only pretends to run
+	if pretended := usesMemo(tx); pretended { // a program that the simulator only pretends to run
 		simulated.Units, simulated.Logs, real.Units, real.Logs = 0, nil, 0, nil
 	}
 	if real.Err == "InvalidProgramForExecution" && simulated.Err == "ProgramAccountNotFound" {
-		// Here LiteSVM is not the validator, which tells a program that is not there from an account that is none.
+		// Here LiteSVM differs from the validator, which distinguishes a missing program from an account that is not
+		// a program.
 		real.Err = simulated.Err
 	}
 	a, b := r.text(simulated), r.text(real)
 	if a != b || r.text(simulated.preflight) != r.text(real.Err) {
-		r.t.Errorf("%s\nthe simulator tells %s, before that %s\nLiteSVM tells       %s", what, a,
+		r.t.Errorf("%s\nthe simulator reports %s, before that %s\nLiteSVM reports       %s", what, a,
 			r.text(simulated.preflight), b)
 	}
 	return simulated
@@ -148,7 +149,7 @@ func (r *rivals) text(v any) string {
 	return string(raw)
 }
 
-// loaded is what a transaction takes from lookup tables.
+// loaded is what a transaction loads from lookup tables.
 func (r *rivals) loaded(tx *transaction) []key {
 	r.node.mu.RLock()
 	defer r.node.mu.RUnlock()
@@ -159,8 +160,8 @@ func (r *rivals) loaded(tx *transaction) []key {
 	return append(loading.loaded[0], loading.loaded[1]...)
 }
 
-// simulator sends with a trial run, then without one where that failed, and reads the finalized block.
-func (r *rivals) simulator(tx *transaction) (out told) {
+// simulator sends with preflight, then without if that failed, and reads the finalized block.
+func (r *rivals) simulator(tx *transaction) (out report) {
 	r.t.Helper()
 	wire := base64.StdEncoding.EncodeToString(tx.raw)
 	options := map[string]any{"encoding": "base64", "preflightCommitment": "processed"}
@@ -170,16 +171,16 @@ func (r *rivals) simulator(tx *transaction) (out told) {
 		out.preflight = refused.Data
 		options["skipPreflight"] = true
 		if again := r.ask("sendTransaction", nil, wire, options); again != nil {
-			r.t.Fatalf("without a trial run: %s", again.Message)
+			r.t.Fatalf("without preflight: %s", again.Message)
 		}
 	}
 	r.must(r.node.Mine(1))
 	r.must(r.node.Finalize())
 	r.node.mu.Lock()
-	r.node.pool.keep(func(*transaction) bool { return false }) // it would wait for better times; the machine forgets it
+	r.node.pool.keep(func(*transaction) bool { return false }) // the node would keep it; the machine forgets it
 	r.node.mu.Unlock()
 	var found struct {
-		Meta *told `json:"meta"`
+		Meta *report `json:"meta"`
 	}
 	if refused := r.ask("getTransaction", &found, tx.id().String(),
 		map[string]any{"maxSupportedTransactionVersion": 0}); refused != nil {
@@ -195,8 +196,8 @@ func (r *rivals) simulator(tx *transaction) (out told) {
 	return out
 }
 
-// machine executes and compares what the accounts held before with what they hold after.
-func (r *rivals) machine(tx *transaction, keys []key) (out told) {
+// machine executes and compares the accounts before and after.
+func (r *rivals) machine(tx *transaction, keys []key) (out report) {
 	r.t.Helper()
 	var wanted [][]byte
 	for _, k := range keys {
@@ -216,13 +217,13 @@ func (r *rivals) machine(tx *transaction, keys []key) (out told) {
 		out.Before, out.After = append(out.Before, before[i].Lamports), append(out.After, a.Lamports)
 	}
 	if out.Fee == 0 {
-		return told{Err: out.Err}
+		return report{Err: out.Err}
 	}
 	out.Included, out.Units, out.Logs = true, verdict.Units, verdict.Logs
 	return out
 }
 
-// refusal is an error of the RPC; Data is that of the trial run.
+// refusal is an error of the RPC; Data is that of the preflight simulation.
 type refusal struct {
 	Code    int
 	Message string
@@ -259,13 +260,13 @@ func (r *rivals) ask(method string, out any, params ...any) *refusal {
 	return nil
 }
 
-// named is a transaction that somebody wrote down.
+// named is a transaction with a description.
 type named string
 
 func (n named) String() string { return string(n) }
 
-// The recorded transactions do in LiteSVM what was recorded of it, and so they do in the simulator. Their blockhashes
-// are nobody's, so both are asked below the ledgers.
+// TestRecordedTransactionsInLiteSVM runs the recorded transactions: LiteSVM still does what was recorded, and so does
+// the simulator. Their blockhashes do not exist here, so both are called below their ledgers.
 func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t, litesvm.Config{})
@@ -285,7 +286,7 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tell := func(o outcome) string {
+		want := func(o outcome) string {
 			raw, err := json.Marshal([]any{o.err, o.units, o.notIncluded, o.fee, o.before, o.after})
 			if err != nil {
 				t.Fatal(err)
@@ -296,19 +297,19 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		if simulated.notIncluded { // no block, no fee
 			simulated.fee, simulated.before, simulated.after, real.before, real.after = 0, nil, nil, nil, nil
 		}
-		if a, b := tell(simulated), tell(real); a != b {
-			t.Errorf("%s: the simulator tells %s, LiteSVM %s", c.Name, a, b)
+		if a, b := want(simulated), want(real); a != b {
+			t.Errorf("%s: the simulator reports %s, LiteSVM %s", c.Name, a, b)
 		}
 		recorded := outcome{err: c.Err, units: c.Units, notIncluded: real.notIncluded, fee: real.fee, before: real.before,
 			after: real.after}
-		if a, b := tell(recorded), tell(real); a != b {
-			t.Errorf("%s: recorded is %s, LiteSVM tells %s", c.Name, a, b)
+		if a, b := want(recorded), want(real); a != b {
+			t.Errorf("%s: recorded is %s, LiteSVM reports %s", c.Name, a, b)
 		}
 	}
 }
 
-// Payments to what is no wallet end as they do in the machine: what the network reserved takes none, a program takes
-// them.
+// TestReservedAddressesInLiteSVM checks that payments to addresses that are not wallets end as in the machine:
+// reserved accounts refuse them, programs accept them.
 func TestReservedAddressesInLiteSVM(t *testing.T) {
 	t.Parallel()
 	r := newRivals(t)
@@ -325,18 +326,19 @@ func TestReservedAddressesInLiteSVM(t *testing.T) {
 		r.must(err)
 		r.node.bank.accounts[to] = fromSVM(a[0])
 		m := making{payer: payer, blockhash: r.hash, doings: []doing{transferOfLamports(payer.key, to, 1_000_000_000)}}
-		told := r.feed(named(to.String()), m.raw())
-		if paid := told.Err == nil; paid == reserved[to.String()] {
-			t.Errorf("%s: reserved %t, the payment ended with %v", to, !paid, told.Err)
+		notified := r.feed(named(to.String()), m.raw())
+		if paid := notified.Err == nil; paid == reserved[to.String()] {
+			t.Errorf("%s: reserved %t, the payment ended with %v", to, !paid, notified.Err)
 		}
 	}
 }
 
-const seeds, plays = 4, 500
+const seeds, transactionsPerSeed = 4, 500
 
-// Random transactions do the same in both: plain and versioned transfers with and without lookup tables, several in one
-// transaction, to oneself, to new accounts about the rent-exempt minimum, beyond what is held, wrongly signed, expired,
-// repeated, with budgets, failing in the middle, and creations of accounts.
+// TestRandomTransactionsInLiteSVM checks that random transactions do the same in both: plain and versioned transfers
+// with and without lookup tables, several in one transaction, to oneself, to new accounts about the rent-exempt
+// minimum, beyond the balance, wrongly signed, expired, repeated, with budgets, failing in the middle, and creations
+// of accounts.
 func TestRandomTransactionsInLiteSVM(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
@@ -345,17 +347,17 @@ func TestRandomTransactionsInLiteSVM(t *testing.T) {
 			r := newRivals(t)
 			g := newGambler(r, rand.New(rand.NewPCG(seed, 1)))
 			ends := map[string]int{}
-			for i := range plays {
+			for i := range transactionsPerSeed {
 				if i%100 == 99 {
 					old := r.hash
 					r.expire()
 					g.old = old
 				}
-				tell := g.play()
+				want := g.step()
 				if t.Failed() {
 					t.Fatalf("transaction %d of seed %d", i, seed)
 				}
-				ends[r.text(tell.Err)]++
+				ends[r.text(want.Err)]++
 			}
 			for _, end := range []string{`null`, `"BlockhashNotFound"`, `"AlreadyProcessed"`, `"SignatureFailure"`,
 				`"AccountNotFound"`,

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
-// mover moves a simulator as the conformance suite asks. The adapter reads final blocks only, so whatever is mined is
+// mover changes a simulator as the conformance suite asks. The adapter reads final blocks only, so every block is
 // made final at once.
 type mover struct {
 	node *solana.Node
@@ -33,8 +33,8 @@ func (m mover) must(t testing.TB, err error) {
 
 func (m mover) Finalize(t testing.TB) { m.must(t, m.node.Finalize()) }
 
-// Pay pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is a
-// single sum on this chain.
+// Pay pays each payment by a transaction of its own, because several transfers of one transaction to one address are
+// a single sum on this chain.
 func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
 	ids := make([]string, len(payments))
@@ -50,7 +50,7 @@ func lamports(t testing.TB, amount bursar.Amount) uint64 {
 	t.Helper()
 	n, fits := amount.Uint64()
 	if !fits {
-		t.Fatalf("%s is no amount of lamports", amount)
+		t.Fatalf("%s is not an amount of lamports", amount)
 	}
 	return n
 }
@@ -62,7 +62,7 @@ func (m mover) PayFailed(t testing.TB, p chain.Payment) string {
 	return id
 }
 
-// Close takes effect in the next block, after a node's trial run.
+// Close takes effect in the next block, after a node's preflight simulation.
 func (m mover) Close(t testing.TB, address string) {
 	t.Helper()
 	m.must(t, m.node.CloseAddress(address))
@@ -129,7 +129,12 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 	if err := node.Finalize(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := adapter.New(cfg, rpc.Config{URLs: []string{node.URL()}})
+	return openAt(t, node.URL(), cfg)
+}
+
+func openAt(t *testing.T, url string, cfg adapter.Config) *adapter.Chain {
+	t.Helper()
+	c, err := adapter.New(cfg, rpc.Config{URLs: []string{url}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,38 +142,64 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 	return c
 }
 
-// The service's Solana adapter keeps the seam's promises on the simulator: with legacy payments and one withdrawal in a
-// transaction, and with receivers from lookup tables, payments of version 1 and several withdrawals in one. Every block
-// has a transaction of version 1 besides.
+// TestAdapterConformance runs the conformance suite with the service's Solana adapter on the simulator: with legacy
+// payments and one withdrawal per transaction, and with receivers from lookup tables, payments of version 1 and
+// several withdrawals per transaction. Every block also has a transaction of version 1.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{})
 }
 
-// The same with the real virtual machine deciding what every transaction does.
+// TestAdapterConformanceOnLiteSVM runs the same suite with the real virtual machine executing every transaction.
 func TestAdapterConformanceOnLiteSVM(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{VM: startVM(t)})
 }
 
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, test := range []string{"TestAdapterConformance", "TestAdapterConformanceOnLiteSVM"} {
+		for _, run := range runs() {
+			chaintest.Document(t, "Solana", "sandbox/nodes/solana."+test+"/"+run.name, run.offline(t))
+		}
+	}
+}
+
+// run is one way to pay and the adapter's settings for it.
+type run struct {
+	name   string
+	pay    func(*solana.Node, []solana.Output) (string, error)
+	many   int
+	format string
+}
+
+func runs() []run {
+	return []run{
+		{name: "plain", pay: (*solana.Node).PayMany},
+		{name: "tables", pay: (*solana.Node).PayByTable, many: 5, format: "v0"},
+		{name: "v1", pay: (*solana.Node).PayV1, many: 5, format: "v1"},
+	}
+}
+
+func (r run) config() adapter.Config {
+	config := adapter.Private()
+	config.MaxPayments, config.Format = max(config.MaxPayments, r.many), r.format
+	return config
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func (r run) offline(t *testing.T) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", r.config()), Node: mover{}, Unnumbered: true}
+}
+
 func conform(t *testing.T, cfg solana.Config) {
 	cfg.Traffic = true
-	for name, c := range map[string]struct {
-		pay    func(*solana.Node, []solana.Output) (string, error)
-		many   int
-		format string
-	}{
-		"plain":  {pay: (*solana.Node).PayMany},
-		"tables": {pay: (*solana.Node).PayByTable, many: 5, format: "v0"},
-		"v1":     {pay: (*solana.Node).PayV1, many: 5, format: "v1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	for _, r := range runs() {
+		t.Run(r.name, func(t *testing.T) {
+			chaintest.Run(t, r.offline(t), func(t *testing.T) chaintest.Harness {
 				node := start(t, cfg)
-				config := adapter.Private()
-				config.MaxPayments, config.Format = max(config.MaxPayments, c.many), c.format
-				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay},
-					Unit: bursar.Units(1_000_000_000)}
+				return chaintest.Harness{Chain: connect(t, node, r.config()), Node: mover{node, r.pay},
+					Unit: bursar.Units(1_000_000_000), Unnumbered: true}
 			})
 		})
 	}

@@ -1,17 +1,17 @@
 // Package solana simulates one Solana RPC node inside this process, for the sandbox and for tests. It is not a
-// validator: there is no consensus and no network, and it says so in getVersion. What a transaction does is decided by
-// programs of its own, as far as payments need them, or, where it is given one, by LiteSVM: the real virtual machine.
-// The tests hold the two to the same answers.
+// validator: there is no consensus and no network, and getVersion says so. Transactions are executed by programs of
+// its own, as far as payments need them, or, if configured, by LiteSVM: the real virtual machine. The tests check
+// that the two give the same answers.
 //
 // It owns a chain of its own: slots of which some stay empty, blocks, accounts, commitment levels, the system and
 // compute budget programs as far as plain payments need them, fees, rent, blockhashes that expire, and the JSON-RPC
 // methods that clients use for such work, with the subscriptions of its WebSocket. Blocks are made only when Mine,
-// Reorg or Rollback is called. What it cannot run it refuses.
+// Reorg or Rollback is called. It refuses what it cannot run.
 //
 // Invariants:
-//   - lamports are neither made nor lost but for fees, which are burnt;
+//   - lamports are neither created nor lost, except for fees, which are burnt;
 //   - a transaction is in at most one block of the chain, under a blockhash of that chain at most 150 blocks old;
-//   - no request sees a half-made block or a half-made reorganisation;
+//   - no request sees a half-made block or a half-made reorg;
 //   - Reorg never replaces a finalized block; Rollback does, which no real cluster does to its nodes;
-//   - whatever a request has been told survives an abrupt end of the process when there is a data directory.
+//   - with a data directory every answer survives an abrupt end of the process.
 package solana

@@ -17,7 +17,7 @@ const (
 	maxOutputs = 16
 )
 
-// faucetPrivate is no secret: it is computed from a sentence.
+// faucetPrivate is not secret: it is computed from a sentence.
 func faucetPrivate() ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte("bursar sandbox faucet"))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -25,28 +25,28 @@ func faucetPrivate() ed25519.PrivateKey {
 
 func faucetKey() key { return key(faucetPrivate().Public().(ed25519.PublicKey)) }
 
-// Output is one share of PayMany: an address and an amount in lamports.
+// Output is one output of PayMany: an address and an amount in lamports.
 type Output struct {
 	Address  string
 	Lamports uint64
 }
 
-// Pay sends lamports to an address by a plain transaction from the faucet and returns its signature. It waits for Mine.
-// An amount that leaves a new account under the rent-exempt minimum is an error.
+// Pay sends lamports to an address by a plain transaction from the faucet and returns its signature. The transaction
+// waits for Mine. An amount that leaves a new account under the rent-exempt minimum is an error.
 func (n *Node) Pay(address string, lamports uint64) (string, error) {
 	return n.PayMany([]Output{{address, lamports}})
 }
 
 // PayMany pays all outputs in one transaction.
 func (n *Node) PayMany(outputs []Output) (string, error) {
-	return n.pay(outputs, func(t *draft) { t.transfers(outputs) })
+	return n.pay(outputs, func(t *faucetTx) { t.transfers(outputs) })
 }
 
-// PayFailed makes a transaction whose first instruction pays and whose second fails: it is in a block, and nobody is
-// paid.
+// PayFailed makes a transaction whose first instruction pays and whose second fails: it is in a block, but no payment
+// happens.
 func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 	outputs := []Output{{address, lamports}}
-	return n.pay(outputs, func(t *draft) {
+	return n.pay(outputs, func(t *faucetTx) {
 		t.transfers(outputs)
 		t.transfers([]Output{{address, 1 << 63}})
 	})
@@ -55,12 +55,12 @@ func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 // PayByTable pays by a transaction of version 0 whose receivers come from an address lookup table: they are not among
 // its own keys.
 func (n *Node) PayByTable(outputs []Output) (string, error) {
-	return n.pay(outputs, func(t *draft) {
+	return n.pay(outputs, func(t *faucetTx) {
 		var table key
 		rand.Read(table[:]) // never fails
 		var addresses []byte
 		for _, o := range outputs {
-			k, _ := parseKey(o.Address) // pay has looked
+			k, _ := parseKey(o.Address) // pay has checked it
 			addresses = append(addresses, k[:]...)
 		}
 		t.event = &event{Kind: eventTable, Key: table, Data: addresses}
@@ -70,14 +70,14 @@ func (n *Node) PayByTable(outputs []Output) (string, error) {
 
 // PayV1 pays by a transaction of version 1.
 func (n *Node) PayV1(outputs []Output) (string, error) {
-	return n.pay(outputs, func(d *draft) { d.v1 = true; d.transfers(outputs) })
+	return n.pay(outputs, func(d *faucetTx) { d.v1 = true; d.transfers(outputs) })
 }
 
 // CloseAddress makes every payment to an address fail from the next block on. The real chain has no such account; it
-// stands for whatever makes a transaction fail between a node's trial run and its block.
+// represents anything that makes a transaction fail between a node's preflight simulation and its block.
 func (n *Node) CloseAddress(address string) error { return n.happen(eventClose, address) }
 
-// Deploy makes an account a program from the next block on.
+// Deploy turns an account into a program from the next block on.
 func (n *Node) Deploy(address string) error { return n.happen(eventDeploy, address) }
 
 func (n *Node) happen(kind, address string) error {
@@ -99,31 +99,31 @@ func (n *Node) await(e event) error {
 	return n.record(step{Event: &e})
 }
 
-// draft is a faucet transaction in the making.
-type draft struct {
+// faucetTx describes a faucet transaction to build.
+type faucetTx struct {
 	paid  []Output
-	event *event // a lookup table to take the receivers from
-	v1    bool   // version 1, which takes nothing from tables
+	event *event // a lookup table with the receivers
+	v1    bool   // version 1, which uses no tables
 }
 
-func (d *draft) transfers(outputs []Output) { d.paid = append(d.paid, outputs...) }
+func (d *faucetTx) transfers(outputs []Output) { d.paid = append(d.paid, outputs...) }
 
-// pay makes, signs and keeps a faucet transaction.
-func (n *Node) pay(outputs []Output, fill func(*draft)) (string, error) {
+// pay builds, signs and keeps a faucet transaction.
+func (n *Node) pay(outputs []Output, fill func(*faucetTx)) (string, error) {
 	if len(outputs) == 0 || len(outputs) > maxOutputs {
 		return "", fmt.Errorf("pay: %d outputs, want 1 to %d", len(outputs), maxOutputs)
 	}
-	d := &draft{}
+	d := &faucetTx{}
 	for _, o := range outputs {
 		k, err := parseKey(o.Address)
 		if err != nil {
 			return "", fmt.Errorf("pay %.60q: %w", o.Address, err)
 		}
 		if o.Lamports == 0 || o.Lamports > faucetLamports/1000 {
-			return "", fmt.Errorf("pay: %d lamports is no amount that the faucet pays", o.Lamports)
+			return "", fmt.Errorf("pay: %d lamports is not an amount that the faucet pays", o.Lamports)
 		}
 		if k == faucetKey() || isReserved(k) {
-			return "", fmt.Errorf("pay: %s takes no payments", k)
+			return "", fmt.Errorf("pay: %s refuses payments", k)
 		}
 	}
 	fill(d)
@@ -134,7 +134,7 @@ func (n *Node) pay(outputs []Output, fill func(*draft)) (string, error) {
 	}
 	t, err := parseTransaction(d.sign(n.bank.at(finalized).hash))
 	if err != nil {
-		return "", fmt.Errorf("make faucet payment: %w", err)
+		return "", fmt.Errorf("build faucet payment: %w", err)
 	}
 	if err := n.poor(outputs); err != nil {
 		return "", err
@@ -150,10 +150,10 @@ func (n *Node) pay(outputs []Output, fill func(*draft)) (string, error) {
 
 var errPoor = errors.New("the account would hold less than the rent-exempt minimum")
 
-// poor refuses what would leave a new account too little.
+// poor refuses a payment that would leave a new account too little.
 func (n *Node) poor(outputs []Output) error {
 	for _, o := range outputs {
-		k, _ := parseKey(o.Address) // pay has looked
+		k, _ := parseKey(o.Address) // pay has checked it
 		if a := n.bank.accounts[k]; a.lamports == 0 && o.Lamports < rentMinimum(0) {
 			return fmt.Errorf("pay %d lamports to %s: %w", o.Lamports, k, errPoor)
 		}
@@ -161,15 +161,15 @@ func (n *Node) poor(outputs []Output) error {
 	return nil
 }
 
-// sign writes the transaction: a memo that makes it unlike any other, then the transfers.
-func (d *draft) sign(blockhash key) []byte {
+// sign encodes the transaction: a memo that makes it unlike any other, then the transfers.
+func (d *faucetTx) sign(blockhash key) []byte {
 	if d.v1 {
 		return d.signV1(blockhash)
 	}
 	own := []key{faucetKey()} // the message's own keys
 	var receivers []key
 	for _, o := range d.paid {
-		k, _ := parseKey(o.Address) // pay has looked
+		k, _ := parseKey(o.Address) // pay has checked it
 		receivers = appendNew(receivers, k)
 	}
 	if d.event == nil {

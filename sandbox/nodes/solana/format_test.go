@@ -15,7 +15,7 @@ import (
 
 var keys = chaintest.Keys{Curve: chain.Ed25519}
 
-// hot is the address that pays in these tests, with 20 SOL.
+// hot is the hot wallet address of these tests, with 20 SOL.
 func hot(t *testing.T, n *solana.Node, c *adapter.Chain) chain.Source {
 	t.Helper()
 	address, err := c.Address(keys.Public(chain.Hot("solana")), 0)
@@ -37,7 +37,7 @@ func finalize(t *testing.T, n *solana.Node) {
 	}
 }
 
-// sign drafts and signs a withdrawal of one SOL.
+// sign builds and signs a withdrawal of one SOL.
 func sign(t *testing.T, c *adapter.Chain, from chain.Source, to string) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	unsigned, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from,
@@ -57,8 +57,8 @@ func sign(t *testing.T, c *adapter.Chain, from chain.Source, to string) (chain.U
 	return unsigned, tx
 }
 
-// The real machine, its parser and its check of signatures take what the adapter writes in every format, at the fee
-// that the draft names, and nothing else.
+// TestTheRealMachineTakesEveryFormat checks that the real machine, its parser and its signature check accept what the
+// adapter writes in every format, at the fee of the unsigned transaction, and nothing else.
 func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t)
@@ -94,8 +94,8 @@ func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 	}
 }
 
-// What a node says of formats decides which one is signed: the first that it takes, found out before anything is
-// signed.
+// TestTheFormatFollowsTheNode checks that the node's answers about formats decide which one is signed: the first that
+// it accepts, found before anything is signed.
 func TestTheFormatFollowsTheNode(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
@@ -109,7 +109,7 @@ func TestTheFormatFollowsTheNode(t *testing.T) {
 		{nil, 1, 1},
 		{[]int{1}, 1, 1},
 		{[]int{solana.Legacy, 1}, 1, 0x80},
-		{[]int{1}, 1, 0x80}, // what was taken last is tried first
+		{[]int{1}, 1, 0x80}, // the format that was accepted last is tried first
 		{[]int{solana.Legacy, 0}, 0x81, 2},
 	} {
 		n.Refuse(step.refused...)
@@ -130,12 +130,13 @@ func TestTheFormatFollowsTheNode(t *testing.T) {
 	if _, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from,
 		MaxFee:   bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: n.NewAddress()}, Amount: bursar.Units(sol)}}}); err == nil {
-		t.Fatal("a transaction was drafted that nobody takes")
+		t.Fatal("a transaction was built that no node accepts")
 	}
 }
 
-// A cluster that gives up a format between signing and sending: the bytes are not rejected, for another node may take
-// them. They are dead once their blockhash is, and only then another transaction pays, in another format, once.
+// TestAFormatThatIsGivenUpNeverPaysTwice has a cluster drop a format between signing and sending: the bytes are not
+// rejected, because another node may accept them. They expire with their blockhash, and only then another transaction
+// pays, in another format, once.
 func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
@@ -145,11 +146,11 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	unsigned, tx := sign(t, c, from, to)
 	n.Refuse(solana.Legacy)
 	if err := c.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
-		t.Fatalf("the outcome is told as known: %v", err)
+		t.Fatalf("the outcome is reported as known: %v", err)
 	}
 	for range 15 {
 		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
-			t.Fatalf("it expired while it could be taken: %v, %v", dead, err)
+			t.Fatalf("it expired while a node could still accept it: %v, %v", dead, err)
 		}
 		mine(t, n, 10)
 		finalize(t, n)
@@ -159,9 +160,9 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); !dead || err != nil {
 		t.Fatalf("it has not expired: %v, %v", dead, err)
 	}
-	n.Refuse() // all formats are taken again, and the old bytes are dead all the same
+	n.Refuse() // all formats are accepted again, and the old bytes have expired all the same
 	if err := c.Broadcast(t.Context(), tx); err == nil {
-		t.Fatal("dead bytes were taken")
+		t.Fatal("expired bytes were accepted")
 	}
 	_, again := sign(t, c, from, to)
 	if again.Raw[65] != 0x80 {
@@ -176,7 +177,7 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	}
 }
 
-// A format that is configured is the only one.
+// TestAConfiguredFormatIsKept checks that a configured format is the only one that is used.
 func TestAConfiguredFormatIsKept(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
@@ -193,7 +194,7 @@ func TestAConfiguredFormatIsKept(t *testing.T) {
 	for _, wrong := range []string{"v2", "Legacy", "0"} {
 		config.Format = wrong
 		if _, err := adapter.NewRules(config); err == nil {
-			t.Fatalf("format %q was taken", wrong)
+			t.Fatalf("format %q was accepted", wrong)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzTransaction parses and runs whatever is sent. Nothing panics, and no lamports are made.
+// FuzzTransaction parses and runs any bytes: nothing panics, and no lamports are created.
 func FuzzTransaction(f *testing.F) {
 	raw, err := os.ReadFile("testdata/svm.json")
 	if err != nil {
@@ -24,7 +24,7 @@ func FuzzTransaction(f *testing.F) {
 		}
 		f.Add(wire)
 	}
-	d := &draft{event: &event{Kind: eventTable, Data: make([]byte, 32)}}
+	d := &faucetTx{event: &event{Kind: eventTable, Data: make([]byte, 32)}}
 	d.transfers([]Output{{key{}.String(), 1}})
 	f.Add(d.sign(key{}))
 	b := newBank(nativePrograms(), nil, 0)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// gambler makes transactions up.
+// gambler invents transactions.
 type gambler struct {
 	*rivals
 	dice    *rand.Rand
@@ -14,7 +14,7 @@ type gambler struct {
 	table   key
 	tabled  []key
 	last    []byte // sent before
-	old     key    // a blockhash that has expired, or one that never was
+	old     key    // a blockhash that has expired, or one that never existed
 	made    int
 }
 
@@ -36,7 +36,7 @@ func newGambler(r *rivals, dice *rand.Rand) *gambler {
 	return g
 }
 
-// refill gives the holders something again: much, just what an account must hold, a little more, or nothing.
+// refill gives the holders a new balance: much, just the minimum of an account, a little more, or nothing.
 func (g *gambler) refill() {
 	for i, h := range g.holders[:8] {
 		lamports := []uint64{2_000_000_000, 10_000_000_000, rentMinimum(0), rentMinimum(0) + 5_000, rentMinimum(0) + 20_000,
@@ -50,8 +50,8 @@ func (g *gambler) one() holder { return g.holders[g.dice.IntN(len(g.holders))] }
 // chance is true once in so many times.
 func (g *gambler) chance(in int) bool { return g.dice.IntN(in) == 0 }
 
-// play feeds both one more transaction.
-func (g *gambler) play() told {
+// step feeds both one more transaction.
+func (g *gambler) step() report {
 	if g.made++; g.made%25 == 0 {
 		g.refill()
 	}
@@ -67,7 +67,7 @@ func (g *gambler) play() told {
 		m.doings = append(m.doings, g.doing(m.payer))
 	}
 	memo := slices.ContainsFunc(m.doings, func(d doing) bool { return d.program == memoProgram() })
-	for g.chance(3) && !memo { // what a memo computes only the real machine knows
+	for g.chance(3) && !memo { // only the real machine knows what a memo computes
 		m.doings = slices.Insert(m.doings, g.dice.IntN(len(m.doings)+1), g.budget())
 	}
 	if g.chance(20) {
@@ -77,7 +77,7 @@ func (g *gambler) play() told {
 	raw := m.raw()
 	switch {
 	case len(raw) > packetSize:
-		return g.play()
+		return g.step()
 	case g.chance(20):
 		raw[1+g.dice.IntN(64)] ^= 1 << g.dice.IntN(8)
 	case g.chance(20) && g.last != nil:
@@ -87,7 +87,7 @@ func (g *gambler) play() told {
 	return g.feed(m, raw)
 }
 
-// doing is mostly a transfer that can be made.
+// doing is mostly a transfer that is possible.
 func (g *gambler) doing(payer holder) doing {
 	from := payer
 	if g.chance(5) {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// The journal is a file of lines. A line is a JSON list of steps that happened together or not at all. It outlives the
-// process, not the machine: it is not synced.
+// The journal is a file of lines. A line is a JSON list of steps. The steps of a line happened together or not at
+// all. It outlives the process, not the machine: it is not synced.
 const journalName = "journal.v1"
 
 // step is one change of the node. Exactly one member is set, but for Mined.
@@ -21,12 +21,12 @@ type step struct {
 	Event  *event      `json:"event,omitempty"`  // an event waits for the next block
 	Block  *blockPlan  `json:"block,omitempty"`  // a block was made
 	Mined  bool        `json:"mined,omitempty"`  // with what waited
-	Roll   int         `json:"roll,omitempty"`   // so many blocks were taken back
-	Final  *int        `json:"final,omitempty"`  // the place of the newest finalized block
+	Roll   int         `json:"roll,omitempty"`   // so many blocks were rolled back
+	Final  *int        `json:"final,omitempty"`  // index of the newest finalized block
 	Forget []signature `json:"forget,omitempty"` // these no longer wait
 }
 
-// forget notes what left the pool.
+// forget records which transactions left the pool.
 func forget(ids map[signature]bool) step {
 	var s step
 	for id := range ids {
@@ -115,7 +115,8 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// record writes what was just done. After a failure the node no longer changes, because it knows more than its journal.
+// record writes what was just done. After a failure the node refuses every change, because its state is ahead of its
+// journal.
 func (n *Node) record(steps ...step) error {
 	if err := n.journal.append(steps); err != nil {
 		n.broken = err

@@ -21,7 +21,8 @@ func startVM(t *testing.T) *litesvm.VM {
 	return vm
 }
 
-// The real machine runs what the simulator cannot, here the memo program's code, and the node says who decides.
+// TestLiteSVMRunsPrograms checks that the real machine runs what the simulator cannot, here the memo program's code,
+// and that the node reports which machine runs.
 func TestLiteSVMRunsPrograms(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{VM: startVM(t)})
@@ -40,7 +41,8 @@ func TestLiteSVMRunsPrograms(t *testing.T) {
 	}
 }
 
-// A machine that ends in the middle is reorged out as it was: no half-made block, and whatever waited still waits.
+// TestLiteSVMEnds checks that a block whose machine ends in the middle is undone: there is no half-made block, and
+// whatever waited still waits.
 func TestLiteSVMEnds(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t)
@@ -70,13 +72,13 @@ func TestLiteSVMEnds(t *testing.T) {
 		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
 	}
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
+	if _, code, message, _ := (plan{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
 		object{}); code != -32603 {
-		t.Fatalf("a trial run without a machine: error %d: %s", code, message)
+		t.Fatalf("a preflight simulation without a machine: error %d: %s", code, message)
 	}
 }
 
-// The journal makes the same chain again in another machine.
+// TestRestartOnLiteSVM checks that the journal makes the same chain again in another machine.
 func TestRestartOnLiteSVM(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,13 +7,13 @@ import (
 	"github.com/bursar/bursar/sandbox/litesvm"
 )
 
-// machine decides what transactions do. The node keeps the rest: slots, blockhashes, what has been processed, and
-// signatures, which it looks at before.
+// machine executes transactions. The node does the rest: slots, blockhashes, which transactions have been processed,
+// and signatures, which it checks first.
 type machine interface {
-	// run executes a transaction on top of a state, which it does not change. An error says that this could not be found
-	// out; that the transaction fails is an outcome.
+	// run executes a transaction on top of a state, which it does not change. An error means that the outcome is
+	// unknown; a failing transaction is an outcome.
 	run(t *transaction, state func(key) account) (outcome, error)
-	// builtins are the programs that are there from genesis.
+	// builtins are the programs that exist from genesis.
 	builtins() (map[key]account, error)
 }
 
@@ -34,11 +34,11 @@ func nativePrograms() map[key]account {
 	return accounts
 }
 
-// svm is LiteSVM. It is handed the accounts of each transaction and forgets nothing, so every account that a
-// transaction names is handed over, those that do not exist as well.
+// svm is LiteSVM. It is given the accounts of each transaction and forgets nothing, so every account that a
+// transaction names is given to it, those that do not exist as well.
 type svm struct{ vm *litesvm.VM }
 
-// builtins are the machine's own: some are programs that it runs.
+// builtins are the machine's own programs, some of which it executes.
 func (s svm) builtins() (map[key]account, error) {
 	var keys [][]byte
 	for _, k := range builtins() {
@@ -58,7 +58,7 @@ func (s svm) run(t *transaction, state func(key) account) (outcome, error) {
 	if loading.load() == nil {
 		o.keys, o.loaded = loading.outcome.keys, loading.outcome.loaded
 	} else {
-		o.keys = t.keys // the machine says what is wrong
+		o.keys = t.keys // the machine reports what is wrong
 	}
 	h := handOver(t, o.keys, state)
 	verdict, err := s.vm.Send(litesvm.Order{Raw: t.raw, Accounts: h.accounts, Read: h.keys, Unsigned: true})
@@ -68,7 +68,7 @@ func (s svm) run(t *transaction, state func(key) account) (outcome, error) {
 	o.err, o.units, o.logs = verdict.Err, verdict.Units, verdict.Logs
 	for i, after := range verdict.Accounts {
 		before := h.accounts[i]
-		o.fee += before.Lamports - after.Lamports // wraps on its way: what is missing of the sum is the fee
+		o.fee += before.Lamports - after.Lamports // an intermediate sum wraps around; the difference is the fee
 		if a := fromSVM(after); !a.same(fromSVM(before)) {
 			k := key(after.Key)
 			a.executable = a.executable || state(k).isClosed()
@@ -87,13 +87,13 @@ func (s svm) run(t *transaction, state func(key) account) (outcome, error) {
 	return o, nil
 }
 
-// handed is what the machine gets to know, and is asked for afterwards.
+// handed is the set of accounts that the machine is given, and that are read back afterwards.
 type handed struct {
 	accounts []litesvm.Account
 	keys     [][]byte
 }
 
-// handOver gathers every account that a transaction names, once, but for those that nothing changes.
+// handOver collects every account that a transaction names, once, except those that never change.
 func handOver(t *transaction, keys []key, state func(key) account) (h handed) {
 	for _, l := range t.lookups {
 		keys = append(keys[:len(keys):len(keys)], l.table)
@@ -123,7 +123,7 @@ func handOver(t *transaction, keys []key, state func(key) account) (h handed) {
 	return h
 }
 
-// brim is what a closed account is said to hold: the real machine fails whatever would make it hold more.
+// brim is the balance that a closed account is given: the real machine fails whatever would increase it.
 const brim = 1<<64 - 1
 
 func fromSVM(a litesvm.Account) account {

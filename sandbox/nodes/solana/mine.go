@@ -9,7 +9,7 @@ import (
 // maxBlockTxs bounds one block.
 const maxBlockTxs = 5000
 
-// event is a change of the state that no transaction makes: the sandbox's own doing at the start of a block.
+// event is a change of the state that the sandbox makes itself at the start of a block.
 type event struct {
 	Kind string `json:"kind"`
 	Key  key    `json:"key"`
@@ -18,8 +18,8 @@ type event struct {
 
 // The kinds of events.
 const (
-	eventClose  = "close"  // the account takes no lamports from now on: what pays it fails
-	eventDeploy = "deploy" // the account becomes a program and can be seen to be one
+	eventClose  = "close"  // the account refuses lamports from now on: a transaction that pays it fails
+	eventDeploy = "deploy" // the account becomes a program, visibly
 	eventTable  = "table"  // the account becomes a lookup table with these addresses
 )
 
@@ -39,7 +39,7 @@ func (e event) apply(b *bank, x *block) {
 	b.set(x, e.Key, a)
 }
 
-// blockPlan is what a block is made of: enough to make it again.
+// blockPlan is everything a block is made of: enough to make it again.
 type blockPlan struct {
 	Slot   uint64   `json:"slot"`
 	Time   int64    `json:"time"`
@@ -56,7 +56,7 @@ func (n *Node) newPlan() blockPlan {
 	return blockPlan{Slot: nextSlot(head.slot), Time: max(n.cfg.Now().Unix(), head.time), Salt: salt}
 }
 
-// begin starts a block that offer fills and end puts on the chain.
+// begin starts a block that offer fills and end adds to the chain.
 func (b *bank) begin(p blockPlan) *block {
 	x := &block{
 		slot:   p.Slot,
@@ -72,8 +72,8 @@ func (b *bank) begin(p blockPlan) *block {
 	return x
 }
 
-// offer includes a transaction in the block, or reports that it cannot be in it, and whether it ever can. After an
-// error of the machine the block is to be abandoned.
+// offer includes a transaction in the block, or reports that it cannot be included, and whether it ever can. After an
+// error of the machine the block must be abandoned.
 func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err error) {
 	place := len(b.blocks) - 1
 	if b.byID[t.id()] != nil || !t.verify() {
@@ -95,7 +95,7 @@ func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err er
 	return true, true, nil
 }
 
-// abandon takes back what a block did that was begun and is not ended.
+// abandon undoes a block that was begun and not ended.
 func (b *bank) abandon(x *block) {
 	for k, a := range x.undo {
 		b.put(k, a)
@@ -105,7 +105,7 @@ func (b *bank) abandon(x *block) {
 	}
 }
 
-// end gives the block its hash and puts it on the chain.
+// end gives the block its hash and adds it to the chain.
 func (b *bank) end(x *block) {
 	parent := b.head().hash
 	h := sha256.New()
@@ -120,8 +120,8 @@ func (b *bank) end(x *block) {
 	b.push(x)
 }
 
-// Mine makes count blocks with what waits; without anything they are empty. Slots that stay empty are passed over. The
-// finalized level follows each block. On an error the blocks made so far stay.
+// Mine makes count blocks with the transactions that wait; without any the blocks are empty. Slots that stay empty
+// are passed over. The finalized level follows each block. On an error the blocks made so far stay.
 func (n *Node) Mine(count int) error {
 	for range count {
 		if err := n.mineOne(); err != nil {
@@ -176,7 +176,7 @@ func (n *Node) mineOne() error {
 	return nil
 }
 
-// Finalize makes everything that is in a block now final, without making a block.
+// Finalize makes every existing block final, without making a block.
 func (n *Node) Finalize() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // defaultFinalityDepth is small so that a demonstration does not wait for the 32 slots of the real chain.
 const defaultFinalityDepth = 4
 
-// Config says what to run. The zero value is a chain in memory on any free port.
+// Config selects what to run. The zero value is a chain in memory on any free port.
 type Config struct {
 	// DataDir keeps the chain over restarts; empty keeps everything in memory.
 	DataDir string
@@ -24,13 +24,13 @@ type Config struct {
 	Listen string
 	// FinalityDepth is how many blocks `finalized` trails `processed`; default 4. `confirmed` trails by one.
 	FinalityDepth int
-	// VM, when set, decides what transactions do, in place of the programs of this package. The caller closes it after the
+	// VM, if set, executes transactions in place of the programs of this package. The caller closes it after the
 	// node. A data directory belongs to one or the other.
 	VM *litesvm.VM
-	// Traffic puts a transaction of version 1 into every block that Mine makes, as nearly every block of the main cluster
-	// has some: nobody who reads blocks gets by without it.
+	// Traffic puts a transaction of version 1 into every block that Mine makes, because nearly every block of the
+	// main cluster has some: a reader of blocks has to support them.
 	Traffic bool
-	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
+	// Wrap, if set, wraps the JSON-RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.
 	Log *slog.Logger
@@ -64,22 +64,22 @@ type Node struct {
 	ws      string
 	served  sync.WaitGroup
 
-	mu         sync.RWMutex // guards what follows
-	bank       *bank
-	pool       *pool
-	refused    []int   // versions of transactions that are not taken
-	pending    []event // happen at the start of the next block
-	broken     error   // the journal could not be written: nothing changes any more
-	closed     bool
-	feeds      map[*feed]bool
-	subscribed uint64 // the newest subscription's number
-	toldRoot   int    // place of the newest finalized block that subscribers were told of
+	mu           sync.RWMutex // guards what follows
+	bank         *bank
+	pool         *pool
+	refused      []int   // versions of transactions that are refused
+	pending      []event // applied at the start of the next block
+	broken       error   // the journal could not be written: every change is refused
+	closed       bool
+	feeds        map[*feed]bool
+	subscribed   uint64 // number of the newest subscription
+	notifiedRoot int    // index of the newest finalized block that subscribers were notified of
 
-	present *Node // nil but for the past of a node, which takes nothing itself
+	present *Node // nil except in a lagging view of a node, which forwards transactions to the node
 }
 
-// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
-// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain is
+// where it was when the data directory was last used. The context bounds the start only; Close stops the node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if cfg.FinalityDepth < 0 || cfg.FinalityDepth > blockhashLife/2 {
@@ -96,12 +96,12 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.serve(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start solana node: %w", err), n.journal.close())
 	}
-	n.toldRoot = n.bank.final
+	n.notifiedRoot = n.bank.final
 	cfg.Log.Info("solana simulator started", "url", n.url, "websocket", n.ws, "slot", n.Height())
 	return n, nil
 }
 
-// Close ends the server, its WebSockets and the node. Requests under way get two seconds.
+// Close stops the server, its WebSockets and the node. Requests in progress get two seconds.
 func (n *Node) Close() error {
 	n.dropFeeds()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -132,7 +132,7 @@ func (n *Node) FinalHeight() uint64 {
 	return n.bank.blocks[n.bank.final].slot
 }
 
-// Balance is what an address holds, in lamports, in the newest block.
+// Balance is an address's balance in lamports in the newest block.
 func (n *Node) Balance(address string) (uint64, error) {
 	k, err := parseKey(address)
 	if err != nil {
@@ -143,7 +143,7 @@ func (n *Node) Balance(address string) (uint64, error) {
 	return n.bank.accounts[k].lamports, nil
 }
 
-// NewAddress makes an address that nobody holds the key of: an outsider to pay to.
+// NewAddress makes an address whose key is not kept, as an external receiver.
 func (n *Node) NewAddress() string {
 	var k key
 	rand.Read(k[:]) // never fails

@@ -33,10 +33,10 @@ type options struct {
 	Received      bool   `json:"enableReceivedNotification"`
 }
 
-// absent reports whether a parameter is not there or null.
+// absent reports whether a parameter is missing or null.
 func (p params) absent(i int) bool { return i >= len(p) || string(p[i]) == "null" }
 
-// get decodes a parameter that must be there.
+// get decodes a required parameter.
 func (p params) get(i int, out any) error {
 	if p.absent(i) {
 		return fail(codeParams, "`params` should have at least %d argument(s)", i+1)
@@ -106,7 +106,7 @@ func (n *Node) ledgerOptions(p params, i int) (options, error) {
 	return o, err
 }
 
-// inContext is a value with the slot that it is of.
+// inContext is a value with its slot.
 type inContext struct {
 	Context contextSlot `json:"context"`
 	Value   any         `json:"value"`
@@ -124,9 +124,9 @@ func (n *Node) in(l level, value any) inContext {
 	return inContext{contextSlot{apiVersion, n.bank.at(l).slot}, value}
 }
 
-// decodeWire reads bytes in an encoding that senders use.
+// decodeWire decodes bytes in an encoding that senders use.
 func decodeWire(text, encoding string) ([]byte, error) {
-	const mostBase64, mostBase58 = 5464, 5594 // of a transaction of version 1; a shorter one is measured when it is read
+	const mostBase64, mostBase58 = 5464, 5594 // of a transaction of version 1; others are measured later
 	switch encoding {
 	case "base64":
 		if len(text) > mostBase64 {

@@ -2,13 +2,13 @@ package solana
 
 import "slices"
 
-// pool is what has been sent and is in no block, in the order of arrival.
+// pool is the transactions that were sent and are in no block, in the order of arrival.
 type pool struct {
 	order []*transaction
 	byID  map[signature]bool
 }
 
-// maxPool bounds what waits; a real node forwards and forgets.
+// maxPool limits the pool; a real node forwards and forgets.
 const maxPool = 50_000
 
 func newPool() *pool { return &pool{byID: map[signature]bool{}} }
@@ -21,7 +21,7 @@ func (p *pool) add(t *transaction) {
 	}
 }
 
-// keep drops everything that a predicate does not keep.
+// keep drops every transaction that the predicate does not keep.
 func (p *pool) keep(keep func(*transaction) bool) {
 	p.order = slices.DeleteFunc(p.order, func(t *transaction) bool {
 		if keep(t) {

@@ -8,7 +8,7 @@ import (
 
 const tableHeader = 56 // LOOKUP_TABLE_META_SIZE
 
-// tableMeta is what a lookup table begins with that nobody deactivated (ProgramState::LookupTable).
+// tableMeta is the head of a lookup table that is not deactivated (ProgramState::LookupTable).
 func tableMeta() []byte {
 	return slices.Concat(le32(1), le64(never), make([]byte, tableHeader-12))
 }
@@ -19,14 +19,14 @@ func memoProgram() key   { return mustKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDL
 func lookupProgram() key { return mustKey("AddressLookupTab1e1111111111111111111111111") }
 func nativeLoader() key  { return mustKey("NativeLoader1111111111111111111111111111111") }
 
-// builtins are the programs that are there from genesis.
+// builtins are the programs that exist from genesis.
 func builtins() []key {
 	return []key{systemProgram(), budgetProgram(), memoProgram(), lookupProgram(),
 		mustKey("Vote111111111111111111111111111111111111111"),
 		mustKey("Stake11111111111111111111111111111111111111"), mustKey("BPFLoaderUpgradeab1e11111111111111111111111")}
 }
 
-// isReserved says which accounts no transaction may write to (Agave: reserved_account_keys).
+// isReserved reports which accounts no transaction may write to (Agave: reserved_account_keys).
 func isReserved(k key) bool { return reserved[k.String()] }
 
 var reserved = map[string]bool{
@@ -63,7 +63,7 @@ var reserved = map[string]bool{
 	"ZkTokenProof1111111111111111111111111111111": true,
 }
 
-// defaultUnits is what an instruction may compute when the transaction sets no limit (SIMD-0170).
+// defaultUnits is the compute limit of an instruction when the transaction sets no limit (SIMD-0170).
 func defaultUnits(program key) uint64 {
 	if isReserved(program) {
 		return 3_000
@@ -139,7 +139,7 @@ func (r *runner) transfer(from, to byte, lamports uint64) any {
 	return r.move(from, to, lamports)
 }
 
-// move looks at what may be written even where nothing moves.
+// move checks write permissions even where nothing moves.
 func (r *runner) move(from, to byte, lamports uint64) any {
 	a, b := r.outcome.keys[from], r.outcome.keys[to]
 	source := r.get(a)
@@ -155,18 +155,18 @@ func (r *runner) move(from, to byte, lamports uint64) any {
 	if target.isClosed() && !r.signs(to) && lamports > 0 {
 		return "ArithmeticOverflow"
 	}
-	target.lamports += lamports // no more than all there is
+	target.lamports += lamports // no more than exists in total
 	r.changes[b] = target
 	return nil
 }
 
-// logAddress writes a line of the log that names an account.
+// logAddress writes a log line that names an account.
 func (r *runner) logAddress(format string, k key, args ...any) {
 	r.logs = append(r.logs, fmt.Sprintf(format,
 		append([]any{fmt.Sprintf("Address { address: %s, base: None }", k)}, args...)...))
 }
 
-// create makes an account of another program, which must not be there yet.
+// create makes an account of another program, which must not exist yet.
 func (r *runner) create(from, to byte, data []byte) any {
 	lamports, size, owner := binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:]), key(data[16:])
 	k := r.outcome.keys[to]
@@ -239,7 +239,7 @@ func describe(why any) string {
 	return fmt.Sprint(why)
 }
 
-// instructionWords is InstructionError in words.
+// instructionWords maps InstructionError to its text.
 var instructionWords = map[string]string{
 	"ArithmeticOverflow":          "Program arithmetic overflowed",
 	"ComputationalBudgetExceeded": "Computational budget exceeded",
@@ -254,7 +254,7 @@ var instructionWords = map[string]string{
 	"UnsupportedProgramId":        "Unsupported program id",
 }
 
-// explain is a TransactionError in words, as simulation failures carry it.
+// explain is the text of a TransactionError, as simulation failures carry it.
 func explain(err failure) string {
 	words := map[string]string{
 		"BlockhashNotFound":                 "Blockhash not found",

@@ -6,37 +6,37 @@ import (
 )
 
 // Reorg replaces the last depth blocks, none of which may be finalized, by depth+1 others with the same transactions
-// but for the dropped ones, which are forgotten. Nothing about finality changes.
+// except the dropped ones, which are forgotten. Finality does not change.
 func (n *Node) Reorg(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if most := len(n.bank.blocks) - 1 - n.bank.final; depth > most {
-		return fmt.Errorf("reorganise %d blocks: only %d are not finalized, and finalized blocks are never replaced",
+		return fmt.Errorf("reorg of %d blocks: only %d are not finalized, and finalized blocks are never replaced",
 			depth, most)
 	}
-	return n.reorganise(depth, drop)
+	return n.replaceBlocks(depth, drop)
 }
 
-// Rollback is Reorg that also replaces finalized blocks. No real node sees that; it shows what a reader makes of a node
+// Rollback is Reorg that also replaces finalized blocks. No real node does that; it shows how a reader handles a node
 // that has changed over to another chain.
 func (n *Node) Rollback(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.reorganise(depth, drop)
+	return n.replaceBlocks(depth, drop)
 }
 
-func (n *Node) reorganise(depth int, drop []string) error {
+func (n *Node) replaceBlocks(depth int, drop []string) error {
 	if n.broken != nil {
 		return n.broken
 	}
 	if depth < 1 || depth >= len(n.bank.blocks) {
-		return fmt.Errorf("reorganise %d blocks: the chain has %d above its first", depth, len(n.bank.blocks)-1)
+		return fmt.Errorf("reorg of %d blocks: the chain has %d above its first", depth, len(n.bank.blocks)-1)
 	}
 	dropped := map[signature]bool{}
 	for _, text := range drop {
 		id, err := parseSignature(text)
 		if err != nil {
-			return fmt.Errorf("reorganise: drop %.100q: %w", text, err)
+			return fmt.Errorf("reorg: drop %.100q: %w", text, err)
 		}
 		dropped[id] = true
 	}
@@ -61,7 +61,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 			if err != nil {
 				n.bank.bringBack(old, i)
 				n.bank.accounts, n.bank.final = accounts, final
-				return fmt.Errorf("reorganise: %w", err)
+				return fmt.Errorf("reorg: %w", err)
 			}
 			if in {
 				plan.Txs = append(plan.Txs, t.raw)
@@ -78,7 +78,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 	return nil
 }
 
-// bringBack undoes a reorganisation that made so many blocks whole, but for accounts and finality.
+// bringBack undoes a reorg that completed so many blocks, except for accounts and finality.
 func (b *bank) bringBack(old []*block, made int) {
 	for range made {
 		b.pop()

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// load opens the journal, and begins a new chain where it is empty.
+// load opens the journal, and creates a new chain if it is empty.
 func (n *Node) load() error {
 	journal, err := openJournal(n.cfg.DataDir, n.replay)
 	if err != nil {
@@ -62,7 +62,7 @@ func (n *Node) apply(s step) error {
 		return n.applyBlock(*s.Block)
 	case s.Roll > 0:
 		if s.Roll >= len(n.bank.blocks) {
-			return fmt.Errorf("%d of %d blocks are taken back", s.Roll, len(n.bank.blocks))
+			return fmt.Errorf("%d of %d blocks are rolled back", s.Roll, len(n.bank.blocks))
 		}
 		for range s.Roll {
 			n.bank.pop()

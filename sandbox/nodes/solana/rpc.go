@@ -15,7 +15,7 @@ const (
 	maxBatch = 1000
 )
 
-// Error codes of Agave's rpc_custom_error and of JSON-RPC.
+// Error codes from Agave's rpc_custom_error and from JSON-RPC.
 const (
 	codePreflight      = -32002
 	codeSignature      = -32003
@@ -147,7 +147,7 @@ func reply(id json.RawMessage, result any, err error) answer {
 	return a
 }
 
-// method is what a call does: read runs under a lock for reading, change takes its own.
+// method is one call: read runs under a lock for reading, change takes its own lock.
 type method struct {
 	read   func(*Node, params) (any, error)
 	change func(*Node, params) (any, error)

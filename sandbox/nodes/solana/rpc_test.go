@@ -20,7 +20,7 @@ const sol = 1_000_000_000
 
 type object = map[string]any
 
-// call asks the node and returns the result or the error's code, message and data.
+// call calls the node and returns the result or the error's code, message and data.
 func call(t testing.TB, n *solana.Node, method string, params ...any) (result any, code int, message string, data any) {
 	t.Helper()
 	if params == nil {
@@ -54,7 +54,7 @@ func call(t testing.TB, n *solana.Node, method string, params ...any) (result an
 	return out.Result, 0, "", nil
 }
 
-// get is call for what must succeed.
+// get is call for calls that must succeed.
 func get(t testing.TB, n *solana.Node, method string, params ...any) any {
 	t.Helper()
 	result, code, message, _ := call(t, n, method, params...)
@@ -84,8 +84,8 @@ func (w wallet) public() []byte { return w.PrivateKey.Public().(ed25519.PublicKe
 
 func (w wallet) address() string { return base58.Encode(w.public()) }
 
-// spend is a transfer in the making.
-type spend struct {
+// plan describes a transfer to build.
+type plan struct {
 	from      wallet
 	to        string
 	lamports  uint64
@@ -94,8 +94,8 @@ type spend struct {
 	spoil     func(raw []byte)
 }
 
-// bytes is the transaction as a wallet makes it: payer, receiver, programs.
-func (s spend) bytes() []byte {
+// bytes is the transaction as a wallet encodes it: payer, receiver, programs.
+func (s plan) bytes() []byte {
 	keys := [][]byte{s.from.public(), base58.Decode(s.to), base58.Decode("ComputeBudget111111111111111111111111111111"),
 		make([]byte, 32)}
 	m := []byte{1, 0, 2, 4}
@@ -117,7 +117,7 @@ func (s spend) bytes() []byte {
 	return raw
 }
 
-func (s spend) send(t testing.TB, n *solana.Node, options object) (id string, code int, message string, data any) {
+func (s plan) send(t testing.TB, n *solana.Node, options object) (id string, code int, message string, data any) {
 	t.Helper()
 	options["encoding"] = "base64"
 	result, code, message, data := call(t, n, "sendTransaction", base64.StdEncoding.EncodeToString(s.bytes()), options)
@@ -154,7 +154,7 @@ func mine(t testing.TB, n *solana.Node, count int) {
 	}
 }
 
-// What a node refuses before it sends anything, with its codes and words.
+// TestRefusedTransactions checks what a node refuses before it sends anything, with its codes and messages.
 func TestRefusedTransactions(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
@@ -165,46 +165,46 @@ func TestRefusedTransactions(t *testing.T) {
 	mine(t, n, 6)
 	limit := func(units uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{2}, units) }
 	cases := map[string]struct {
-		spend   spend
+		spend   plan
 		options object
 		code    int
 		message string
-		err     string // of the trial run
+		err     string // of the preflight simulation
 	}{
-		"more than there is": {spend{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
+		"more than the balance": {plan{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
 			"Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
 			`{"InstructionError":[0,{"Custom":1}]}`},
-		"all but not the fee": {spend{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002,
+		"all but not the fee": {plan{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002,
 			"custom program error: 0x1",
 			`{"InstructionError":[0,{"Custom":1}]}`},
-		"too little stays": {spend{from: w, to: there, lamports: 2*sol - 5001, blockhash: hash}, object{}, -32002,
+		"too little stays": {plan{from: w, to: there, lamports: 2*sol - 5001, blockhash: hash}, object{}, -32002,
 			"Transaction results in an account (0) with insufficient funds for rent",
 			`{"InsufficientFundsForRent":{"account_index":0}}`},
-		"too little for a new account": {spend{from: w, to: n.NewAddress(), lamports: 890_879, blockhash: hash}, object{},
+		"too little for a new account": {plan{from: w, to: n.NewAddress(), lamports: 890_879, blockhash: hash}, object{},
 			-32002,
 			"insufficient funds for rent", `{"InsufficientFundsForRent":{"account_index":1}}`},
-		"a payer that does not exist": {spend{from: newWallet(9), to: there, lamports: 1, blockhash: hash}, object{}, -32002,
+		"a payer that does not exist": {plan{from: newWallet(9), to: there, lamports: 1, blockhash: hash}, object{}, -32002,
 			"Attempt to debit an account but found no record of a prior credit.", `"AccountNotFound"`},
-		"an unknown blockhash": {spend{from: w, to: there, lamports: 1, blockhash: n.NewAddress()}, object{}, -32002,
+		"an unknown blockhash": {plan{from: w, to: there, lamports: 1, blockhash: n.NewAddress()}, object{}, -32002,
 			"Transaction simulation failed: Blockhash not found", `"BlockhashNotFound"`},
-		"a blockhash that is not yet final": {spend{from: w, to: there, lamports: 1, blockhash: latest(t, n, "processed")},
+		"a blockhash that is not yet final": {plan{from: w, to: there, lamports: 1, blockhash: latest(t, n, "processed")},
 			object{}, -32002,
 			"Blockhash not found", `"BlockhashNotFound"`},
-		"too few units": {spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(299)}, object{}, -32002,
+		"too few units": {plan{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(299)}, object{}, -32002,
 			"Error processing Instruction 1: Computational budget exceeded",
 			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`},
-		"to a program": {spend{from: w, to: "Vote111111111111111111111111111111111111111", lamports: 1, blockhash: hash},
+		"to a program": {plan{from: w, to: "Vote111111111111111111111111111111111111111", lamports: 1, blockhash: hash},
 			object{}, -32002,
 			"instruction changed the balance of a read-only account", `{"InstructionError":[0,"ReadonlyLamportChange"]}`},
-		"a spoilt signature": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+		"a spoilt signature": {plan{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
 			raw[9] ^= 1
 		}}, object{}, -32003,
 			"Transaction signature verification failure", ""},
-		"more signers than signatures": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+		"more signers than signatures": {plan{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
 			raw[65] = 2
 		}}, object{}, -32602,
 			"failed to sanitize", ""},
-		"an unknown commitment": {spend{from: w, to: there, lamports: 1, blockhash: hash},
+		"an unknown commitment": {plan{from: w, to: there, lamports: 1, blockhash: hash},
 			object{"preflightCommitment": "soon"}, -32602, "unknown variant", ""},
 	}
 	for name, test := range cases {
@@ -213,23 +213,24 @@ func TestRefusedTransactions(t *testing.T) {
 			t.Errorf("%s: error %d: %s, want %d: %s", name, code, message, test.code, test.message)
 		}
 		if test.err != "" && text(t, data.(object)["err"]) != test.err {
-			t.Errorf("%s: the trial run gave %s, want %s", name, text(t, data), test.err)
+			t.Errorf("%s: the simulation gave %s, want %s", name, text(t, data), test.err)
 		}
 	}
 	for _, units := range []uint32{300, 1_400_000} {
-		if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n,
+		if _, code, message, _ := (plan{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n,
 			object{}); code != 0 {
 			t.Errorf("%d units: error %d: %s", units, code, message)
 		}
 	}
 }
 
-// A transaction that is sent without a trial run stands in a block with its error, its fee and nothing else.
+// TestFailedTransactionsPayTheFee checks that a transaction that is sent without preflight and fails is in a block
+// with its error and its fee, and has no other effect.
 func TestFailedTransactionsPayTheFee(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
 	there := n.NewAddress()
-	id, code, message, _ := (spend{from: w, to: there, lamports: 100, blockhash: latest(t, n, "finalized"),
+	id, code, message, _ := (plan{from: w, to: there, lamports: 100, blockhash: latest(t, n, "finalized"),
 		budget: binary.LittleEndian.AppendUint64([]byte{3}, 10_000_000)}).send(t, n, object{"skipPreflight": true})
 	if code != 0 {
 		t.Fatal(message)
@@ -237,7 +238,7 @@ func TestFailedTransactionsPayTheFee(t *testing.T) {
 	mine(t, n, 1)
 	tx := get(t, n, "getTransaction", id, object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0})
 	if tx != nil {
-		t.Fatal("a block that is processed only shows in a ledger method")
+		t.Fatal("a block that is only processed is visible to a ledger method")
 	}
 	mine(t, n, 1)
 	meta := get(t, n, "getTransaction", id,
@@ -254,30 +255,31 @@ func TestBlockhashesExpire(t *testing.T) {
 	n, w := funded(t, solana.Config{})
 	there := n.NewAddress()
 	hash := latest(t, n, "processed")
-	late := spend{from: w, to: there, lamports: sol, blockhash: hash}
+	late := plan{from: w, to: there, lamports: sol, blockhash: hash}
 	mine(t, n, 150)
 	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != true {
-		t.Fatal("150 blocks later it is not valid")
+		t.Fatal("after 150 blocks it is not valid")
 	}
 	id, code, message, _ := late.send(t, n, object{"preflightCommitment": "processed"})
 	if code != 0 {
 		t.Fatal(message)
 	}
-	mine(t, n, 1) // the 151st block cannot hold it
+	mine(t, n, 1) // the 151st block cannot include it
 	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != false {
-		t.Fatal("151 blocks later it is valid")
+		t.Fatal("after 151 blocks it is still valid")
 	}
 	mine(t, n, 5)
 	if status := get(t, n, "getSignatureStatuses", []string{id},
 		object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
-		t.Fatalf("it is in a block: %v", status)
+		t.Fatalf("the expired transaction is in a block: %v", status)
 	}
 	if held, err := n.Balance(there); err != nil || held != 0 {
 		t.Fatalf("%d, %v", held, err)
 	}
 }
 
-// Commitment levels trail each other, slots are skipped, and parents prove it.
+// TestCommitmentAndSlots checks that commitment levels trail each other, that slots are skipped, and that parents
+// show it.
 func TestCommitmentAndSlots(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 10})
@@ -330,7 +332,7 @@ func TestCommitmentAndSlots(t *testing.T) {
 	}
 }
 
-// A transaction of version 0 is shown to anyone who asks for its version only.
+// TestVersionsAreAskedFor checks that a transaction of version 0 is shown only to a client that asks for its version.
 func TestVersionsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{})

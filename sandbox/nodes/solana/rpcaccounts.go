@@ -86,7 +86,7 @@ func (n *Node) viewAccount(k key, o options) (*accountView, error) {
 		v.Data = base58.Encode(data)
 	case "base58":
 		v.Data = []string{base58.Encode(data), "base58"}
-	case "base64", "jsonParsed": // what cannot be parsed comes in base64, and nothing here can
+	case "base64", "jsonParsed": // data that cannot be parsed is given in base64, and no data here can be parsed
 		v.Data = []string{base64.StdEncoding.EncodeToString(data), "base64"}
 	default:
 		return nil, fail(codeParams, "unsupported encoding: %s", o.Encoding)

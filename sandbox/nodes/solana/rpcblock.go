@@ -2,7 +2,7 @@ package solana
 
 import "encoding/json"
 
-// maxRange is the most slots that getBlocks looks through.
+// maxRange is the largest range of slots of getBlocks.
 const maxRange = 500_000
 
 func (n *Node) getBlock(p params) (any, error) {
@@ -63,7 +63,7 @@ func namedEncoding(p params) params {
 	return params{p[0], object}
 }
 
-// blockAt finds a slot's block at a commitment level, or tells as a node does why there is none.
+// blockAt finds a slot's block at a commitment level, or returns a node's error that explains why there is none.
 func (n *Node) blockAt(slot uint64, l level) (*block, error) {
 	if slot > n.bank.at(l).slot {
 		return nil, fail(codeNotAvailable, "Block not available for slot %d", slot)
@@ -86,7 +86,7 @@ func (n *Node) getBlockTime(p params) (any, error) {
 	return x.time, nil
 }
 
-// getBlocks lists the slots with blocks from one slot to another, both counted.
+// getBlocks lists the slots with blocks from one slot to another, both included.
 func (n *Node) getBlocks(p params) (any, error) {
 	var from, to uint64
 	if err := p.get(0, &from); err != nil {

@@ -110,8 +110,8 @@ func (n *Node) getFeeForMessage(p params) (any, error) {
 	return n.in(o.Commitment, r.fee), nil
 }
 
-// getRecentFees tells, for each of the last 150 slots with a block, the least price paid by anyone who wrote to the
-// accounts.
+// getRecentFees returns, for each of the last 150 slots with a block, the lowest price paid by a transaction that
+// wrote to the accounts.
 func (n *Node) getRecentFees(p params) (any, error) {
 	var texts []string
 	if !p.absent(0) {
@@ -148,14 +148,14 @@ func (n *Node) getRecentFees(p params) (any, error) {
 	return fees, nil
 }
 
-// price is what a transaction offers for a unit of computing.
+// price is what a transaction offers for a compute unit.
 func (t *transaction) price() uint64 {
 	r := &runner{transaction: t}
-	_ = r.budget() // it was run, so its budget can be read
+	_ = r.budget() // it was executed, so its budget can be read
 	return r.price
 }
 
-// mentions reports whether a transaction has one of the accounts; it has one of none.
+// mentions reports whether a transaction names one of the accounts; an empty list matches every transaction.
 func (i *included) mentions(keys []key) bool {
 	return len(keys) == 0 || slices.ContainsFunc(i.outcome.keys, func(k key) bool { return slices.Contains(keys, k) })
 }

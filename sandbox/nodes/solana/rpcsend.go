@@ -22,7 +22,7 @@ func (n *Node) wireParam(p params, encoding string) (*transaction, error) {
 	return t, n.admits(t)
 }
 
-// sendTransaction takes a transaction for the coming blocks, after a trial run unless that is to be skipped.
+// sendTransaction accepts a transaction for the coming blocks, after a preflight simulation unless that is skipped.
 func (n *Node) sendTransaction(p params) (any, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -38,12 +38,13 @@ func (n *Node) sendTransaction(p params) (any, error) {
 		if !t.verify() {
 			return nil, fail(codeSignature, "Transaction signature verification failure")
 		}
-		trial, err := n.try(t, o.Preflight)
+		simulated, err := n.try(t, o.Preflight)
 		if err != nil {
 			return nil, err
 		}
-		if trial.err != nil {
-			return nil, &rpcError{codePreflight, "Transaction simulation failed: " + explain(trial.err), trialView(trial)}
+		if simulated.err != nil {
+			message := "Transaction simulation failed: " + explain(simulated.err)
+			return nil, &rpcError{codePreflight, message, trialView(simulated)}
 		}
 	}
 	if n.broken != nil {
@@ -66,7 +67,7 @@ func (n *Node) sendTransaction(p params) (any, error) {
 // try runs a transaction against the state at a commitment level, which does not change.
 func (n *Node) try(t *transaction, l level) (outcome, error) {
 	place := n.bank.place(l)
-	if !n.valid(l, t.blockhash) { // a validator looks at its age first, also of what it has processed
+	if !n.valid(l, t.blockhash) { // a validator checks its age first, also of what it has processed
 		return outcome{err: "BlockhashNotFound"}, nil
 	}
 	if n.find(t.id(), l) != nil {
@@ -102,8 +103,8 @@ func (n *Node) simulateTransaction(p params) (any, error) {
 	if o.Replace {
 		t.blockhash = n.bank.at(o.Commitment).hash
 	}
-	trial, err := n.try(t, o.Commitment)
-	return n.in(o.Commitment, trialView(trial)), err
+	simulated, err := n.try(t, o.Commitment)
+	return n.in(o.Commitment, trialView(simulated)), err
 }
 
 // requestAirdrop pays from the faucet.
@@ -123,7 +124,7 @@ func (n *Node) requestAirdrop(p params) (any, error) {
 	return id, nil
 }
 
-// transferOf reads what a transfer of the system program moves.
+// transferOf reads the amount that a transfer of the system program moves.
 func transferOf(x instruction) (uint64, bool) {
 	if len(x.data) != 12 || len(x.accounts) < 2 || binary.LittleEndian.Uint32(x.data) != transferCode {
 		return 0, false

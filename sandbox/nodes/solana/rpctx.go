@@ -41,8 +41,8 @@ func (n *Node) getTransaction(p params) (any, error) {
 	return view, nil
 }
 
-// view is a transaction with what it did, in the encoding asked for. Whatever the encoding, a version above the one
-// asked for is refused (Agave 4.2: transaction-status, validate_version).
+// view is a transaction with its outcome, in the requested encoding. In every encoding, a version above the requested
+// one is refused (Agave 4.2: transaction-status, validate_version).
 func (i *included) view(o options) (map[string]any, error) {
 	if i.version != legacy && (o.MaxVersion == nil || int(*o.MaxVersion) < i.version) {
 		return nil, fail(codeVersion,
@@ -87,7 +87,8 @@ func (i *included) meta() map[string]any {
 	}
 }
 
-// simpleMeta is what the encoding `accounts` leaves of it (Agave 4.2: build_simple_ui_transaction_status_meta).
+// simpleMeta is the part of meta that the encoding `accounts` shows (Agave 4.2:
+// build_simple_ui_transaction_status_meta).
 func (i *included) simpleMeta() map[string]any {
 	meta := i.meta()
 	for _, name := range []string{"innerInstructions", "logMessages", "rewards", "computeUnitsConsumed",
@@ -185,7 +186,7 @@ func (i *included) parsedInstruction(x instruction) map[string]any {
 	return map[string]any{"programId": program, "accounts": accounts, "data": base58.Encode(x.data), "stackHeight": 1}
 }
 
-// statusView is how far a transaction has come.
+// statusView is the status of a transaction.
 func (n *Node) statusView(t *included) map[string]any {
 	state, confirmations := processed, any(uint64(len(n.bank.blocks)-1)-n.bank.bySlot[t.slot].height)
 	switch {

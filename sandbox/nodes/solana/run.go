@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// failure is a TransactionError in the form that nodes answer: a name, or an object with one member.
+// failure is a TransactionError in the JSON form of nodes: a name, or an object with one member.
 type failure any
 
-// outcome is what running a transaction gave.
+// outcome is the outcome of running a transaction.
 type outcome struct {
 	err         failure // nil: it succeeded
 	fee         uint64
@@ -19,7 +19,7 @@ type outcome struct {
 	units       uint64
 	logs        []string
 	changes     map[key]account
-	notIncluded bool // no block takes it: not even its fee can be had
+	notIncluded bool // no block can include it: not even its fee can be charged
 }
 
 // runner runs one transaction on top of some state.
@@ -120,7 +120,7 @@ func (r *runner) takeFee() failure {
 	return nil
 }
 
-// execute runs the instructions; when one fails, only the fee is left of what they did.
+// execute runs the instructions; if one fails, only the fee remains of their effects.
 func (r *runner) execute() {
 	payer := r.transaction.keys[0]
 	paid := r.changes[payer]
@@ -142,7 +142,7 @@ func (r *runner) execute() {
 	}
 }
 
-// checkRent wants every account that was written to hold nothing or enough.
+// checkRent requires every account that was written to hold nothing or enough.
 func (r *runner) checkRent(payer key, paid account) failure {
 	for place, k := range r.outcome.keys {
 		after, changed := r.changes[k]
@@ -185,7 +185,7 @@ func (r *runner) get(k key) account {
 	return r.state(k)
 }
 
-// signs and writes say what an account of the transaction may be used for.
+// signs and writes report the permissions of an account of the transaction.
 func (r *runner) signs(place byte) bool { return int(place) < r.signers }
 
 func (r *runner) writes(place byte) bool {

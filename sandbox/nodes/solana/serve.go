@@ -13,8 +13,8 @@ import (
 // pairs is how many free ports are tried for one whose successor is free as well.
 const pairs = 10
 
-// serve listens and answers in the background until Close. WebSockets are served on the JSON-RPC port, and on the port
-// after it where that is free: clients look for them there when they are told of the first one only.
+// serve listens and answers in the background until Close. WebSockets are served on the JSON-RPC port, and on the
+// port after it if that is free: clients that only know the first port look for them there.
 func (n *Node) serve(ctx context.Context) error {
 	listeners, err := listen(ctx, n.cfg.Listen)
 	if err != nil {
@@ -29,21 +29,21 @@ func (n *Node) serve(ctx context.Context) error {
 	if len(listeners) > 1 {
 		n.ws = "ws://" + listeners[1].Addr().String()
 	} else {
-		n.cfg.Log.Warn("solana websockets are not on the port after the json-rpc port, which is taken", "url", n.ws)
+		n.cfg.Log.Warn("port after the JSON-RPC port is in use: no websockets there", "url", n.ws)
 	}
 	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute}
 	for _, listener := range listeners {
-		n.served.Go(func() { // ends with Close
+		n.served.Go(func() { // runs until Close
 			if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-				n.cfg.Log.Error("solana json-rpc server ended", "error", err)
+				n.cfg.Log.Error("solana json-rpc server stopped", "error", err)
 			}
 		})
 	}
 	return nil
 }
 
-// listen takes an address and, where it can be had, the port after it. Where any port may be taken, it looks for two in
-// a row.
+// listen listens on an address and, if possible, on the port after it. With port 0 it looks for two free ports in a
+// row.
 func listen(ctx context.Context, address string) ([]net.Listener, error) {
 	var config net.ListenConfig
 	host, port, err := net.SplitHostPort(address)
@@ -63,13 +63,13 @@ func listen(ctx context.Context, address string) ([]net.Listener, error) {
 		if port != "0" || try == pairs {
 			return []net.Listener{first}, nil
 		}
-		first.Close() // nobody knows of it
+		first.Close() // no client knows the port
 	}
 }
 
 // URL is the JSON-RPC address, http://127.0.0.1:port.
 func (n *Node) URL() string { return n.url }
 
-// WebSocketURL is the address of subscriptions: on the port after the JSON-RPC port, unless that was taken. They are
+// WebSocketURL is the address of subscriptions: on the port after the JSON-RPC port, unless that was in use. They are
 // also served on the JSON-RPC port.
 func (n *Node) WebSocketURL() string { return n.ws }

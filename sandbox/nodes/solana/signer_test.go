@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// The service's signer takes the adapter's unsigned transactions of a withdrawal and of a sweep, and what it signs is
-// what the chain does.
+// TestSignerTakesUnsignedTransactions checks that the service's signer accepts the adapter's unsigned transactions of
+// a withdrawal and of a sweep, and that the chain executes what it signs.
 func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})

@@ -10,19 +10,19 @@ const (
 	ofRoot      = "root"
 )
 
-// subscription is what one subscription waits for.
+// subscription is one subscription of a client.
 type subscription struct {
 	kind     string
 	level    level     // of a signature or an account
 	id       signature // of a signature
-	receipt  bool      // also wanted is that the node has taken it
+	receipt  bool      // also notify when the node has received it
 	key      key       // of an account
 	options  options   // of an account
-	last     account   // of an account: what was told last
-	received bool      // the receipt was sent
+	last     account   // of an account: what was notified last
+	received bool      // the notification of receipt was sent
 }
 
-// subscribe answers a method of the WebSocket, which knows no others than these (Agave: rpc_pubsub).
+// subscribe answers a method of the WebSocket, which has no other methods (Agave: rpc_pubsub).
 func (n *Node) subscribe(f *feed, method string, p params) (any, error) {
 	if kind, ends := strings.CutSuffix(method, "Unsubscribe"); ends && isKind(kind) {
 		return n.unsubscribe(f, kind, p)
@@ -47,7 +47,7 @@ func isKind(kind string) bool {
 	return kind == ofSignature || kind == ofAccount || kind == ofSlot || kind == ofRoot
 }
 
-// wanted reads what is subscribed to.
+// wanted parses the parameters of a subscription.
 func (n *Node) wanted(kind string, p params) (*subscription, error) {
 	s := &subscription{kind: kind}
 	if kind == ofSlot || kind == ofRoot {
@@ -63,7 +63,7 @@ func (n *Node) wanted(kind string, p params) (*subscription, error) {
 			return nil, err
 		}
 		if _, err := n.viewAccount(s.key, o); err != nil {
-			return nil, err // an encoding that there is not
+			return nil, err // an unknown encoding
 		}
 		s.last = n.bank.accountAt(n.bank.place(s.level), s.key)
 		return s, nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recordedCase is a transaction and what LiteSVM did with it.
+// recordedCase is a transaction and its outcome in LiteSVM.
 type recordedCase struct {
 	Name     string
 	Raw      string
@@ -29,7 +29,8 @@ func recordedCases(t *testing.T) []recordedCase {
 	return recorded.Cases
 }
 
-// TestLikeTheSVM runs transactions whose outcome the real SVM has told: errors, units and every balance are the same.
+// TestLikeTheSVM runs transactions whose outcome in the real SVM was recorded: errors, units and every balance are
+// the same.
 func TestLikeTheSVM(t *testing.T) {
 	t.Parallel()
 	for _, c := range recordedCases(t) {
@@ -51,11 +52,11 @@ func TestLikeTheSVM(t *testing.T) {
 		got, err1 := json.Marshal(o.err)
 		want, err2 := json.Marshal(c.Err)
 		if err1 != nil || err2 != nil || string(got) != string(want) || o.units != c.Units {
-			t.Errorf("%s: %s after %d units, the SVM says %s after %d", c.Name, got, o.units, want, c.Units)
+			t.Errorf("%s: %s after %d units, the SVM has %s after %d", c.Name, got, o.units, want, c.Units)
 		}
 		for address, lamports := range c.Balances {
 			if k := mustKey(address); b.accounts[k].lamports != lamports {
-				t.Errorf("%s: %s holds %d, the SVM says %d", c.Name, address, b.accounts[k].lamports, lamports)
+				t.Errorf("%s: %s holds %d, the SVM has %d", c.Name, address, b.accounts[k].lamports, lamports)
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// notification is a message that nobody asked for just now.
+// notification is a message that does not answer a call.
 type notification struct {
 	Version string           `json:"jsonrpc"`
 	Method  string           `json:"method"`
@@ -17,15 +17,15 @@ type notificationBody struct {
 	Subscription uint64 `json:"subscription"`
 }
 
-// slotInfo is what slotSubscribe tells of a block.
+// slotInfo is the notification of slotSubscribe about a block.
 type slotInfo struct {
 	Parent uint64 `json:"parent"`
 	Root   uint64 `json:"root"`
 	Slot   uint64 `json:"slot"`
 }
 
-// describe sends subscribers what they have not been told: the blocks that were just made, and what became of the rest.
-// It runs after every change, under the lock.
+// describe sends subscribers what they have not been sent: the blocks that were just made, and the changes of
+// signatures and accounts. It runs after every change, under the lock.
 func (n *Node) describe(fresh []*block) {
 	roots := n.newRoots()
 	for f := range n.feeds {
@@ -47,7 +47,7 @@ func (n *Node) describe(fresh []*block) {
 				n.notifyAccount(s, push)
 			case ofSignature:
 				if n.notifySignature(s, push) {
-					delete(f.subs, id) // it tells once
+					delete(f.subs, id) // it notifies once
 				}
 			}
 		}
@@ -56,12 +56,12 @@ func (n *Node) describe(fresh []*block) {
 
 // newRoots returns the blocks that were finalized since the last call.
 func (n *Node) newRoots() []*block {
-	from := min(n.toldRoot, n.bank.final) // a rollback takes roots back
-	n.toldRoot = n.bank.final
+	from := min(n.notifiedRoot, n.bank.final) // a rollback removes roots
+	n.notifiedRoot = n.bank.final
 	return n.bank.blocks[from+1 : n.bank.final+1]
 }
 
-// notifyAccount tells of an account that is not what it was, as of the subscription's level.
+// notifyAccount notifies about an account that has changed, as of the subscription's level.
 func (n *Node) notifyAccount(s *subscription, push func(any)) {
 	now := n.bank.accountAt(n.bank.place(s.level), s.key)
 	if now.same(s.last) {
@@ -70,15 +70,15 @@ func (n *Node) notifyAccount(s *subscription, push func(any)) {
 	s.last = now
 	view, err := n.viewAccount(s.key, s.options)
 	if err != nil {
-		return // the options were looked at before
+		return // the options were checked before
 	}
-	if view == nil { // it is gone
+	if view == nil { // the account no longer exists
 		view = &accountView{Data: []string{"", "base64"}, RentEpoch: never}
 	}
 	push(n.in(s.level, view))
 }
 
-// notifySignature tells of a transaction that has reached the subscription's level, and reports whether it did.
+// notifySignature notifies about a transaction that has reached the subscription's level, and reports whether it did.
 func (n *Node) notifySignature(s *subscription, push func(any)) bool {
 	t := n.find(s.id, s.level)
 	if known := n.pool.has(s.id) || n.bank.byID[s.id] != nil; s.receipt && !s.received && known {

@@ -9,14 +9,14 @@ import (
 // What a faucet transaction of version 1 reserves: enough for a memo and a few transfers.
 const (
 	faucetUnits  = 200_000
-	faucetLoaded = 4 << 20 // the memo program's code is among what it loads
+	faucetLoaded = 4 << 20 // the memo program's code is among the loaded data
 )
 
-// signV1 writes the transaction in version 1.
-func (d *draft) signV1(blockhash key) []byte {
+// signV1 encodes the transaction in version 1.
+func (d *faucetTx) signV1(blockhash key) []byte {
 	keys := []key{faucetKey()}
 	for _, o := range d.paid {
-		k, _ := parseKey(o.Address) // pay has looked
+		k, _ := parseKey(o.Address) // pay has checked it
 		keys = appendNew(keys, k)
 	}
 	keys = append(keys, systemProgram(), memoProgram())
@@ -44,7 +44,7 @@ func (d *draft) signV1(blockhash key) []byte {
 	return append(message, ed25519.Sign(faucetPrivate(), message)...)
 }
 
-// traffic is what every block of a busy chain has besides: a transaction of version 1 that concerns nobody.
+// traffic is what every block of a busy chain also has: a transaction of version 1 that concerns no wallet.
 func (n *Node) traffic() (*transaction, error) {
-	return parseTransaction((&draft{v1: true}).sign(n.bank.at(finalized).hash))
+	return parseTransaction((&faucetTx{v1: true}).sign(n.bank.at(finalized).hash))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Transactions of version 1, by SIMD-0385: the signatures come last and are not counted, all counts are single bytes,
-// and what a transaction reserves stands in its head instead of in instructions.
+// and what a transaction reserves is in its head instead of in instructions.
 const (
 	v1Prefix     = 0x81
 	maxV1Keys    = 64
@@ -27,7 +27,7 @@ const (
 	maskHeap   = 0b10000
 )
 
-// config is what a transaction of version 1 reserves. What its mask leaves out is 0, but for the heap.
+// config is what a transaction of version 1 reserves. A member that its mask leaves out is 0, except the heap.
 type config struct {
 	mask   uint32
 	fee    uint64 // lamports above the base fee
@@ -58,9 +58,9 @@ func parseV1(raw []byte) (*transaction, error) {
 
 var errTrailing = errors.New("io error: bytes after the transaction")
 
-// readV1 reads a message of version 1; errTrailing says that bytes follow it.
+// readV1 reads a message of version 1; errTrailing is returned if bytes follow it.
 func (t *transaction) readV1(r *reader) error {
-	r.byte() // the prefix: the caller has looked
+	r.byte() // the caller has checked the prefix
 	t.version = 1
 	t.signers, t.readSigned, t.readUnsigned = int(r.byte()), int(r.byte()), int(r.byte())
 	t.config.mask = binary.LittleEndian.Uint32(r.take(4))
@@ -120,7 +120,7 @@ func (c *config) read(r *reader) error {
 func (r *runner) budgetV1() failure {
 	r.limit = min(uint64(r.config.units), maxUnits)
 	if r.limit > 0 {
-		r.price = r.config.fee * 1_000_000 / r.limit // only told, and no fee of the sandbox is near the bound
+		r.price = r.config.fee * 1_000_000 / r.limit // only reported, and no fee of the sandbox is near the limit
 	}
 	r.fee = lamportsPerSignature*uint64(r.signers) + min(r.config.fee, 1<<62)
 	weight := uint64(0)
@@ -135,7 +135,7 @@ func (r *runner) budgetV1() failure {
 	return nil
 }
 
-// view is the member that answers show of it: only what was given.
+// view is the member of answers that shows it, with the given values only.
 func (c config) view() map[string]any {
 	view := map[string]any{}
 	for name, field := range map[string]struct {

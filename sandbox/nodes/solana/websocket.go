@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// maxFeeds is how many WebSocket connections there may be at a time.
+	// maxFeeds limits WebSocket connections.
 	maxFeeds = 256
-	// maxSubscriptions is how many of them one connection may have.
+	// maxSubscriptions limits the subscriptions of one connection.
 	maxSubscriptions = 1000
-	// maxUnsent is how many messages may wait for a client. A slower one is cut off, as a node does: it knows then that it
-	// missed something, and connects again.
+	// maxUnsent limits the messages that wait for a client. A slower one is disconnected, as a node does: it knows
+	// then that it missed something, and connects again.
 	maxUnsent = 1024
-	// writeTime bounds how long a client may take to take a message.
+	// writeTime limits how long a client may take to receive a message.
 	writeTime = 30 * time.Second
 )
 
@@ -30,7 +30,7 @@ type feed struct {
 
 // webSocket serves one connection until it ends, is cut off, or the node is closed.
 func (n *Node) webSocket(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancel(context.Background()) // a taken-over connection has no context of its own
+	ctx, cancel := context.WithCancel(context.Background()) // a hijacked connection has no context of its own
 	defer cancel()
 	f := &feed{out: make(chan []byte, maxUnsent), drop: cancel, subs: map[uint64]*subscription{}}
 	if !n.admit(f) {
@@ -38,7 +38,7 @@ func (n *Node) webSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer n.dismiss(f)
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // any page may use a sandbox
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // open to any page
 	if err != nil {
 		return // Accept has answered
 	}
@@ -74,7 +74,7 @@ func (n *Node) dismiss(f *feed) {
 	delete(n.feeds, f)
 }
 
-// dropFeeds ends every connection and refuses new ones.
+// dropFeeds closes every connection and refuses new ones.
 func (n *Node) dropFeeds() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *feed) send(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// queue has a message sent in its turn.
+// queue sends a message after those that already wait.
 func (f *feed) queue(message any) {
 	text, err := json.Marshal(message)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *feed) queue(message any) {
 	}
 }
 
-// hear answers one message. One without an id wants no answer: clients keep connections alive by such.
+// hear answers one message. One without an id gets no answer: clients keep connections alive with such messages.
 func (n *Node) hear(f *feed, text []byte) {
 	var req request
 	if err := json.Unmarshal(text, &req); err != nil {
@@ -132,5 +132,5 @@ func (n *Node) hear(f *feed, text []byte) {
 	defer n.mu.Unlock()
 	result, err := n.subscribe(f, req.Method, params(req.Params))
 	f.queue(reply(req.ID, result, err))
-	n.describe(nil) // of what the subscription waits for and is there already
+	n.describe(nil) // notifies about what has already happened
 }

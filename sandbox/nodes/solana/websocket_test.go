@@ -79,7 +79,7 @@ func (e *ear) ask(method string, params ...any) object {
 	}
 }
 
-// subscribe is ask for what must be taken; it returns the subscription.
+// subscribe is ask for a subscription that must be accepted; it returns its number.
 func (e *ear) subscribe(method string, params ...any) json.Number {
 	e.Helper()
 	answer := e.ask(method, params...)
@@ -106,31 +106,32 @@ func (e *ear) next(id json.Number) (string, any) {
 	return message["method"].(string), params["result"]
 }
 
-// want fails the test unless the next notification is of a subscription and reads so.
+// want fails the test unless the next notification is of a subscription and has this content.
 func (e *ear) want(id json.Number, method, result string) {
 	e.Helper()
-	got, told := e.next(id)
-	if got != method || text(e, told) != result {
-		e.Fatalf("%s tells %s, want %s %s", got, text(e, told), method, result)
+	got, notified := e.next(id)
+	if got != method || text(e, notified) != result {
+		e.Fatalf("%s notifies %s, want %s %s", got, text(e, notified), method, result)
 	}
 }
 
-// silent fails the test if anything was told: an answer comes after all that was told before it.
+// silent fails the test if there was any notification: an answer comes after all earlier notifications.
 func (e *ear) silent() {
 	e.Helper()
 	e.ask("slotUnsubscribe", 0)
 	if len(e.unread) > 0 {
-		e.Fatalf("unasked came %s", text(e, e.unread))
+		e.Fatalf("unexpected notification %s", text(e, e.unread))
 	}
 }
 
-// A signature is told of once, at the level that was asked for, with the transaction's own error.
+// TestSignatureSubscription checks that a signature is notified once, at the requested level, with the transaction's
+// own error.
 func TestSignatureSubscription(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 4})
 	e := listen(t, n.WebSocketURL())
 	there := n.NewAddress()
-	pay := spend{from: w, to: there, lamports: sol, blockhash: latest(t, n, "finalized")}
+	pay := plan{from: w, to: there, lamports: sol, blockhash: latest(t, n, "finalized")}
 	id, code, message, _ := pay.send(t, n, object{})
 	if code != 0 {
 		t.Fatal(message)
@@ -139,22 +140,22 @@ func TestSignatureSubscription(t *testing.T) {
 	confirmed := e.subscribe("signatureSubscribe", id, object{"commitment": "confirmed"})
 	finalized := e.subscribe("signatureSubscribe", id)
 	e.silent()
-	tell := func(level string) string {
+	want := func(level string) string {
 		return `{"context":{"apiVersion":"4.2.2","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) +
 			`},"value":{"err":null}}`
 	}
 	mine(t, n, 1)
-	e.want(processed, "signatureNotification", tell("processed"))
+	e.want(processed, "signatureNotification", want("processed"))
 	mine(t, n, 1)
-	e.want(confirmed, "signatureNotification", tell("confirmed"))
+	e.want(confirmed, "signatureNotification", want("confirmed"))
 	e.silent()
 	mine(t, n, 3)
-	e.want(finalized, "signatureNotification", tell("finalized"))
+	e.want(finalized, "signatureNotification", want("finalized"))
 	if answer := text(t, e.ask("signatureUnsubscribe", finalized)); !strings.Contains(answer, "Invalid subscription id") {
-		t.Errorf("after it has told: %s", answer)
+		t.Errorf("after its notification: %s", answer)
 	}
 	late := e.subscribe("signatureSubscribe", id, object{"commitment": "finalized"}) // it happened long ago
-	e.want(late, "signatureNotification", tell("finalized"))
+	e.want(late, "signatureNotification", want("finalized"))
 
 	failed, err := n.PayFailed(there, sol)
 	if err != nil {
@@ -162,17 +163,19 @@ func TestSignatureSubscription(t *testing.T) {
 	}
 	watched := e.subscribe("signatureSubscribe", failed,
 		object{"commitment": "processed", "enableReceivedNotification": true})
-	if _, told := e.next(watched); told.(object)["value"] != "receivedSignature" {
-		t.Errorf("of the receipt is told %s", text(t, told))
+	if _, notified := e.next(watched); notified.(object)["value"] != "receivedSignature" {
+		t.Errorf("the notification of receipt is %s", text(t, notified))
 	}
 	mine(t, n, 1)
-	if _, told := e.next(watched); text(t, told.(object)["value"]) != `{"err":{"InstructionError":[2,{"Custom":1}]}}` {
-		t.Errorf("of the failure is told %s", text(t, told))
+	_, notified := e.next(watched)
+	if text(t, notified.(object)["value"]) != `{"err":{"InstructionError":[2,{"Custom":1}]}}` {
+		t.Errorf("the notification of the failure is %s", text(t, notified))
 	}
 }
 
-// A signature that a reorganisation drops is not told of at a level that it has not reached.
-func TestSignatureSubscriptionThroughAReorganisation(t *testing.T) {
+// TestASignatureThatAReorgDropsIsNotNotified checks that a signature that a reorg drops is not notified at a
+// level that it has not reached.
+func TestASignatureThatAReorgDropsIsNotNotified(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{FinalityDepth: 6})
 	e := listen(t, n.WebSocketURL())
@@ -188,15 +191,16 @@ func TestSignatureSubscriptionThroughAReorganisation(t *testing.T) {
 	}
 	mine(t, n, 8)
 	if method, _ := e.next(second); method != "signatureNotification" {
-		t.Errorf("it tells %s", method)
+		t.Errorf("got notification %s", method)
 	}
 	e.silent()
 	if answer := e.ask("signatureUnsubscribe", first); answer["result"] != true {
-		t.Errorf("what waits for ever can be ended: %s", text(t, answer))
+		t.Errorf("a subscription that waits for ever cannot be ended: %s", text(t, answer))
 	}
 }
 
-// Slots are told of as they are made, those of a reorganisation too, and roots as they become final, each once.
+// TestSlotAndRootSubscriptions checks that slots are notified as they are made, those of a reorg too, and roots as
+// they become final, each once.
 func TestSlotAndRootSubscriptions(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{FinalityDepth: 3})
@@ -204,21 +208,22 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 	slots, roots := e.subscribe("slotSubscribe"), other.subscribe("rootSubscribe")
 	from := n.FinalHeight()
 	mine(t, n, 20)
-	var told []uint64
+	var notified []uint64
 	for range 20 {
 		method, result := e.next(slots)
 		slot := result.(object)
 		number, err := slot["slot"].(json.Number).Int64()
 		if method != "slotNotification" || err != nil || slot["parent"] == nil || slot["root"] == nil {
-			t.Fatalf("%s tells %s", method, text(t, result))
+			t.Fatalf("%s notifies %s", method, text(t, result))
 		}
-		if len(told) > 0 && text(t, slot["parent"]) != fmt.Sprint(told[len(told)-1]) {
-			t.Fatalf("slot %d follows %s, told before was %d", number, slot["parent"], told[len(told)-1])
+		if len(notified) > 0 && text(t, slot["parent"]) != fmt.Sprint(notified[len(notified)-1]) {
+			last := notified[len(notified)-1]
+			t.Fatalf("slot %d follows %s, the one notified before was %d", number, slot["parent"], last)
 		}
-		told = append(told, uint64(number))
+		notified = append(notified, uint64(number))
 	}
-	if told[19] != n.Height() {
-		t.Errorf("the last slot is %d, the node at %d", told[19], n.Height())
+	if notified[19] != n.Height() {
+		t.Errorf("the last slot is %d, the node at %d", notified[19], n.Height())
 	}
 	listed := get(t, n, "getBlocks", from+1, n.FinalHeight()).([]any)
 	if len(listed) < 15 {
@@ -247,7 +252,8 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 	e.silent()
 }
 
-// An account is told of when it has changed as of the level, and when it is gone.
+// TestAccountSubscription checks that an account is notified when it has changed as of the level, and when it no
+// longer exists.
 func TestAccountSubscription(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 3})
@@ -256,32 +262,33 @@ func TestAccountSubscription(t *testing.T) {
 	early := e.subscribe("accountSubscribe", there, object{"commitment": "confirmed", "encoding": "base64"})
 	final := e.subscribe("accountSubscribe", w.address(), object{"encoding": "base64"})
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n,
+	if _, code, message, _ := (plan{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n,
 		object{}); code != 0 {
 		t.Fatal(message)
 	}
 	mine(t, n, 1)
 	e.silent()
 	mine(t, n, 1)
-	method, told := e.next(early)
-	value := told.(object)["value"].(object)
+	method, notified := e.next(early)
+	value := notified.(object)["value"].(object)
 	if method != "accountNotification" || text(t, value["lamports"]) != "1999995000" ||
 		value["owner"] != strings.Repeat("1", 32) ||
 		text(t, value["data"]) != `["","base64"]` || text(t, value["space"]) != "0" {
-		t.Errorf("%s tells %s", method, text(t, told))
+		t.Errorf("%s notifies %s", method, text(t, notified))
 	}
 	mine(t, n, 1)
 	e.silent()
 	mine(t, n, 1)
-	if _, told := e.next(final); text(t, told.(object)["value"].(object)["lamports"]) != "0" {
-		t.Errorf("of an account that is gone is told %s", text(t, told))
+	if _, notified := e.next(final); text(t, notified.(object)["value"].(object)["lamports"]) != "0" {
+		t.Errorf("the notification of a deleted account is %s", text(t, notified))
 	}
 	mine(t, n, 3)
 	e.silent()
 }
 
-// What is wrong with a message is answered, what wants no answer is not, and a connection has bounds.
-func TestSubscriptionsThatAreNone(t *testing.T) {
+// TestInvalidSubscriptionsAreRefused checks that errors in a message are answered, that messages without an id are
+// not, and that a connection has limits.
+func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
 	e := listen(t, n.WebSocketURL())
@@ -324,14 +331,15 @@ func TestSubscriptionsThatAreNone(t *testing.T) {
 	for {
 		if _, _, err := e.conn.Read(e.ctx); err != nil {
 			if e.ctx.Err() != nil {
-				t.Error("a client that does not read is not cut off")
+				t.Error("a client that does not read is not disconnected")
 			}
 			break
 		}
 	}
 }
 
-// WebSockets are served on the JSON-RPC port and on the one after it, and end with the node.
+// TestWebSocketPorts checks that WebSockets are served on the JSON-RPC port and on the one after it, and end with the
+// node.
 func TestWebSocketPorts(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
@@ -368,7 +376,7 @@ func portAfter(t *testing.T, url string) string {
 	return url[:at] + strconv.Itoa(port+1)
 }
 
-// Where the port after it is taken, they are on the JSON-RPC port alone.
+// TestWebSocketPortTaken checks that WebSockets are on the JSON-RPC port alone if the port after it is in use.
 func TestWebSocketPortTaken(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -380,14 +388,14 @@ func TestWebSocketPortTaken(t *testing.T) {
 		before := taken.Addr().(*net.TCPAddr).Port - 1
 		n, err := solana.Start(t.Context(), solana.Config{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(before))})
 		if err != nil {
-			continue // the port before it is somebody's
+			continue // the port before it is in use
 		}
 		defer n.Close()
 		if n.WebSocketURL() != strings.Replace(n.URL(), "http", "ws", 1) {
-			t.Errorf("with the next port taken WebSockets are at %s, JSON-RPC at %s", n.WebSocketURL(), n.URL())
+			t.Errorf("with the next port in use WebSockets are at %s, JSON-RPC at %s", n.WebSocketURL(), n.URL())
 		}
 		listen(t, n.WebSocketURL()).subscribe("slotSubscribe")
 		return
 	}
-	t.Fatal("no port was free below one that was taken")
+	t.Fatal("no port was free below one that was in use")
 }

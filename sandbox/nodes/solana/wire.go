@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// packetSize is PACKET_DATA_SIZE, the most bytes of a transaction that is legacy or of version 0.
+	// packetSize is PACKET_DATA_SIZE, the largest size in bytes of a transaction that is legacy or of version 0.
 	packetSize = 1232
-	// maxTransaction is the most bytes of a transaction of version 1 (SIMD-0296).
+	// maxTransaction is the largest size in bytes of a transaction of version 1 (SIMD-0296).
 	maxTransaction = 4096
-	// legacy is what transaction.version is of a transaction without one.
+	// legacy is transaction.version of a transaction without a version.
 	legacy = -1
 )
 
@@ -25,16 +25,16 @@ type signature [64]byte
 func (k key) String() string       { return base58.Encode(k[:]) }
 func (s signature) String() string { return base58.Encode(s[:]) }
 
-// MarshalText writes base 58.
+// MarshalText encodes as base 58.
 func (k key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads base 58.
+// UnmarshalText decodes base 58.
 func (k *key) UnmarshalText(text []byte) error { return parse58(string(text), k[:]) }
 
-// MarshalText writes base 58.
+// MarshalText encodes as base 58.
 func (s signature) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads base 58.
+// UnmarshalText decodes base 58.
 func (s *signature) UnmarshalText(text []byte) error { return parse58(string(text), s[:]) }
 
 var errBase58 = errors.New("not base 58 of the right length")
@@ -55,7 +55,7 @@ func parse58(s string, out []byte) error {
 	return nil
 }
 
-// mustKey reads a constant of this package.
+// mustKey parses a constant of this package.
 func mustKey(s string) key {
 	k, err := parseKey(s)
 	if err != nil {
@@ -71,8 +71,8 @@ type transaction struct {
 	signatures   []signature
 	version      int // or legacy
 	signers      int // accounts that sign, the payer first
-	readSigned   int // of those, how many at the end are read only
-	readUnsigned int // of the others
+	readSigned   int // number of those, at the end, that are read only
+	readUnsigned int // number of the others that are read only
 	keys         []key
 	blockhash    key
 	instructions []instruction
@@ -97,7 +97,7 @@ func (t *transaction) id() signature { return t.signatures[0] }
 
 var errTruncated = errors.New("io error: failed to fill whole buffer")
 
-// parseTransaction reads a transaction and sanitizes it as a validator does before anything else.
+// parseTransaction parses a transaction and sanitizes it as a validator does before anything else.
 func parseTransaction(raw []byte) (*transaction, error) {
 	if len(raw) > 0 && raw[0] == v1Prefix {
 		return parseV1(raw)
@@ -125,7 +125,7 @@ func tooLarge(size, most int) error {
 		size, most)
 }
 
-// parseMessage reads a message without signatures.
+// parseMessage parses a message without signatures.
 func parseMessage(raw []byte) (*transaction, error) {
 	t := &transaction{message: raw}
 	read := t.readMessage
@@ -138,7 +138,7 @@ func parseMessage(raw []byte) (*transaction, error) {
 	return t, nil
 }
 
-// errSanitize is SanitizeError in a node's words.
+// errSanitize is SanitizeError with a node's message.
 var errSanitize = errors.New("invalid transaction: Transaction failed to sanitize accounts offsets correctly")
 
 func (t *transaction) readMessage(r *reader) error {
@@ -213,7 +213,7 @@ func (t *transaction) verify() bool {
 	return true
 }
 
-// reader takes bytes off the front. Once it lacks some it gives zeros.
+// reader takes bytes off the front. Once bytes are missing it returns zeros.
 type reader struct {
 	rest  []byte
 	short bool

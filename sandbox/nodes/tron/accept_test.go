@@ -34,11 +34,11 @@ func payer(t *testing.T) (*Node, *ecdsa.PrivateKey, common.Address) {
 	return n, key, own
 }
 
-// TestRefusals: what java-tron refuses, by its codes.
+// TestRefusals checks which transactions java-tron refuses, and with which codes.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	stranger := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("a stranger")))
-	poor := crypto.PubkeyToAddress(stranger.PublicKey)
+	external := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("an external account")))
+	poor := crypto.PubkeyToAddress(external.PublicKey)
 	cases := map[string]struct {
 		spoil func(tx *transaction, n *Node)
 		key   *ecdsa.PrivateKey
@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 		ret   string // once mined
 	}{
 		"sound":               {ret: "SUCCESS"},
-		"another's signature": {key: stranger, code: "SIGERROR"},
+		"another's signature": {key: external, code: "SIGERROR"},
 		"no signature":        {key: &ecdsa.PrivateKey{}, code: "SIGERROR"},
 		"expired": {spoil: func(tx *transaction, n *Node) {
 			tx.expiration = n.head().time
@@ -64,17 +64,17 @@ func TestRefusals(t *testing.T) {
 		"negative":      {spoil: func(tx *transaction, n *Node) { tx.amount = -5 }, code: "CONTRACT_VALIDATE_ERROR"},
 		"to oneself":    {spoil: func(tx *transaction, n *Node) { tx.to = tx.owner }, code: "CONTRACT_VALIDATE_ERROR"},
 		"to a contract": {spoil: func(tx *transaction, n *Node) { tx.to = n.token }, code: "CONTRACT_VALIDATE_ERROR"},
-		"by nobody": {spoil: func(tx *transaction, n *Node) {
+		"without a sender": {spoil: func(tx *transaction, n *Node) {
 			tx.owner = poor
-		}, key: stranger, code: "CONTRACT_VALIDATE_ERROR"},
-		"a call of nobody": {spoil: func(tx *transaction, n *Node) {
+		}, key: external, code: "CONTRACT_VALIDATE_ERROR"},
+		"a call without a sender": {spoil: func(tx *transaction, n *Node) {
 			tx.kind, tx.to = trigger, poor
 		}, code: "CONTRACT_VALIDATE_ERROR"},
-		"a limit above all": {spoil: func(tx *transaction, n *Node) {
+		"a limit above the maximum": {spoil: func(tx *transaction, n *Node) {
 			tx.kind, tx.to, tx.feeLimit = trigger, n.token, maxFeeLimit+1
 		}, code: "CONTRACT_VALIDATE_ERROR"},
 		"another kind": {spoil: func(tx *transaction, n *Node) { tx.kind = 2 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"activation too dear": {spoil: func(tx *transaction, n *Node) {
+		"activation beyond the balance": {spoil: func(tx *transaction, n *Node) {
 			tx.to, tx.amount = poor, 9_000_000
 		}, code: "CONTRACT_VALIDATE_ERROR"},
 		"no energy at all": {spoil: func(tx *transaction, n *Node) {
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 			if test.key != nil {
 				key = test.key
 			}
-			if key.D == nil {
+			if key.D == nil { //nolint:staticcheck // a test asks whether there is a key at all
 				key = nil
 			}
 			whole, err := tx.build(key)
@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 			}
 			for range 2 {
 				if code, _ := n.take(whole); code != "DUP_TRANSACTION_ERROR" {
-					t.Fatalf("again: %q", code)
+					t.Fatalf("the second time: %q", code)
 				}
 				if err := n.Mine(1); err != nil {
 					t.Fatal(err)
@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestExpiresInThePool: what waits too long is forgotten.
+// TestExpiresInThePool checks that a transaction that waits too long leaves the pool.
 func TestExpiresInThePool(t *testing.T) {
 	t.Parallel()
 	n, key, own := payer(t)
@@ -143,11 +143,11 @@ func TestExpiresInThePool(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, mined := n.places[whole.id]; mined || n.pooled[whole.id] {
-		t.Fatal("it was not forgotten")
+		t.Fatal("the expired transaction is still in the pool")
 	}
 }
 
-// TestReadRefuses: bytes that are no transaction are errors, not refusals.
+// TestReadRefuses checks that bytes that are not a transaction are errors, not refusals.
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "0a", "0a02ffff", "1200", "0a0108", "0b"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/vm"
 )
 
-// machine opens the view's state to be thrown away.
+// machine opens a copy of the view's state that is discarded afterwards.
 func (q *query) machine() (*machine, error) {
 	st, err := q.node.stateAt(q.view)
 	if err != nil {
@@ -98,7 +98,7 @@ func (q *query) contract() (any, error) {
 	return o, nil
 }
 
-// called reads a call: of a function with parameters, or whole call data.
+// called reads a call: a function with parameters, or whole call data.
 func (q *query) called() (t *transaction, err error) {
 	t = &transaction{kind: trigger}
 	if t.owner, err = q.address("owner_address"); err != nil {
@@ -108,7 +108,7 @@ func (q *query) called() (t *transaction, err error) {
 		return nil, err
 	}
 	if t.amount, err = q.number("call_value"); err != nil || t.amount < 0 {
-		return nil, errors.New("call_value is no amount")
+		return nil, errors.New("call_value is not an amount")
 	}
 	if t.feeLimit, err = q.number("fee_limit"); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (q *query) called() (t *transaction, err error) {
 	return t, nil
 }
 
-// noContract is the answer about an address that has no code.
+// noContract is the answer for an address without code.
 func noContract() object { return unfit("Smart contract is not exist.") }
 
 // unfit is java-tron's answer to a call that it does not run (TriggerConstantContractServlet, EstimateEnergyServlet).
@@ -144,7 +144,7 @@ func (q *query) triggerConstant() (any, error) {
 	if len(m.state.GetCode(t.to)) == 0 {
 		return noContract(), nil
 	}
-	if q.node.cfg.AsShipped { // the contract is looked for before (4.8, Wallet.triggerConstantContract)
+	if q.node.cfg.AsShipped { // the contract is looked up first (4.8, Wallet.triggerConstantContract)
 		return unfit("this node does not support constant"), nil
 	}
 	o := m.constant(t.owner, t.to, t.data, t.amount)
@@ -168,7 +168,7 @@ func (q *query) triggerConstant() (any, error) {
 	}, nil
 }
 
-// inWords is how java-tron words a failure.
+// inWords is java-tron's text for a failure.
 func inWords(err error) string {
 	if errors.Is(err, vm.ErrExecutionReverted) {
 		return "REVERT opcode executed"
@@ -199,7 +199,7 @@ func (q *query) estimate() (any, error) {
 	return object{"result": object{"result": true}, "energy_required": o.energy}, nil
 }
 
-// triggerSmart builds a call to be signed.
+// triggerSmart builds a call to sign.
 func (q *query) triggerSmart() (any, error) {
 	t, err := q.called()
 	if err != nil {
@@ -223,7 +223,7 @@ func (q *query) codeOf(a common.Address) []byte {
 	return m.state.GetCode(a)
 }
 
-// createTransaction builds a payment to be signed, and refuses what could not be carried out now.
+// createTransaction builds a payment to sign, and refuses one that could not be executed now.
 func (q *query) createTransaction() (any, error) {
 	t := &transaction{kind: transfer}
 	var err error

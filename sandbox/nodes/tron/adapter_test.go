@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-// customer is a test's side of the adapter: one hot key.
+// customer uses the adapter with one hot wallet key.
 type customer struct {
 	t     *testing.T
 	chain *adapter.Chain
@@ -42,7 +42,7 @@ func newCustomer(t *testing.T) *customer {
 		head.Latest}
 }
 
-// fund gives the hot address UTXOs and tokens.
+// fund gives the hot wallet TRX and tokens.
 func (c *customer) fund(sun, units int64) {
 	c.t.Helper()
 	pay(c.t)(c.node.Pay(c.hot.Base, sun))
@@ -89,7 +89,7 @@ func (c *customer) read() (transfers []chain.Transfer, included []chain.Inclusio
 	}
 }
 
-// TestFailedTokenPayment: the receiver is frozen between draft and block. The fee is gone, the tokens are not.
+// TestFailedTokenPayment freezes the receiver between build and block: the fee is spent, the tokens are not.
 func TestFailedTokenPayment(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -107,7 +107,7 @@ func TestFailedTokenPayment(t *testing.T) {
 	mine(t, c.node, 1)
 	_, included := c.read()
 	if len(included) != 1 || !included[0].Failed || included[0].Fee.IsZero() || unsigned.Fee.Less(included[0].Fee) {
-		t.Fatalf("included %+v, drafted %s", included, unsigned.Fee)
+		t.Fatalf("included %+v, built %s", included, unsigned.Fee)
 	}
 	after, err := c.node.Balance(c.hot.Base, "")
 	if err != nil || new(big.Int).Sub(before, after).Cmp(included[0].Fee.Big()) != 0 {
@@ -122,8 +122,8 @@ func TestFailedTokenPayment(t *testing.T) {
 	}
 }
 
-// TestWhatContractsDeliver: failed and rejected steps are nothing, and of a token that keeps a fee the event's value
-// counts.
+// TestWhatContractsDeliver checks that failed and rejected steps deliver nothing, and that the event's value counts
+// for a token that keeps a fee.
 func TestWhatContractsDeliver(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -144,7 +144,8 @@ func TestWhatContractsDeliver(t *testing.T) {
 	}
 }
 
-// TestSeveralTokensInOneTransaction: each Transfer is a transfer of its own, also twice to one address.
+// TestSeveralTokensInOneTransaction checks that each Transfer event is a transfer of its own, also two to one
+// address.
 func TestSeveralTokensInOneTransaction(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -169,13 +170,13 @@ func TestSeveralTokensInOneTransaction(t *testing.T) {
 	}
 }
 
-// TestHoldingsOfOlderBlocks: what is held at each block on the way is what the node said then.
+// TestHoldingsOfOlderBlocks checks that the balance at each block on the way is what the node reported at that block.
 func TestHoldingsOfOlderBlocks(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
 	type moment struct {
-		at            chain.BlockRef
-		coins, tokens *big.Int
+		at          chain.BlockRef
+		trx, tokens *big.Int
 	}
 	var moments []moment
 	note := func() {
@@ -184,12 +185,12 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		coins, err1 := c.node.Balance(c.hot.Base, "")
+		trx, err1 := c.node.Balance(c.hot.Base, "")
 		tokens, err2 := c.node.Balance(c.hot.Base, c.node.Token())
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		moments = append(moments, moment{head.Latest, coins, tokens})
+		moments = append(moments, moment{head.Latest, trx, tokens})
 	}
 	c.fund(100_000_000, 500)
 	note()
@@ -202,10 +203,10 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 	note()
 	note()
 	for _, m := range moments {
-		coins, err1 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, "", m.at)
+		trx, err1 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, "", m.at)
 		tokens, err2 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, c.node.Token(), m.at)
-		if err1 != nil || err2 != nil || coins[0].Big().Cmp(m.coins) != 0 || tokens[0].Big().Cmp(m.tokens) != 0 {
-			t.Fatalf("at %d: %v (%v) and %v (%v), want %v and %v", m.at.Height, coins, err1, tokens, err2, m.coins, m.tokens)
+		if err1 != nil || err2 != nil || trx[0].Big().Cmp(m.trx) != 0 || tokens[0].Big().Cmp(m.tokens) != 0 {
+			t.Fatalf("at %d: %v (%v) and %v (%v), want %v and %v", m.at.Height, trx, err1, tokens, err2, m.trx, m.tokens)
 		}
 	}
 }
@@ -217,7 +218,7 @@ func payTokens(t testing.TB, c *customer, to string, units int64) {
 
 func hexOf(raw []byte) string { return hex.EncodeToString(raw) }
 
-// stderrOf is what a program said of its failure.
+// stderrOf is the standard error of a program that failed.
 func stderrOf(err error) []byte {
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

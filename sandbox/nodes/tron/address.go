@@ -26,7 +26,7 @@ func fromBytes(raw []byte) (common.Address, bool) {
 	return common.Address(raw[1:]), true
 }
 
-// parseAddress reads both forms.
+// parseAddress parses both forms.
 func parseAddress(text string) (common.Address, error) {
 	if len(text) == 42 {
 		if raw, err := hex.DecodeString(text); err == nil {
@@ -40,10 +40,10 @@ func parseAddress(text string) (common.Address, error) {
 			return common.Address(body), nil
 		}
 	}
-	return common.Address{}, fmt.Errorf("%.60q is no address", text)
+	return common.Address{}, fmt.Errorf("%.60q is not an address", text)
 }
 
-// NewAddress makes an address that nobody holds the key of: an outsider to pay to. Its account does not exist yet.
+// NewAddress makes an address whose key is not kept, as an external receiver. Its account does not exist yet.
 func (n *Node) NewAddress() string {
 	var a common.Address
 	rand.Read(a[:]) // never fails

@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc/push/pushtest"
 )
 
-// openQueue begins to publish on a free port of loopback, as java-tron does with event.subscribe.native.
+// openQueue starts publishing on a free port of loopback, as java-tron does with event.subscribe.native.
 func (n *Node) openQueue(ctx context.Context) (err error) {
 	n.queue, err = pushtest.Publish(ctx, "127.0.0.1:0")
 	return err
 }
 
-// Announces is where blocks are announced: java-tron's message queue, tcp://127.0.0.1:port.
+// Announces is the address where blocks are announced: java-tron's message queue, tcp://127.0.0.1:port.
 func (n *Node) Announces() string { return n.queue.URL() }
 
 func (n *Node) closeQueue() error {
@@ -25,7 +25,7 @@ func (n *Node) closeQueue() error {
 	return n.queue.Close()
 }
 
-// announce publishes the newest block, and the newest solidified one where that moved: each a trigger's name and its
+// announce publishes the newest block, and the newest solidified one if it has changed: each a trigger's name and its
 // JSON (java-tron 4.8, BlockLogTrigger and SolidityTrigger).
 func (n *Node) announce(solid int) {
 	head := n.head()
@@ -43,7 +43,7 @@ func (n *Node) trigger(name string, fields map[string]any) {
 	fields["triggerName"] = name
 	text, err := json.Marshal(fields)
 	if err != nil {
-		n.cfg.Log.Error("a trigger cannot be written", "error", fmt.Errorf("%s: %w", name, err))
+		n.cfg.Log.Error("cannot encode a trigger", "error", fmt.Errorf("%s: %w", name, err))
 		return
 	}
 	n.queue.Send([]byte(name), text)

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-// balancer answers every request by another node: the one at the head, or one that is up to six blocks behind.
+// balancer answers every request from another node: the one at the head, or one that is up to six blocks behind.
 type balancer struct {
 	node *tron.Node
 
@@ -41,8 +41,9 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next.ServeHTTP(w, r)
 }
 
-// Behind a load balancer whose nodes lag by up to six blocks – further than a block needs to be solid here – everything
-// is read once and in order, no step fails, and the endpoint is never at fault.
+// TestBehindALoadBalancer checks that behind a load balancer whose nodes lag by up to six blocks – further than a
+// block needs to be solid here – everything is read once and in order, no step fails, and the endpoint is never
+// reported as faulty.
 func TestBehindALoadBalancer(t *testing.T) {
 	t.Parallel()
 	_, node := open(t, tron.Config{SolidDepth: 4})
@@ -94,7 +95,7 @@ func TestBehindALoadBalancer(t *testing.T) {
 		step()
 		step()
 	}
-	for range 200 { // until a node at the head has answered all of a step
+	for range 200 { // until a node at the head has answered every request of a step
 		step()
 	}
 	if len(arrived) != len(paid) || last.Height != node.Height() {

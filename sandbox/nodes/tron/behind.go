@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Behind returns the API of this node as it stands now, as one that lags serves it: no block, payment or reorganisation
-// that comes later is ever told of. What is broadcast to it goes on to the node, whose answer it passes back.
+// Behind returns the API of this node as it is now, as a node that lags serves it: it never shows a later block,
+// payment or reorg. A transaction that is broadcast to it is forwarded to the node, whose answer it returns.
 func (n *Node) Behind() http.Handler {
 	past, present := n.past().handler(), n.handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// told is what a handler answers.
-func told(t *testing.T, h http.Handler, path string, params object) string {
+// answerOf is a handler's answer.
+func answerOf(t *testing.T, h http.Handler, path string, params object) string {
 	t.Helper()
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -27,8 +27,8 @@ func told(t *testing.T, h http.Handler, path string, params object) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach
-// below its head; and what it is sent arrives all the same.
+// TestBehindStaysAsItWas checks that a node that fell behind gives the same answers for ever, through payments,
+// blocks and reorgs that reach below its head, and that a transaction sent to it arrives all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	n, key, own := payer(t)
@@ -52,7 +52,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	present, past := n.handler(), n.Behind()
 	before := map[string]string{}
 	for path, params := range questions {
-		before[path] = told(t, present, path, params)
+		before[path] = answerOf(t, present, path, params)
 	}
 	if _, err := n.Pay(toBase58(own), 7_000_000); err != nil {
 		t.Fatal(err)
@@ -67,11 +67,11 @@ func TestBehindStaysAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, params := range questions {
-		if got := told(t, past, path, params); got != before[path] {
+		if got := answerOf(t, past, path, params); got != before[path] {
 			t.Errorf("%s changed from %s to %s", path, before[path], got)
 		}
-		if path != "/wallet/gettransactionlistfrompending" && told(t, present, path, params) == before[path] {
-			t.Errorf("%s does not tell the present from the past", path)
+		if path != "/wallet/gettransactionlistfrompending" && answerOf(t, present, path, params) == before[path] {
+			t.Errorf("%s answers the same for the past and the present", path)
 		}
 	}
 	tx := &transaction{kind: transfer, owner: own, to: n.bank, amount: 1_000}
@@ -80,14 +80,14 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer := told(t, past, "/wallet/broadcasthex",
+	if answer := answerOf(t, past, "/wallet/broadcasthex",
 		object{"transaction": hex.EncodeToString(built.bytes)}); !strings.Contains(answer, `"SUCCESS"`) {
-		t.Errorf("the transaction is not passed on: %s", answer)
+		t.Errorf("the transaction is not forwarded: %s", answer)
 	}
 	if err := n.Mine(1); err != nil {
 		t.Fatal(err)
 	}
 	if _, mined := n.places[built.id]; !mined {
-		t.Error("what was sent to the node that is behind is in no block")
+		t.Error("a transaction sent to the node that is behind is in no block")
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"fmt"
 )
 
-// broadcastHex takes a whole transaction's bytes. What cannot be read is an Error; what is refused has a code.
+// broadcastHex accepts a whole transaction's bytes. Bytes that cannot be parsed are an Error; a refused transaction
+// has a code.
 func (q *query) broadcastHex() (any, error) {
 	raw, err := hex.DecodeString(q.text("transaction"))
 	if err != nil {
@@ -27,12 +28,13 @@ func (q *query) broadcastHex() (any, error) {
 	return answer, nil
 }
 
-// broadcastTransaction takes a transaction in JSON. java-tron encodes raw_data again; the sandbox takes raw_data_hex.
+// broadcastTransaction accepts a transaction in JSON. java-tron encodes raw_data again; the sandbox uses
+// raw_data_hex.
 func (q *query) broadcastTransaction() (any, error) {
 	rawHex, _ := q.params["raw_data_hex"].(string)
 	raw, err := hex.DecodeString(rawHex)
 	if err != nil || len(raw) == 0 {
-		return nil, errors.New("raw_data_hex is needed")
+		return nil, errors.New("raw_data_hex is missing")
 	}
 	whole := message(nil).bytes(txRaw, raw)
 	list, _ := q.params["signature"].([]any)
@@ -57,11 +59,11 @@ func (q *query) broadcastTransaction() (any, error) {
 	return object{"result": true, "txid": t.name()}, nil
 }
 
-// sameAs compares the id and the amount that the JSON tells with the bytes that count here.
+// sameAs compares the id and the amount of the JSON with the bytes, which are what is executed.
 func (q *query) sameAs(raw []byte) error {
 	id := sha256.Sum256(raw)
-	if told := q.text("txID"); told != "" && told != hex.EncodeToString(id[:]) {
-		return fmt.Errorf("txID %.64q is not that of raw_data_hex", told)
+	if reported := q.text("txID"); reported != "" && reported != hex.EncodeToString(id[:]) {
+		return fmt.Errorf("txID %.64q is not that of raw_data_hex", reported)
 	}
 	data, _ := q.params["raw_data"].(object)
 	expiration, _ := data["expiration"].(json.Number)
@@ -70,7 +72,7 @@ func (q *query) sameAs(raw []byte) error {
 		return err
 	}
 	if data != nil && expiration.String() != fmt.Sprint(t.expiration) {
-		return errors.New("raw_data is not what raw_data_hex says")
+		return errors.New("raw_data differs from raw_data_hex")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// block is one of the chain with the state after it.
+// block is a block of the chain with the state after it.
 type block struct {
 	id, parent, txRoot [32]byte
 	height             int
@@ -77,11 +77,11 @@ func (n *Node) stateAt(b *block) (*state.StateDB, error) {
 
 // Money of the faucet at genesis.
 const (
-	bankCoins  = 90_000_000_000_000_000 // sun: 90 billion TRX
+	faucetSun  = 90_000_000_000_000_000 // sun: 90 billion TRX
 	bankTokens = 1_000_000_000_000_000  // a billion USDT, and as much for the teller
 )
 
-// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on UTXOs and
+// genesis makes block 0, the same at every start: the faucet's money, the token, and contracts that pass on TRX and
 // tokens.
 func (n *Node) genesis(context.Context) error {
 	n.journal = &journal{}
@@ -92,7 +92,7 @@ func (n *Node) genesis(context.Context) error {
 		return fmt.Errorf("make the first state: %w", err)
 	}
 	m := newMachine(st, 0, 0)
-	m.receive(n.bank, bankCoins)
+	m.receive(n.bank, faucetSun)
 	if n.token, err = m.deploy(n.bank, code(tokenCode)); err != nil {
 		return fmt.Errorf("deploy the token: %w", err)
 	}
@@ -139,7 +139,7 @@ func witness(branch uint64) common.Address {
 	return common.Address(crypto.Keccak256(fmt.Appendf(nil, "bursar sandbox tron witness %d", branch))[12:])
 }
 
-// refresh computes the state after the pool again; what can be in no block any more leaves the pool.
+// refresh computes the state after the pool again; transactions that can be in no block any more leave the pool.
 func (n *Node) refresh() error {
 	head := n.head()
 	st, err := n.stateAt(head)
@@ -162,7 +162,7 @@ func (n *Node) refresh() error {
 }
 
 const (
-	// window is how many blocks a reference block may be back: as many as two bytes number.
+	// window is how many blocks a reference block may be back: as many as two bytes can number.
 	window = 1 << 16
 	// longest is how far ahead an expiration may lie (Constant.MAXIMUM_TIME_UNTIL_EXPIRATION).
 	longest = day
@@ -190,8 +190,7 @@ func (n *Node) refers(t *transaction, head int) bool {
 	return height >= 0 && height < len(n.blocks) && bytes.Equal(n.blocks[height].id[8:16], t.refHash)
 }
 
-// accept takes a transaction into the pool, or says why not in java-tron's order of checks
-// (Manager.processTransaction).
+// accept adds a transaction to the pool, or refuses it in java-tron's order of checks (Manager.processTransaction).
 func (n *Node) accept(t *transaction) error {
 	if _, mined := n.places[t.id]; mined || n.pooled[t.id] {
 		return &refusal{"DUP_TRANSACTION_ERROR", "Transaction already exists."}

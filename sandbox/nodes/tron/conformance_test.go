@@ -15,10 +15,10 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-// solidDepth is how far the solidified block trails the head in these tests: the suite reorganises fifty blocks.
+// solidDepth is how many blocks the solidified block trails the head in these tests: the suite reorgs fifty blocks.
 const solidDepth = 60
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct{ node *tron.Node }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -129,6 +129,16 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 			t.Error(err)
 		}
 	})
+	tokens := []adapter.Token{{Contract: node.Token(), Decimals: 6}}
+	for _, contract := range node.Contracts() {
+		tokens = append(tokens, adapter.Token{Contract: contract, Decimals: 6})
+	}
+	return openAt(t, node.URL(), tokens), node
+}
+
+// openAt connects the service's adapter to a URL.
+func openAt(t *testing.T, url string, tokens []adapter.Token) *adapter.Chain {
+	t.Helper()
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
 	rules, err := adapter.NewRules(adapter.Config{})
 	if err != nil {
@@ -138,33 +148,42 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := []adapter.Token{{Contract: node.Token(), Decimals: 6}}
-	for _, contract := range node.Contracts() {
-		tokens = append(tokens, adapter.Token{Contract: contract, Decimals: 6})
-	}
 	c, err := adapter.New(adapter.Config{
 		Tokens: tokens, Hot: hot.Base, Expiry: 5 * time.Minute,
-	}, rpc.Config{URLs: []string{node.URL()}})
+	}, rpc.Config{URLs: []string{url}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c, node
+	return c
 }
 
-// The service's Tron adapter keeps the seam's promises with the simulator.
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, node chaintest.Node) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", nil), Node: node, Unnumbered: true}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "Tron", "sandbox/nodes/tron.TestAdapterConformance", offline(t, misbehaving{}))
+	chaintest.Document(t, "Tron", "sandbox/nodes/tron.TestAdapterConformanceAsShipped", offline(t, plain{}))
+}
+
+// TestAdapterConformance runs the conformance suite with the service's Tron adapter on the simulator.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, misbehaving{}), func(t *testing.T) chaintest.Harness {
 		odd := [][]byte{chaintest.Creation(chaintest.SilentToken()), chaintest.Creation(chaintest.TaxingToken())}
 		c, node := open(t, tron.Config{SolidDepth: solidDepth, Contracts: odd})
-		return chaintest.Harness{Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000)}
+		return chaintest.Harness{
+			Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000), Unnumbered: true,
+		}
 	})
 }
 
 var _ chaintest.Misbehaving = misbehaving{}
 
-// misbehaving is a node with tokens that do something else than they are asked.
+// misbehaving is a node with tokens that do something else than they are asked to.
 type misbehaving struct {
 	mover
 	chain *adapter.Chain
@@ -181,7 +200,7 @@ func (m misbehaving) Taxing(t testing.TB) (contract, keeper string) {
 	return m.node.Contracts()[1], address.Base
 }
 
-// plain is a node of which no more is asked than that: no tokens, and nothing that contracts send.
+// plain is a node of which only TRX is asked: no tokens, and nothing that contracts send.
 type plain struct {
 	chaintest.Node
 	chaintest.Expiring
@@ -195,16 +214,19 @@ func (p plain) Pay(t testing.TB, payments ...chain.Payment) (ids []string) {
 	return ids
 }
 
-// A java-tron as it comes is enough for TRX.
+// TestAdapterConformanceAsShipped checks that a java-tron with its default settings is enough for TRX.
 func TestAdapterConformanceAsShipped(t *testing.T) {
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, plain{}), func(t *testing.T) chaintest.Harness {
 		c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})
-		return chaintest.Harness{Chain: c, Node: plain{mover{node}, mover{node}}, Unit: bursar.Units(1_000_000_000)}
+		return chaintest.Harness{
+			Chain: c, Node: plain{mover{node}, mover{node}}, Unit: bursar.Units(1_000_000_000), Unnumbered: true,
+		}
 	})
 }
 
-// On a java-tron as it comes tokens are credited, and the health check says which setting their payment needs.
+// TestTokensAsShipped checks that on a java-tron with its default settings tokens are credited, and the health check
+// says which setting their payment needs.
 func TestTokensAsShipped(t *testing.T) {
 	t.Parallel()
 	c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})

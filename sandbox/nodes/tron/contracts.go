@@ -11,8 +11,8 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// The contracts are compiled from the .sol files beside them by solc 0.8.37 with 200 optimizer runs, EVM version
-// "paris" and no metadata.
+// The contracts are compiled from the .sol files in this directory by solc 0.8.37 with 200 optimizer runs, EVM
+// version "paris" and no metadata.
 var (
 	//go:embed contracts/Token.hex
 	tokenCode string
@@ -27,16 +27,16 @@ var (
 func code(text string) []byte {
 	raw, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		panic("compiled contract: " + err.Error()) // a file of this folder is wrong
+		panic("compiled contract: " + err.Error()) // only if a file of this directory is wrong
 	}
 	return raw
 }
 
-// abiEntries are a contract's functions in java-tron's words, where types and mutability begin with a capital letter.
+// abiEntries are a contract's functions in java-tron's form, where types and mutability begin with a capital letter.
 func abiEntries(solidity []byte) []map[string]any {
 	var entries []map[string]any
 	if err := json.Unmarshal(solidity, &entries); err != nil {
-		panic("contract interface: " + err.Error()) // a file of this folder is wrong
+		panic("contract interface: " + err.Error()) // only if a file of this directory is wrong
 	}
 	for _, e := range entries {
 		for _, key := range []string{"type", "stateMutability"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// What the network asks, in sun, as main net does since August 2025.
+// The network's prices, in sun, as on mainnet since August 2025.
 const (
 	bytePrice         = 1000
 	energyPrice       = 100
@@ -21,11 +21,11 @@ const (
 )
 
 const (
-	activated = 1 // the nonce of an account that exists: the EVM deletes what has neither nonce nor UTXOs nor code
+	activated = 1 // the nonce of an account that exists: the EVM deletes an account without nonce, balance and code
 	day       = 24 * 60 * 60 * 1000
 )
 
-// refusal is a transaction that cannot be in a block now, in java-tron's words.
+// refusal is the reason, in java-tron's words, why a transaction cannot be in a block now.
 type refusal struct{ code, message string }
 
 func (r *refusal) Error() string { return r.code + ": " + r.message }
@@ -41,10 +41,10 @@ type result struct {
 	outcome                                  *outcome // of a call
 }
 
-// books is where the state keeps each account's use of free bandwidth.
+// books is the account in whose storage the state keeps each account's use of free bandwidth.
 func books() common.Address { return common.BytesToAddress([]byte("sandbox bandwidth")) }
 
-// execute carries a transaction out, or returns a *refusal and leaves the state as it was.
+// execute executes a transaction, or returns a *refusal and leaves the state as it was.
 func (m *machine) execute(t *transaction) (*result, error) {
 	snapshot := m.state.Snapshot()
 	r := &result{contractRet: "SUCCESS"}
@@ -69,7 +69,7 @@ func (m *machine) execute(t *transaction) (*result, error) {
 func (m *machine) validate(t *transaction) error {
 	switch {
 	case t.contracts != 1 || !t.readable:
-		return invalid("a contract of a kind that the sandbox does not carry out")
+		return invalid("the sandbox does not execute this kind of contract")
 	case !m.active(t.owner):
 		return invalid("account [%s] does not exist", toBase58(t.owner))
 	case t.amount < 0:
@@ -98,8 +98,8 @@ func (m *machine) receive(to common.Address, sun int64) {
 // creates reports whether a transaction makes an account.
 func (m *machine) creates(t *transaction) bool { return t.kind == transfer && !m.active(t.to) }
 
-// bandwidth takes a transaction's bytes from the free share of the day, or sells them. The bytes of a transaction that
-// makes an account are paid by a fixed fee instead, for no free share covers them (BandwidthProcessor).
+// bandwidth takes a transaction's bytes from the free daily share, or sells them. A transaction that creates an
+// account pays a fixed fee instead, because no free share covers its bytes (BandwidthProcessor).
 func (m *machine) bandwidth(t *transaction, r *result) error {
 	size := t.size()
 	if m.creates(t) {
@@ -118,7 +118,7 @@ func (m *machine) bandwidth(t *transaction, r *result) error {
 	return nil
 }
 
-// used is how much of an account's free bandwidth is used up; it comes back evenly within a day.
+// used is how much of an account's free bandwidth is used up; it recovers evenly within a day.
 func (m *machine) used(a common.Address) int64 { return usedAt(m.state, a, m.time) }
 
 func usedAt(st *state.StateDB, a common.Address, now int64) int64 {
@@ -157,7 +157,7 @@ func (m *machine) transfer(t *transaction, r *result) error {
 	return nil
 }
 
-// trigger is VMActuator. A call that fails is in the block, costs its energy, and does nothing else.
+// trigger is VMActuator. A call that fails is in the block and costs its energy, but has no other effect.
 func (m *machine) trigger(t *transaction, r *result) error {
 	if len(m.state.GetCode(t.to)) == 0 {
 		return invalid("No contract or not a valid smart contract")

@@ -8,13 +8,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 )
 
-// Output is one share of PayInternal or PayTokenMany: an address and an amount in sun or units of Token.
+// Output is one output of PayInternal or PayTokenMany: an address and an amount in sun or units of Token.
 type Output struct {
 	Address string
 	Sun     int64
 }
 
-// maxOutputs keeps PayInternal and PayTokenMany below the energy that they are given.
+// maxOutputs keeps PayInternal and PayTokenMany below their energy limit.
 const maxOutputs = 300
 
 // payFeeLimit covers every payment of the faucet: 10,000 TRX.
@@ -25,14 +25,14 @@ func payee(address string, sun int64) (common.Address, error) {
 	if err != nil {
 		return to, err
 	}
-	if sun <= 0 || sun >= bankCoins {
-		return to, fmt.Errorf("%d sun is no amount that the faucet can pay", sun)
+	if sun <= 0 || sun >= faucetSun {
+		return to, fmt.Errorf("%d sun is not an amount that the faucet can pay", sun)
 	}
 	return to, nil
 }
 
-// Pay sends sun to the address by a plain transaction from the faucet and returns its id. It waits in the pool for
-// Mine.
+// Pay sends sun to the address by a plain transaction from the faucet and returns its id. The transaction waits in
+// the pool for Mine.
 func (n *Node) Pay(address string, sun int64) (string, error) {
 	to, err := payee(address, sun)
 	if err != nil {
@@ -52,7 +52,7 @@ func (n *Node) PayToken(contract, address string, units *big.Int) (string, error
 		return "", fmt.Errorf("pay tokens: %w", err)
 	}
 	if units == nil || units.Sign() < 0 || units.BitLen() > 256 {
-		return "", fmt.Errorf("pay tokens: %v is no amount", units)
+		return "", fmt.Errorf("pay tokens: %v is not an amount", units)
 	}
 	return n.send(&transaction{kind: trigger, to: token, data: callAddressAmount("transfer(address,uint256)", to, units)})
 }
@@ -71,7 +71,7 @@ func (n *Node) PayInternal(outputs []Output) (string, error) {
 }
 
 // PayReverted makes a transaction that succeeds while its inner call, which passes the value on to the address,
-// reverts: the internal transactions are there and rejected, and the address gets nothing.
+// reverts: the internal transactions are listed as rejected, and the address gets nothing.
 func (n *Node) PayReverted(address string, sun int64) (string, error) {
 	return n.payThrough("payBelowFailure(address)", address, sun)
 }
@@ -90,7 +90,7 @@ func (n *Node) payThrough(function, address string, sun int64) (string, error) {
 	return n.send(&transaction{kind: trigger, to: n.purse, amount: sun, data: callAddress(function, to)})
 }
 
-// FreezeToken has the token refuse every transfer from and to an address, as its issuer can.
+// FreezeToken makes the token refuse every transfer from and to an address, as its issuer can.
 func (n *Node) FreezeToken(address string) (string, error) {
 	who, err := parseAddress(address)
 	if err != nil {
@@ -99,12 +99,12 @@ func (n *Node) FreezeToken(address string) (string, error) {
 	return n.send(&transaction{kind: trigger, to: n.token, data: callAddress("addBlackList(address)", who)})
 }
 
-// send signs a transaction of the faucet and puts it into the pool.
+// send signs a transaction of the faucet and adds it to the pool.
 func (n *Node) send(t *transaction) (string, error) {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	n.anchor(t)
-	t.owner, t.timestamp = n.bank, t.timestamp+n.turn // no two payments are one transaction
+	t.owner, t.timestamp = n.bank, t.timestamp+n.turn // makes every payment a different transaction
 	if t.kind == trigger {
 		t.feeLimit = payFeeLimit
 	}
@@ -118,19 +118,20 @@ func (n *Node) send(t *transaction) (string, error) {
 	return hex.EncodeToString(whole.id[:]), nil
 }
 
-// patience is how long a transaction made by this node is valid: java-tron gives its own a minute, and here much may be
-// mined and reorganised in between.
-const patience = 6 * 60 * 60 * 1000
+// validity is how long a transaction of this node is valid: java-tron's own are valid for a minute, and here many
+// blocks may be mined and reorged out in between.
+const validity = 6 * 60 * 60 * 1000
 
 // anchor refers to the newest solidified block and sets an expiration.
 func (n *Node) anchor(t *transaction) {
 	b := n.blocks[n.solid]
 	t.refBytes, t.refHash = b.id[6:8], b.id[8:16]
 	t.timestamp = n.head().time
-	t.expiration = n.head().time + patience
+	t.expiration = n.head().time + validity
 }
 
-// SetTokenFee has the token keep a share of every transfer from now on, in hundredths of a percent, as Tether's could.
+// SetTokenFee makes the token keep a share of every transfer from now on, in hundredths of a percent, as Tether's
+// could.
 func (n *Node) SetTokenFee(basisPoints int64) (string, error) {
 	if basisPoints < 0 || basisPoints >= 10_000 {
 		return "", fmt.Errorf("set the token's fee: %d basis points", basisPoints)

@@ -22,12 +22,12 @@ const maxBody = 4 << 20 // java-tron's node.maxMessageSize
 // query is one request with the view that it is answered from.
 type query struct {
 	node    *Node
-	view    *block // what is newest in this view
+	view    *block // newest block of this view
 	params  object
 	visible bool
 }
 
-// methods are what is served below /wallet and /walletsolidity; changing is served below /wallet only.
+// methods are the methods below /wallet and /walletsolidity; changing ones are served below /wallet only.
 func methods() (reading, changing map[string]func(*query) (any, error)) {
 	reading = map[string]func(*query) (any, error){
 		"getnowblock": (*query).nowBlock, "getblock": (*query).getBlock, "getblockbynum": (*query).blockByNumber,
@@ -63,7 +63,7 @@ func (n *Node) handler() http.Handler {
 	return mux
 }
 
-// serving answers one method as java-tron does: HTTP status 200 whatever happens, and an Error where something did.
+// serving answers one method as java-tron does: always with HTTP status 200, and with an Error if it failed.
 func (n *Node) serving(do func(*query) (any, error), solid, writes bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		params, err := readParams(w, r)
@@ -76,7 +76,7 @@ func (n *Node) serving(do func(*query) (any, error), solid, writes bool) http.Ha
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
-			n.cfg.Log.Debug("answer could not be sent", "error", err)
+			n.cfg.Log.Debug("cannot send an answer", "error", err)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func (n *Node) answer(do func(*query) (any, error), params object, solid, writes
 	return answer, err
 }
 
-// readParams takes a JSON body, or the query of a GET. The body is read first: a slow client must not hold up Mine.
+// readParams reads a JSON body, or the query of a GET. The body is read first: a slow client must not hold up Mine.
 func readParams(w http.ResponseWriter, r *http.Request) (object, error) {
 	params := object{}
 	if r.Method == http.MethodGet {
@@ -138,7 +138,7 @@ func (q *query) text(name string) string {
 	return ""
 }
 
-// number reads a parameter; absent is 0.
+// number reads a parameter; a missing one is 0.
 func (q *query) number(name string) (int64, error) {
 	text := q.text(name)
 	if text == "" {
@@ -146,7 +146,7 @@ func (q *query) number(name string) (int64, error) {
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %.60q is no number", name, text)
+		return 0, fmt.Errorf("%s: %.60q is not a number", name, text)
 	}
 	return value, nil
 }
@@ -162,7 +162,7 @@ func (q *query) address(name string) (common.Address, error) {
 func (q *query) id(name string) ([32]byte, error) {
 	raw, err := hex.DecodeString(q.text(name))
 	if err != nil || len(raw) != 32 {
-		return [32]byte{}, fmt.Errorf("%s: %.80q is no id", name, q.text(name))
+		return [32]byte{}, fmt.Errorf("%s: %.80q is not an id", name, q.text(name))
 	}
 	return [32]byte(raw), nil
 }
@@ -181,7 +181,7 @@ var shownKeys = map[string]bool{
 	"caller_address": true, "transferTo_address": true, "origin_address": true,
 }
 
-// shown writes addresses in Base58Check, as `visible: true` asks.
+// shown encodes addresses in Base58Check, as `visible: true` asks.
 func shown(answer any) any {
 	switch v := answer.(type) {
 	case object:

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// entry is one line of the journal: what was done, so that doing it again gives the same chain. Exactly one member is
-// set.
+// entry is one line of the journal: one change, so that repeating it gives the same chain. Exactly one member is set.
 type entry struct {
 	Tx      string      `json:"tx,omitempty"` // accepted, hexadecimal
 	Mine    int64       `json:"mine,omitempty"`
@@ -57,7 +56,7 @@ func (j *journal) close() error {
 	return nil
 }
 
-// resume does again what the journal says, and begins a new chain with its first block.
+// resume repeats the changes of the journal, and creates a new chain with its first block.
 func (n *Node) resume(ctx context.Context) error {
 	if n.cfg.DataDir != "" {
 		if err := os.MkdirAll(n.cfg.DataDir, 0o700); err != nil {
@@ -78,7 +77,7 @@ func (n *Node) resume(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// replay reads every whole line and cuts off a torn last one, the mark of an abrupt end.
+// replay reads every whole line and cuts off a torn last one, which an abrupt end leaves.
 func (n *Node) replay(ctx context.Context, file *os.File) error {
 	content, err := io.ReadAll(file)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// machine runs contracts on a state at a moment.
+// machine runs contracts on a state at a time.
 type machine struct {
 	state  *state.StateDB
 	height uint64
@@ -42,7 +42,7 @@ type internal struct {
 	rejected bool
 }
 
-// outcome is what a call did.
+// outcome is the outcome of a call.
 type outcome struct {
 	output    []byte
 	energy    uint64
@@ -63,10 +63,10 @@ func (o *outcome) contractRet() string {
 	return "UNKNOWN"
 }
 
-// recorder notes internal transactions, and rejects those below a call that fails.
+// recorder records internal transactions, and rejects those below a call that fails.
 type recorder struct {
-	list  []internal
-	begun []int // for each open frame, the place of its first internal transaction
+	list    []internal
+	started []int // for each open frame, the index of its first internal transaction
 }
 
 func (r *recorder) hooks() *tracing.Hooks {
@@ -84,15 +84,15 @@ func (r *recorder) enter(depth int, typ byte, from, to common.Address, _ []byte,
 			step.sun = value.Int64()
 		}
 		r.list = append(r.list, step)
-		r.begun = append(r.begun, len(r.list)-1)
+		r.started = append(r.started, len(r.list)-1)
 		return
 	}
-	r.begun = append(r.begun, 0)
+	r.started = append(r.started, 0)
 }
 
 func (r *recorder) exit(_ int, _ []byte, _ uint64, err error, reverted bool) {
-	begin := r.begun[len(r.begun)-1]
-	r.begun = r.begun[:len(r.begun)-1]
+	begin := r.started[len(r.started)-1]
+	r.started = r.started[:len(r.started)-1]
 	if err == nil && !reverted {
 		return
 	}
@@ -101,7 +101,7 @@ func (r *recorder) exit(_ int, _ []byte, _ uint64, err error, reverted bool) {
 	}
 }
 
-// evm makes the environment of one call. UTXOs that reach an address activate it.
+// evm makes the environment of one call. TRX that reaches an address activates it.
 func (m *machine) evm(owner common.Address, hooks *tracing.Hooks) *vm.EVM {
 	block := vm.BlockContext{
 		CanTransfer: core.CanTransfer,
@@ -121,7 +121,7 @@ func (m *machine) evm(owner common.Address, hooks *tracing.Hooks) *vm.EVM {
 	return evm
 }
 
-// constantEnergy is what a call without a transaction may use (java-tron's vm.maxEnergyLimitForConstant).
+// constantEnergy is the energy limit of a call without a transaction (java-tron's vm.maxEnergyLimitForConstant).
 const constantEnergy = 100_000_000
 
 // call runs a call within an energy limit. A failed one leaves the state as it was.
@@ -140,7 +140,7 @@ func (m *machine) call(owner, to common.Address, data []byte, sun int64, limit u
 	}
 }
 
-// deploy makes a contract at genesis.
+// deploy creates a contract at genesis.
 func (m *machine) deploy(owner common.Address, creation []byte) (common.Address, error) {
 	evm := m.evm(owner, nil)
 	defer evm.Release()
@@ -149,7 +149,7 @@ func (m *machine) deploy(owner common.Address, creation []byte) (common.Address,
 	return at, err
 }
 
-// constant runs a call that leaves no trace: the state must be one that is thrown away.
+// constant runs a call whose effects are not kept: the state must be a copy that is discarded.
 func (m *machine) constant(owner, to common.Address, data []byte, sun int64) outcome {
 	return m.call(owner, to, data, sun, constantEnergy, common.Hash{0xff})
 }

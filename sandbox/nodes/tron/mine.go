@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// clock is the time for the next block, in milliseconds.
+// clock is the time of the next block, in milliseconds.
 func (n *Node) clock() int64 {
 	return max(n.cfg.Now().Add(n.ahead).UnixMilli(), n.head().time+1)
 }
 
-// Mine adds count blocks; the first takes everything that waits. Requests are answered between them.
+// Mine adds count blocks; the first takes every transaction that waits. Requests are answered between them.
 func (n *Node) Mine(count int) error {
 	for range count {
 		if err := n.mineNow(); err != nil {
@@ -48,7 +48,7 @@ func (n *Node) mine(time int64) error {
 	return n.refresh()
 }
 
-// assemble builds a block of those transactions that can be in it; the others are forgotten.
+// assemble builds a block of those transactions that can be in it; the others are dropped.
 func (n *Node) assemble(parent *block, time int64, txs []*transaction) (*block, error) {
 	st, err := n.stateAt(parent)
 	if err != nil {
@@ -71,7 +71,7 @@ func (n *Node) assemble(parent *block, time int64, txs []*transaction) (*block, 
 	return b, nil
 }
 
-// adopt puts a block on top.
+// adopt adds a block on top.
 func (n *Node) adopt(b *block) {
 	n.blocks = append(n.blocks, b)
 	for i, t := range b.txs {
@@ -85,7 +85,7 @@ func (n *Node) solidify() {
 	}
 }
 
-// HoldSolid lets the solidified block stand still, or follow the head again from the next block on.
+// HoldSolid stops the solidified block, or lets it follow the head again from the next block on.
 func (n *Node) HoldSolid(held bool) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
@@ -101,7 +101,7 @@ func (n *Node) Advance(by time.Duration) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	if by < 0 {
-		return errors.New("advance: the clock does not go back")
+		return errors.New("advance: the clock cannot go back")
 	}
 	if err := n.journal.append(entry{Advance: int64(by)}); err != nil {
 		return fmt.Errorf("advance: %w", err)
@@ -117,7 +117,7 @@ func (n *Node) Time() time.Time {
 	return time.UnixMilli(n.head().time)
 }
 
-// Balance is what the address holds at the head block: sun, or units of a contract's token.
+// Balance is the address's balance at the head block: sun, or units of a contract's token.
 func (n *Node) Balance(address, contract string) (*big.Int, error) {
 	a, err := parseAddress(address)
 	if err != nil {
@@ -138,7 +138,7 @@ func (n *Node) Balance(address, contract string) (*big.Int, error) {
 	}
 	o := newMachine(st, uint64(n.head().height), n.head().time).constant(a, token, callAddress("balanceOf(address)", a), 0)
 	if o.err != nil || len(o.output) != 32 {
-		return nil, fmt.Errorf("balance: %s is no token: %w", contract, o.err)
+		return nil, fmt.Errorf("balance: %s is not a token: %w", contract, o.err)
 	}
 	return new(big.Int).SetBytes(o.output), nil
 }

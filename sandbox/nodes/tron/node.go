@@ -20,20 +20,20 @@ import (
 // defaultSolidDepth is small so that a demonstration does not wait for two thirds of 27 witnesses.
 const defaultSolidDepth = 4
 
-// Config says what to run. The zero value is usable.
+// Config selects what to run. The zero value is usable.
 type Config struct {
 	// DataDir keeps the chain over restarts; empty keeps everything in memory.
 	DataDir string
 	// Listen is the loopback address of the HTTP server; default 127.0.0.1:0, any free port.
 	Listen string
-	// SolidDepth is how many blocks the solidified block trails the head; default 4, on main net about 19.
+	// SolidDepth is how many blocks the solidified block trails the head; default 4, on mainnet about 19.
 	SolidDepth int
-	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what
-	// contracts send (vm.saveInternalTx = false).
+	// AsShipped runs the node with java-tron's default settings: no constant calls (vm.supportConstant = false), no
+	// record of what contracts send (vm.saveInternalTx = false).
 	AsShipped bool
-	// Contracts is the creation code of further contracts, which are made at genesis.
+	// Contracts is the creation code of further contracts, which are created at genesis.
 	Contracts [][]byte
-	// Wrap, when set, goes in front of the HTTP handler, so that a caller can inject faults.
+	// Wrap, if set, wraps the HTTP handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.
 	Log *slog.Logger
@@ -69,11 +69,11 @@ type Node struct {
 	teller common.Address
 	more   []common.Address
 
-	gate    *sync.RWMutex // held for reading by requests, for writing by what changes the chain
+	gate    *sync.RWMutex // held for reading by requests, for writing by every change of the chain
 	states  state.Database
 	blocks  []*block // the canonical chain by height
 	solid   int      // height
-	held    bool     // solidification stands still
+	held    bool     // the solidified block does not advance
 	pool    []*transaction
 	pooled  map[[32]byte]bool
 	pending *machine           // the state after the pool
@@ -81,15 +81,15 @@ type Node struct {
 	journal *journal
 	ahead   time.Duration // how far Advance has moved the clock
 	queue   *pushtest.Publisher
-	turn    int64  // makes each faucet payment a transaction of its own
-	branch  uint64 // makes each reorganisation's blocks others
+	turn    int64  // makes each faucet payment a different transaction
+	branch  uint64 // makes the blocks of each reorg different ones
 }
 
-// place is where a transaction stands.
+// place is the position of a transaction in the chain.
 type place struct{ height, index int }
 
-// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
-// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain is
+// where it was when the data directory was last used. The context bounds the start only; Close stops the node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if cfg.SolidDepth < 0 {
@@ -123,9 +123,9 @@ func (n *Node) serve(ctx context.Context) error {
 	}
 	n.url = "http://" + listener.Addr().String()
 	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
-	go func() { // ends with Close
+	go func() { // runs until Close
 		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("tron http server ended", "error", err)
+			n.cfg.Log.Error("tron http server stopped", "error", err)
 		}
 	}()
 	return nil
@@ -134,7 +134,7 @@ func (n *Node) serve(ctx context.Context) error {
 // URL is the address of the HTTP API, http://127.0.0.1:port: /wallet and /walletsolidity are below it.
 func (n *Node) URL() string { return n.url }
 
-// Close ends the server and the node. Requests under way get two seconds.
+// Close stops the server and the node. Requests in progress get two seconds.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -155,7 +155,7 @@ func (n *Node) Height() uint64 {
 	return uint64(len(n.blocks) - 1)
 }
 
-// Token is the Base58Check address of the token that is there from the first block: six decimals, USDT by name.
+// Token is the Base58Check address of the token that exists from the first block: six decimals, USDT by name.
 func (n *Node) Token() string { return toBase58(n.token) }
 
 // Contracts are the Base58Check addresses of Config.Contracts.
@@ -166,5 +166,5 @@ func (n *Node) Contracts() (list []string) {
 	return list
 }
 
-// Purse is the Base58Check address of a contract that passes UTXOs on.
+// Purse is the Base58Check address of a contract that passes TRX on.
 func (n *Node) Purse() string { return toBase58(n.purse) }

@@ -25,7 +25,7 @@ func start(t testing.TB, cfg tron.Config) *tron.Node {
 	return n
 }
 
-// ask posts to the node and returns the answer, which must be an object.
+// ask sends a POST to the node and returns the answer, which must be an object.
 func ask(t testing.TB, url, path string, body any) map[string]any {
 	t.Helper()
 	var o map[string]any
@@ -71,8 +71,8 @@ func mine(t testing.TB, n *tron.Node, count int) {
 	}
 }
 
-// outsider makes an address without a node of its own.
-func outsider(testing.TB) string { return new(tron.Node).NewAddress() }
+// externalAddress makes an address without a node of its own.
+func externalAddress(testing.TB) string { return new(tron.Node).NewAddress() }
 
 func wantBalance(t testing.TB, n *tron.Node, address string, sun int64) {
 	t.Helper()
@@ -130,7 +130,7 @@ func TestSolidifiedTrails(t *testing.T) {
 func TestSolidViewLags(t *testing.T) {
 	t.Parallel()
 	n := start(t, tron.Config{SolidDepth: 3})
-	to := outsider(t)
+	to := externalAddress(t)
 	id := pay(t)(n.Pay(to, 4_000_000))
 	mine(t, n, 1)
 	account := map[string]any{"address": to, "visible": true}
@@ -152,7 +152,7 @@ func TestSolidViewLags(t *testing.T) {
 func TestWhatPaymentsCost(t *testing.T) {
 	t.Parallel()
 	n := start(t, tron.Config{})
-	to := outsider(t)
+	to := externalAddress(t)
 	first := pay(t)(n.Pay(to, 5_000_000))
 	second := pay(t)(n.Pay(to, 5_000_000))
 	third := pay(t)(n.Pay(to, 5_000_000))
@@ -184,7 +184,7 @@ func TestWhatPaymentsCost(t *testing.T) {
 func TestContractsPay(t *testing.T) {
 	t.Parallel()
 	n := start(t, tron.Config{})
-	a, b, c := outsider(t), outsider(t), outsider(t)
+	a, b, c := externalAddress(t), externalAddress(t), externalAddress(t)
 	many := pay(t)(n.PayInternal([]tron.Output{{Address: a, Sun: 10}, {Address: b, Sun: 20}}))
 	failed, below := pay(t)(n.PayFailed(c, 30)), pay(t)(n.PayReverted(c, 40))
 	mine(t, n, 1)
@@ -209,7 +209,7 @@ func TestEmptyAndUnknown(t *testing.T) {
 	n := start(t, tron.Config{})
 	for path, body := range map[string]map[string]any{
 		"wallet/getblockbynum": {"num": 99}, "wallet/getblock": {"id_or_num": "99"},
-		"wallet/getaccount":         {"address": outsider(t)},
+		"wallet/getaccount":         {"address": externalAddress(t)},
 		"wallet/gettransactionbyid": {"value": string(bytes.Repeat([]byte("ab"), 32))},
 	} {
 		if got := ask(t, n.URL(), path, body); len(got) != 0 {

@@ -15,19 +15,19 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-const childDir = "BURSAR_TEST_TRON_DIR" // set in the process that is to be killed
+const childDir = "BURSAR_TEST_TRON_DIR" // set in the process to kill
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := runChild(dir); err != nil {
 			fmt.Println("failed:", err)
 		}
-		os.Exit(1) // the parent kills it before
+		os.Exit(1) // the parent kills it earlier
 	}
 	os.Exit(m.Run())
 }
 
-// runChild serves a node and obeys lines on its standard input until it is killed in the middle of its life.
+// runChild serves a node and executes commands from its standard input until it is killed.
 func runChild(dir string) error {
 	n, err := tron.Start(context.Background(), tron.Config{DataDir: dir})
 	if err != nil {
@@ -61,7 +61,7 @@ func obey(n *tron.Node, words []string) (said string, err error) {
 	case "hold":
 		return "", n.HoldSolid(number == 1)
 	}
-	return "", fmt.Errorf("no such word: %q", words)
+	return "", fmt.Errorf("unknown command: %q", words)
 }
 
 // child is a node in a process of its own.
@@ -108,7 +108,7 @@ func (c *child) line() string {
 	return c.outs.Text()
 }
 
-// do says a line and returns what the child adds to its answer.
+// do sends a command and returns what the child adds to its answer.
 func (c *child) do(words ...any) string {
 	c.t.Helper()
 	fmt.Fprintln(c.in, words...)
@@ -132,7 +132,7 @@ func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "chain")
 	c := startChild(t, dir)
-	mined, waiting, dropped := outsider(t), outsider(t), outsider(t)
+	mined, waiting, dropped := externalAddress(t), externalAddress(t), externalAddress(t)
 	c.do("mine", 6)
 	c.do("pay", 5_000_000, mined)
 	lost := c.do("pay", 6_000_000, dropped)
@@ -153,7 +153,7 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Fatalf("solidified %v, want %v", got["blockID"], final["blockID"])
 	}
 	mine(t, n, 1)
-	if got := n.Time().Sub(time.Now()); got < 23*time.Hour {
+	if got := time.Until(n.Time()); got < 23*time.Hour {
 		t.Fatalf("the clock is only %v ahead", got)
 	}
 	if got := ask(t, n.URL(), "walletsolidity/getnowblock", nil); got["blockID"] != final["blockID"] {

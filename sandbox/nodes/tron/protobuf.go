@@ -7,7 +7,8 @@ import (
 
 var errMessage = errors.New("protocol message contained an invalid tag or was cut short")
 
-// message is an encoded message that grows by fields in the order of their numbers; what is empty is left out.
+// message is an encoded message to which fields are appended in the order of their numbers; empty fields are left
+// out.
 type message []byte
 
 func (m message) number(field int, value int64) message {
@@ -27,7 +28,7 @@ func (m message) bytes(field int, value []byte) message {
 	return append(m, value...)
 }
 
-// value is one field as it was read.
+// value is one decoded field.
 type value struct {
 	number int64
 	bytes  []byte
@@ -64,7 +65,7 @@ func read(data []byte) (map[int][]value, error) {
 	return all, nil
 }
 
-// last is the value of a field that is not repeated: the last one counts.
+// last is the value of a field that is not repeated: the last occurrence counts.
 func last(fields map[int][]value, field int) value {
 	all := fields[field]
 	if len(all) == 0 {

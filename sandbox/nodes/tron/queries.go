@@ -7,7 +7,7 @@ import (
 
 func (q *query) nowBlock() (any, error) { return q.view.whole(), nil }
 
-// getBlock takes a number or an id, or neither for the newest, and tells the transactions only when asked.
+// getBlock takes a number or an id, or neither for the newest, and includes the transactions only if asked.
 func (q *query) getBlock() (any, error) {
 	b := q.view
 	if text := q.text("id_or_num"); text != "" {
@@ -21,7 +21,7 @@ func (q *query) getBlock() (any, error) {
 		} else {
 			height, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return nil, fmt.Errorf("id_or_num: %.60q is neither", text)
+				return nil, fmt.Errorf("id_or_num: %.60q is neither a number nor an id", text)
 			}
 			b = q.at(height)
 		}
@@ -71,7 +71,7 @@ func (q *query) blockByID() (any, error) {
 // mostBlocks is java-tron's limit for lists.
 const mostBlocks = 100
 
-// blockRange lists startNum up to, without, endNum.
+// blockRange lists the blocks from startNum up to, without, endNum.
 func (q *query) blockRange() (any, error) {
 	start, err1 := q.number("startNum")
 	end, err2 := q.number("endNum")

@@ -6,12 +6,13 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 )
 
-// The shapes of java-tron's answers. What is zero, empty or false is left out, as protocol buffers' JSON does.
+// The forms of java-tron's answers. Members that are zero, empty or false are left out, as protocol buffers' JSON
+// does.
 
-// objectOf is a JSON object that is being made.
+// objectOf is a JSON object under construction.
 type objectOf map[string]any
 
-// set adds a number that is not zero.
+// set adds a number unless it is zero.
 func (o objectOf) set(key string, value int64) {
 	if value != 0 {
 		o[key] = value
@@ -121,7 +122,7 @@ func (t *included) info(b *block) object {
 	return object(o)
 }
 
-// events name contracts by 20 bytes, without the 41.
+// events name contracts by 20 bytes, without the prefix byte 41.
 func events(logs []*types.Log) []object {
 	list := make([]object, len(logs))
 	for i, log := range logs {

@@ -14,7 +14,7 @@ import (
 // kind is a kind of contract (ContractType of java-tron's core/Tron.proto).
 type kind int64
 
-// The kinds that the simulator carries out.
+// The kinds that the simulator executes.
 const (
 	transfer kind = 1
 	trigger  kind = 31
@@ -32,10 +32,10 @@ func (k kind) String() string {
 
 const typePrefix = "type.googleapis.com/protocol."
 
-// transaction is one as it is on the wire, read.
+// transaction is a decoded transaction.
 type transaction struct {
 	id         [32]byte
-	bytes      []byte // all of it, without results
+	bytes      []byte // all bytes, without results
 	raw        []byte
 	signatures [][]byte
 
@@ -48,7 +48,7 @@ type transaction struct {
 	owner, to                       common.Address // to: the receiver, or the contract
 	amount                          int64          // or the call's value
 	data                            []byte
-	readable                        bool // of a kind that is carried out, with sound addresses
+	readable                        bool // the kind is supported and the addresses are valid
 }
 
 func (t *transaction) name() string { return hex.EncodeToString(t.id[:]) }
@@ -61,7 +61,7 @@ const (
 	contractKind, contractParameter, contractPermission, anyType, anyValue = 1, 2, 5, 1, 2
 )
 
-// parse reads a whole transaction; results are thrown away, as java-tron does before it counts bytes.
+// parse reads a whole transaction; results are discarded, as java-tron does before it counts bytes.
 func parse(whole []byte) (*transaction, error) {
 	fields, err := read(whole)
 	if err != nil {
@@ -114,7 +114,7 @@ func (t *transaction) readRaw() error {
 	return nil
 }
 
-// encodeRaw writes the raw part.
+// encodeRaw encodes the raw part.
 func (t *transaction) encodeRaw() []byte {
 	body := message(nil).bytes(1, toBytes(t.owner)).bytes(2, toBytes(t.to)).number(3, t.amount).bytes(4, t.data)
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+t.kind.String())).bytes(anyValue, body)
@@ -123,7 +123,7 @@ func (t *transaction) encodeRaw() []byte {
 		bytes(rawMemo, t.memo).bytes(rawContract, contract).number(rawTimestamp, t.timestamp).number(rawFeeLimit, t.feeLimit)
 }
 
-// build completes a transaction that is described by its members; key may be nil.
+// build completes a transaction from its members; key may be nil.
 func (t *transaction) build(key *ecdsa.PrivateKey) (*transaction, error) {
 	raw := t.encodeRaw()
 	whole := message(nil).bytes(txRaw, raw)
@@ -139,7 +139,7 @@ func (t *transaction) build(key *ecdsa.PrivateKey) (*transaction, error) {
 	return parse(whole)
 }
 
-// signed reports whether the owner, and nobody else, signed.
+// signed reports whether the owner, and no other key, signed.
 func (t *transaction) signed() bool {
 	if len(t.signatures) != 1 || len(t.signatures[0]) < 65 {
 		return false
@@ -152,7 +152,7 @@ func (t *transaction) signed() bool {
 	return err == nil && crypto.PubkeyToAddress(*key) == t.owner
 }
 
-// resultSize is what java-tron adds to the bytes for the result (Constant.MAX_RESULT_SIZE_IN_TX).
+// resultSize is the number of bytes that java-tron adds for the result (Constant.MAX_RESULT_SIZE_IN_TX).
 const resultSize = 64
 
 func (t *transaction) size() int64 { return int64(len(t.bytes)) + resultSize }

@@ -42,7 +42,7 @@ func keepMining(t *testing.T, mine func() error) {
 	})
 }
 
-// TestTronWeb has another implementation use the node, and judge a transaction that the adapter made.
+// TestTronWeb checks that another implementation can use the node, and validates a transaction that the adapter made.
 func TestTronWeb(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -27,7 +27,7 @@ func half(prefix string, parts ...[]byte) hash {
 	return hash(sum.Sum(nil)[:32])
 }
 
-// accountID is what a classic address stands for.
+// accountID is the account of a classic address.
 type accountID [20]byte
 
 func accountOf(pub []byte) (id accountID) {
@@ -70,7 +70,7 @@ func (id accountID) String() string {
 	return out.String()
 }
 
-// parseAddress reads a classic address.
+// parseAddress parses a classic address.
 func parseAddress(text string) (id accountID, err error) {
 	n := new(big.Int)
 	for i := range min(len(text), 64) {
@@ -91,7 +91,7 @@ func parseAddress(text string) (id accountID, err error) {
 	return id, nil
 }
 
-// NewAddress makes an address that nobody has the key of: an outsider to pay to.
+// NewAddress makes an address whose key is not kept, as an external receiver.
 func (n *Node) NewAddress() string {
 	var id accountID
 	rand.Read(id[:]) // never fails

@@ -22,7 +22,7 @@ func accountFlags() map[uint32]uint32 {
 	return map[uint32]uint32{1: lsfRequireTag, 3: 0x0008_0000, 9: lsfDepositAuth}
 }
 
-// What every ledger here asks, in drops: as on the main net.
+// The prices of every ledger here, in drops: as on mainnet.
 const (
 	baseFee      = 10
 	reserveBase  = 1_000_000
@@ -30,7 +30,7 @@ const (
 	allXRP       = 100_000_000_000 * 1_000_000
 )
 
-// entry is a transaction: a signed one, or a delivery that is played.
+// entry is a transaction: a signed one, or a delivery that is simulated.
 type entry struct {
 	id       hash
 	blob     []byte
@@ -39,24 +39,24 @@ type entry struct {
 }
 
 func (e *entry) source() accountID {
-	id, _ := parseAddress(e.values.text("Account")) // decode has written it
+	id, _ := parseAddress(e.values.text("Account")) // decode has checked it
 	return id
 }
 
-// outcome is what applying a transaction gives.
+// outcome is the outcome of applying a transaction.
 type outcome struct {
 	result    string
 	nodes     []any // AffectedNodes
-	delivered any   // delivered_amount, where there is one
+	delivered any   // delivered_amount, if there is one
 	fee       uint64
 }
 
-// taken reports whether a result goes into a ledger.
+// taken reports whether a transaction with a result goes into a ledger.
 func taken(result string) bool {
 	return result == "tesSUCCESS" || strings.HasPrefix(result, "tec")
 }
 
-// preflight judges a transaction by itself. An empty result is no objection.
+// preflight validates a transaction by itself. An empty result is no objection.
 func (n *Node) preflight(e *entry) string {
 	v := e.values
 	network, named := v.number("NetworkID")
@@ -102,7 +102,7 @@ func preflightPayment(v values, flags uint32) string {
 	return ""
 }
 
-// apply runs a transaction on a ledger that is still open. A result that is not taken has changed nothing.
+// apply runs a transaction on a ledger that is still open. A transaction that is not taken has changed nothing.
 func (n *Node) apply(v *view, e *entry, ledger uint32) outcome {
 	if e.delivery != nil {
 		return n.deliver(v, e)
@@ -139,7 +139,7 @@ func keyOf(v values, id accountID) bool {
 	return err == nil && accountOf(key) == id
 }
 
-// charge takes the fee and the sequence, and does what the transaction asks if that can be done.
+// charge takes the fee and the sequence, and executes the transaction if that is possible.
 func (n *Node) charge(v *view, e *entry, from *account, fee uint64) outcome {
 	id := e.source()
 	watch := newWitness(v)
@@ -170,7 +170,7 @@ func (n *Node) charge(v *view, e *entry, from *account, fee uint64) outcome {
 func (n *Node) pay(v *view, e *entry, before *account) string {
 	drops, native := e.values.drops("Amount")
 	if !native {
-		return "tecPATH_DRY" // nobody trusts anybody here
+		return "tecPATH_DRY" // there are no trust lines
 	}
 	to, err := parseAddress(e.values.text("Destination"))
 	if err != nil {
@@ -197,7 +197,7 @@ func (n *Node) pay(v *view, e *entry, before *account) string {
 	return "tesSUCCESS"
 }
 
-// gain adds to an account, which begins with it if need be (its first sequence is the ledger's own, DeletableAccounts).
+// gain adds to an account, which is created if necessary (its first sequence is the ledger's own, DeletableAccounts).
 func (v *view) gain(to accountID, drops uint64) {
 	next := account{sequence: v.tip + 1}
 	if dest := v.get(to); dest != nil {

@@ -55,7 +55,7 @@ func mine(t testing.TB, n *xrpl.Node, count int) {
 	check(t, n.Mine(count))
 }
 
-// pay has the faucet pay and the ledger close.
+// pay makes the faucet pay and closes the ledger.
 func pay(t testing.TB, n *xrpl.Node, address string, drops uint64) string {
 	t.Helper()
 	id, err := n.Pay(address, drops)

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-// balancer answers every request by another node: the one at the head, or one that is up to six ledgers behind.
+// balancer answers every request from another node: the one at the head, or one that is up to six ledgers behind.
 type balancer struct {
 	node *xrpl.Node
 
@@ -42,8 +42,8 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next.ServeHTTP(w, r)
 }
 
-// Behind a load balancer whose nodes lag by up to six ledgers everything is
-// read once and in order, no step fails, and the endpoint is never at fault.
+// TestBehindALoadBalancer checks that behind a load balancer whose nodes lag by up to six ledgers everything is read
+// once and in order, no step fails, and the endpoint is never reported as faulty.
 func TestBehindALoadBalancer(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})
@@ -97,7 +97,7 @@ func TestBehindALoadBalancer(t *testing.T) {
 		step()
 		step()
 	}
-	for range 200 { // until a node at the head has answered all of a step
+	for range 200 { // until a node at the head has answered every request of a step
 		step()
 	}
 	if len(arrived) != len(paid)+1 || last.Height != node.Height() {

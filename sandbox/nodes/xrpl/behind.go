@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Behind returns the API of this node as it stands now, as one that lags serves it: no ledger, payment or setting that
-// comes later is ever told of, and no ledger is announced. What is submitted to it goes on to the node, whose answer it
-// passes back.
+// Behind returns the API of this node as it is now, as a node that lags serves it: it never shows a later ledger,
+// payment or setting, and announces no ledger. A transaction that is submitted to it is forwarded to the node, whose
+// answer it returns.
 func (n *Node) Behind() http.Handler {
 	n.mu.Lock()
 	defer n.mu.Unlock()

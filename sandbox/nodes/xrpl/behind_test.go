@@ -14,8 +14,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// told is what a handler answers by JSON-RPC.
-func told(t *testing.T, h http.Handler, method string, params object) string {
+// answerOf is a handler's answer by JSON-RPC.
+func answerOf(t *testing.T, h http.Handler, method string, params object) string {
 	t.Helper()
 	body, err := json.Marshal(object{"method": method, "params": []any{params}})
 	if err != nil {
@@ -30,8 +30,8 @@ func told(t *testing.T, h http.Handler, method string, params object) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, of ledgers and of what waited; and what it is sent arrives
-// all the same.
+// TestBehindStaysAsItWas checks that a node that fell behind gives the same answers for ever, about ledgers and about
+// what waited, and that a transaction sent to it arrives all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	clock := time.Now()
@@ -56,7 +56,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	present, past := http.HandlerFunc(n.handle), n.Behind()
 	before := make([]string, len(questions))
 	for i, q := range questions {
-		before[i] = told(t, present, q.method, q.params)
+		before[i] = answerOf(t, present, q.method, q.params)
 	}
 	if err := n.Mine(2); err != nil {
 		t.Fatal(err)
@@ -66,27 +66,28 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	}
 	newOwner(t, n, 7_000_000)
 	for i, q := range questions {
-		if got := told(t, past, q.method, q.params); got != before[i] {
+		if got := answerOf(t, past, q.method, q.params); got != before[i] {
 			t.Errorf("%s %v changed from %s to %s", q.method, q.params, before[i], got)
 		}
-		if told(t, present, q.method, q.params) == before[i] {
-			t.Errorf("%s %v does not tell the present from the past", q.method, q.params)
+		if answerOf(t, present, q.method, q.params) == before[i] {
+			t.Errorf("%s %v answers the same for the past and the present", q.method, q.params)
 		}
 	}
 	third := newOwner(t, n, 5_000_000)
-	answer := told(t, past, "submit", object{"tx_blob": hex.EncodeToString(o.payment(n, third.address, nil))})
+	answer := answerOf(t, past, "submit", object{"tx_blob": hex.EncodeToString(o.payment(n, third.address, nil))})
 	if !strings.Contains(answer, `"tesSUCCESS"`) {
-		t.Errorf("the transaction is not passed on: %s", answer)
+		t.Errorf("the transaction is not forwarded: %s", answer)
 	}
 	if err := n.Mine(1); err != nil {
 		t.Fatal(err)
 	}
 	if held, err := n.Balance(third.address); err != nil || held != 6_000_000 {
-		t.Errorf("what was sent to the node that is behind is in no ledger: %d %v", held, err)
+		t.Errorf("a transaction sent to the node that is behind is in no ledger: %d %v", held, err)
 	}
 }
 
-// Its WebSocket answers from the past, announces nothing and ends with the node.
+// TestBehindAnnouncesNothing checks that the WebSocket of a node that fell behind answers from the past, announces
+// nothing and ends with the node.
 func TestBehindAnnouncesNothing(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})

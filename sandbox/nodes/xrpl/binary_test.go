@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A transaction is told in its binary form before and after its ledger closed, under the name that each version of the
-// API has for it.
+// TestTransactionsInBinary checks that a transaction is shown in its binary form before and after its ledger closed,
+// under the name that each version of the API has for it.
 func TestTransactionsInBinary(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})

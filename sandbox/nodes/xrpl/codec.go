@@ -27,7 +27,7 @@ const (
 	kindAccount = 8
 )
 
-// fields lists what a transaction may have here, in the order of the encoding.
+// fields lists the fields that a transaction may have here, in the order of the encoding.
 func fields() []field {
 	return []field{
 		{"TransactionType", kindUInt16, 2},
@@ -42,10 +42,10 @@ func fields() []field {
 	}
 }
 
-// types are the transactions that can be submitted here.
+// types are the transaction types that can be submitted here.
 func types() map[uint16]string { return map[uint16]string{0: "Payment", 3: "AccountSet"} }
 
-var errCodec = errors.New("not a transaction that is simulated here")
+var errCodec = errors.New("not a transaction type that is simulated here")
 
 // values are a transaction's fields as the API shows them.
 type values map[string]any
@@ -54,13 +54,13 @@ func (v values) text(name string) string { s, _ := v[name].(string); return s }
 
 func (v values) number(name string) (n uint32, has bool) { n, has = v[name].(uint32); return n, has }
 
-// drops reads an amount of XRP; an issued currency has none.
+// drops reads an amount of XRP; an issued currency is not an amount of XRP.
 func (v values) drops(name string) (uint64, bool) {
 	n, err := strconv.ParseUint(v.text(name), 10, 63)
 	return n, err == nil
 }
 
-// decode reads a serialized transaction. Fields must be known, in order, and each there once.
+// decode reads a serialized transaction. Fields must be known, in order, and unique.
 func decode(blob []byte) (values, error) {
 	v, known, at := values{}, fields(), 0
 	for left := blob; len(left) > 0; {
@@ -143,7 +143,7 @@ func (f field) read(b []byte) (value any, rest []byte, err error) {
 }
 
 // amount shows drops as a string, a negative one with a sign, and an issued currency as an object without its value's
-// digits: nobody holds any here.
+// digits, because no account holds any here.
 func amount(raw []byte) any {
 	if len(raw) == 48 {
 		return map[string]any{"value": "1", "currency": strings.ToUpper(hex.EncodeToString(raw[8:28])),
@@ -157,7 +157,7 @@ func amount(raw []byte) any {
 	return text
 }
 
-// encode writes fields. Only XRP amounts can be written.
+// encode encodes fields. Only XRP amounts can be encoded.
 func encode(v values) []byte {
 	var b []byte
 	for _, f := range fields() {
@@ -171,7 +171,7 @@ func encode(v values) []byte {
 		}
 		switch f.kind {
 		case kindUInt16:
-			b = append(b, 0, 0) // a Payment: the faucet makes nothing else
+			b = append(b, 0, 0) // a Payment: the faucet makes no other type
 		case kindUInt32:
 			b = binary.BigEndian.AppendUint32(b, v[f.name].(uint32))
 		case kindAmount:

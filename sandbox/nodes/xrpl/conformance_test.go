@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct{ node *xrpl.Node }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -98,8 +98,8 @@ func check(t testing.TB, err error) {
 
 const xrp = 1_000_000
 
-// named is the adapter as the service uses it: orders name the public key of the hot address. Validated ledgers cannot
-// be replaced, so there is no reorganisation to be tried.
+// named is the adapter as the service uses it: transaction requests name the public key of the hot wallet. Validated
+// ledgers cannot be replaced, so there is no reorg to test.
 type named struct{ *adapter.Chain }
 
 func (n named) Capabilities() chain.Capabilities {
@@ -119,21 +119,37 @@ func start(t *testing.T, cfg xrpl.Config) (*xrpl.Node, named) {
 	node, err := xrpl.Start(context.Background(), cfg)
 	check(t, err)
 	t.Cleanup(func() { node.Close() })
-	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: cfg.NetworkID},
-		rpc.Config{URLs: []string{node.URL()}})
-	check(t, err)
-	t.Cleanup(c.Close)
-	return node, named{c}
+	return node, openAt(t, node.URL(), cfg.NetworkID)
 }
 
-// The service's adapter finds in the simulator what the conformance suite asks of every chain, on a network whose
-// transactions name none and on one whose transactions must.
+func openAt(t *testing.T, url string, network uint32) named {
+	t.Helper()
+	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: network},
+		rpc.Config{URLs: []string{url}})
+	check(t, err)
+	t.Cleanup(c.Close)
+	return named{c}
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, network uint32) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", network), Node: mover{}}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "XRP Ledger", "sandbox/nodes/xrpl.TestAdapterConformance/bare", offline(t, 0))
+	chaintest.Document(t, "XRP Ledger", "sandbox/nodes/xrpl.TestAdapterConformance/named", offline(t, 21338))
+}
+
+// TestAdapterConformance runs the conformance suite with the service's adapter on the simulator, on a network whose
+// transactions carry no network id and on one whose transactions must.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	for name, network := range map[string]uint32{"bare": 0, "named": 21338} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+			chaintest.Run(t, offline(t, network), func(t *testing.T) chaintest.Harness {
 				node, c := start(t, xrpl.Config{NetworkID: network})
 				return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(20 * xrp)}
 			})

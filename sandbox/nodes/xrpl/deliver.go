@@ -14,7 +14,7 @@ type Kind string
 
 // The kinds.
 const (
-	PartialPayment Kind = "partial" // a payment whose Amount says Asked and which delivered Drops
+	PartialPayment Kind = "partial" // a payment whose Amount is Asked and which delivered Drops
 	FailedPayment  Kind = "failed"  // a payment of Drops that costs a fee and delivers nothing (tecPATH_PARTIAL)
 	IssuedPayment  Kind = "issued"  // a payment of an issued currency: delivered_amount is an object, no XRP moves
 	TokenPayment   Kind = "mpt"     // the same with a multi-purpose token
@@ -24,17 +24,17 @@ const (
 	ClaimedChannel Kind = "channel" // PaymentChannelClaim by the sender
 )
 
-// Delivery is value that is played: it has metadata of the real form and no signature. The genesis account bears it.
+// Delivery is a simulated transfer: it has metadata of the real form and no signature. The genesis account pays it.
 type Delivery struct {
 	Kind    Kind
 	Address string // classic, with ":" and a destination tag if there is one
-	Drops   uint64 // what arrives
-	Asked   uint64 // what a partial payment's Amount says
+	Drops   uint64 // the amount that arrives
+	Asked   uint64 // the Amount of a partial payment
 
 	Salt string // makes each one different; set by Deliver
 }
 
-// Deliver plays a delivery into the open ledger and returns its hash.
+// Deliver puts a simulated transfer into the open ledger and returns its hash.
 func (n *Node) Deliver(d Delivery) (string, error) {
 	var salt [8]byte
 	rand.Read(salt[:]) // never fails
@@ -88,13 +88,13 @@ func (d Delivery) entry() (*entry, error) {
 	case ClaimedChannel:
 		v["TransactionType"], v["Channel"] = "PaymentChannelClaim", half("", text).String()
 	default:
-		return nil, fmt.Errorf("no such kind: %.20q", string(d.Kind))
+		return nil, fmt.Errorf("unknown kind: %.20q", string(d.Kind))
 	}
 	d.shape(v)
 	return &entry{id: half("TXN\x00", text), values: v, delivery: &d}, nil
 }
 
-// shape completes a payment's amounts, and takes from the others what their transactions do not have.
+// shape completes a payment's amounts, and removes from the others what their transactions do not have.
 func (d Delivery) shape(v values) {
 	switch d.Kind {
 	case PartialPayment:
@@ -104,7 +104,7 @@ func (d Delivery) shape(v values) {
 	case TokenPayment:
 		v["Amount"] = map[string]any{"value": drops(d.Drops), "mpt_issuance_id": strings.Repeat("0A", 24)}
 	case CashedCheck, FinishedEscrow, ClaimedChannel:
-		delete(v, "Destination") // it stands in the check, escrow or channel, as the tag does
+		delete(v, "Destination") // the check, escrow or channel holds it, as well as the tag
 		delete(v, "DestinationTag")
 	}
 }
@@ -113,7 +113,7 @@ func issued(value uint64) map[string]any {
 	return map[string]any{"value": drops(value), "currency": "USD", "issuer": genesisID().String()}
 }
 
-// other is an account that nobody has: who signs a delivery, as far as the API shows.
+// other is an account without a key: the signer of a delivery, as far as the API shows.
 func (d Delivery) other() accountID {
 	h := half("", []byte(d.Salt))
 	return accountID(h[:20])
@@ -161,7 +161,7 @@ func (n *Node) deliver(v *view, e *entry) outcome {
 	return o
 }
 
-// promise is the entry that a check, escrow or channel leaves behind in the metadata.
+// promise is the entry of a check, escrow or channel in the metadata.
 func (d Delivery) promise(to accountID, tag *uint32) []any {
 	kind := map[Kind]string{CashedCheck: "Check", FinishedEscrow: "Escrow", ClaimedChannel: "PayChannel"}[d.Kind]
 	if kind == "" {
@@ -179,7 +179,8 @@ func (d Delivery) promise(to accountID, tag *uint32) []any {
 	return []any{map[string]any{"DeletedNode": node}}
 }
 
-// transactionRoot stands in for the root of the transaction tree: zero for an empty ledger, as on the real chain.
+// transactionRoot takes the place of the root of the transaction tree: zero for an empty ledger, as on the real
+// chain.
 func transactionRoot(list []*applied) hash {
 	if len(list) == 0 {
 		return hash{}

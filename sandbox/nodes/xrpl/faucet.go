@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// splitTag cuts "<classic>:<tag>" apart.
+// splitTag cuts "<classic>:<tag>" into its parts.
 func splitTag(address string) (id accountID, tag *uint32, err error) {
 	base, text, tagged := strings.Cut(address, ":")
 	if id, err = parseAddress(base); err != nil {
@@ -24,8 +24,8 @@ func splitTag(address string) (id accountID, tag *uint32, err error) {
 }
 
 // Pay sends drops from the genesis account to an address, with ":" and a destination tag if there is one, and returns
-// the hash. It waits in the open ledger for Mine. What the ledger would refuse is an error, such as a first payment
-// below the reserve.
+// the hash. The transaction waits in the open ledger for Mine. A payment that the ledger would refuse is an error,
+// such as a first payment below the reserve.
 func (n *Node) Pay(address string, amount uint64) (string, error) {
 	to, tag, err := splitTag(address)
 	if err != nil {
@@ -45,12 +45,12 @@ func (n *Node) Pay(address string, amount uint64) (string, error) {
 		v["NetworkID"] = n.cfg.NetworkID
 	}
 	blob := sign(v, n.key)
-	trial := newView(n.state, n.tip().index)
+	tried := newView(n.state, n.tip().index)
 	for id, a := range n.open.changed {
-		trial.put(id, a)
+		tried.put(id, a)
 	}
 	e := &entry{id: half("TXN\x00", blob), blob: blob, values: v}
-	if o := n.apply(trial, e, n.tip().index+1); o.result != "tesSUCCESS" {
+	if o := n.apply(tried, e, n.tip().index+1); o.result != "tesSUCCESS" {
 		return "", fmt.Errorf("pay %d drops to %s: %s", amount, address, o.result)
 	}
 	if err := n.journal.append(record{Op: opTx, Blob: blob}); err != nil {
@@ -60,8 +60,8 @@ func (n *Node) Pay(address string, amount uint64) (string, error) {
 	return e.id.String(), nil
 }
 
-// Refuse makes every payment to an address fail from now on (tecNO_PERMISSION), as one does that takes them from
-// authorised senders only.
+// Refuse makes every payment to an address fail from now on (tecNO_PERMISSION), like an address that accepts payments
+// from authorised senders only.
 func (n *Node) Refuse(address string) error {
 	id, _, err := splitTag(address)
 	if err != nil {
@@ -76,8 +76,8 @@ func (n *Node) Refuse(address string) error {
 	return nil
 }
 
-// Mark sets flags of an account that exists, as AccountSet by its owner would: lsfRequireDestTag 0x20000,
-// lsfDepositAuth 0x1000000, lsfDisallowXRP 0x80000. They hold from the next ledger on.
+// Mark sets flags of an existing account, as AccountSet by its owner would: lsfRequireDestTag 0x20000, lsfDepositAuth
+// 0x1000000, lsfDisallowXRP 0x80000. They apply from the next ledger on.
 func (n *Node) Mark(address string, flags uint32) error {
 	id, _, err := splitTag(address)
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *Node) Mark(address string, flags uint32) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, exists := n.state.at(id, n.tip().index); !exists {
-		return fmt.Errorf("mark: there is no account %s", address)
+		return fmt.Errorf("mark: account %s does not exist", address)
 	}
 	if err := n.journal.append(record{Op: opMark, Account: id.String(), Flags: flags}); err != nil {
 		return err
@@ -102,21 +102,21 @@ func (n *Node) mark(id accountID, flags uint32) {
 	n.reopen(n.pool)
 }
 
-// SetFees sets what the open ledger asks for a transaction, and the least with which one is queued, in drops.
+// SetFees sets the open ledger's fee for a transaction, and the least fee with which one is queued, in drops.
 func (n *Node) SetFees(open, least uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fee, n.least = max(open, baseFee), max(least, baseFee)
 }
 
-// SetGap makes the node lack ledgers from first to last, as one that was offline; 0, 0 ends it.
+// SetGap makes the node lack the ledgers from first to last, like a node that was offline; 0, 0 ends it.
 func (n *Node) SetGap(first, last uint32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.gap = [2]uint32{first, last}
 }
 
-// Freeze makes the node tell of no ledger above the newest one, as one that lags; false ends it.
+// Freeze makes the node show no ledger above the newest one, like a node that lags; false ends it.
 func (n *Node) Freeze(on bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// No bytes that a client may submit make the node panic or take what nobody signed.
+// FuzzSubmit submits any bytes: the node neither panics nor accepts a transaction that is not signed.
 func FuzzSubmit(f *testing.F) {
 	n, err := Start(context.Background(), Config{})
 	if err != nil {
@@ -27,7 +27,7 @@ func FuzzSubmit(f *testing.F) {
 		}
 		if verify(fields, blob) == nil && fields.text("Account") == genesisID().String() &&
 			fields.text("TransactionType") == "Payment" {
-			t.Fatalf("%X is taken for signed", blob)
+			t.Fatalf("%X is accepted as signed", blob)
 		}
 		raw, err := json.Marshal(object{"tx_blob": hex.EncodeToString(blob)})
 		if err != nil {

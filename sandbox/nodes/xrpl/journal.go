@@ -12,20 +12,20 @@ import (
 	"path/filepath"
 )
 
-// op is what a record says happened. The names are on disk.
+// op is the kind of a record. The names are on disk.
 type op string
 
 const (
 	opNew     op = "new"     // a ledger of this network
 	opTx      op = "tx"      // a transaction was submitted
-	opDeliver op = "deliver" // a delivery was played
+	opDeliver op = "deliver" // a delivery was added
 	opClose   op = "close"   // a ledger closed
 	opRefuse  op = "refuse"
 	opMark    op = "mark"
 )
 
-// record is one line of the journal: JSON, written before what it tells is done. The same records in the same order
-// give the same ledgers.
+// record is one line of the journal: JSON, written before the change is made. The same records in the same order give
+// the same ledgers.
 type record struct {
 	Op       op        `json:"op"`
 	Network  uint32    `json:"network,omitempty"`
@@ -37,8 +37,8 @@ type record struct {
 	Flags    uint32    `json:"flags,omitempty"`
 }
 
-// journal appends records to one file. It does not sync: it outlives the process, not the machine. Without a folder it
-// keeps nothing.
+// journal appends records to one file. It does not sync: it outlives the process, not the machine. Without a
+// directory it keeps nothing.
 type journal struct {
 	file    *os.File
 	records int
@@ -119,7 +119,7 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// replay does again what a record tells.
+// replay repeats the change of a record.
 func (n *Node) replay(r record) error {
 	switch r.Op {
 	case opNew:
@@ -162,7 +162,7 @@ func (n *Node) replay(r record) error {
 		}
 		n.mark(id, r.Flags)
 	default:
-		return fmt.Errorf("%w: no such record: %.20q", errDamaged, string(r.Op))
+		return fmt.Errorf("%w: unknown record: %.20q", errDamaged, string(r.Op))
 	}
 	return nil
 }

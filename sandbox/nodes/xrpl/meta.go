@@ -14,7 +14,7 @@ func root(id accountID, a account) map[string]any {
 	}
 }
 
-// describe is the AffectedNodes entry of an account, nil when nothing happened to it.
+// describe is the AffectedNodes entry of an account, nil if the account is unchanged.
 func describe(id accountID, before, after *account) any {
 	entry := map[string]any{"LedgerEntryType": "AccountRoot", "LedgerIndex": rootIndex(id)}
 	switch {

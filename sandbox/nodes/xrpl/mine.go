@@ -11,10 +11,10 @@ import (
 // rippleEpoch is 2000-01-01 in Unix seconds, from which the ledger counts.
 const rippleEpoch = 946_684_800
 
-// genesisTime is when the first ledger closed: it is fixed, so that its hash is the same at every start.
+// genesisTime is the closing time of the first ledger: it is fixed, so that its hash is the same at every start.
 const genesisTime = 820_000_000
 
-// resolution is how finely closing times are told, in seconds.
+// resolution is the resolution of closing times, in seconds.
 const resolution = 10
 
 // ledger is a validated ledger.
@@ -24,7 +24,7 @@ type ledger struct {
 	parent      hash
 	txRoot      hash
 	stateRoot   hash
-	coins       uint64
+	drops       uint64
 	parentClose uint32
 	close       uint32
 	txs         []*applied
@@ -41,7 +41,7 @@ type applied struct {
 // seal computes a ledger's hash as the real chain does.
 func (l *ledger) seal() {
 	b := binary.BigEndian.AppendUint32(nil, l.index)
-	b = binary.BigEndian.AppendUint64(b, l.coins)
+	b = binary.BigEndian.AppendUint64(b, l.drops)
 	b = slices.Concat(b, l.parent[:], l.txRoot[:], l.stateRoot[:])
 	b = binary.BigEndian.AppendUint32(b, l.parentClose)
 	b = binary.BigEndian.AppendUint32(b, l.close)
@@ -56,14 +56,14 @@ func genesisID() accountID {
 	return id
 }
 
-// bareNetwork is what the first ledger of a network without an id is made from, and what its journal says.
+// bareNetwork is the network of the first ledger if no id is configured, and of its journal.
 const bareNetwork = 1000
 
 // begin makes the first ledger, in which the genesis account holds everything.
 func (n *Node) begin() {
 	first := &ledger{
 		index:     1,
-		coins:     allXRP,
+		drops:     allXRP,
 		close:     genesisTime,
 		stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, cmp.Or(n.cfg.NetworkID, bareNetwork))),
 	}
@@ -76,7 +76,8 @@ func (n *Node) begin() {
 
 func (n *Node) tip() *ledger { return n.ledgers[len(n.ledgers)-1] }
 
-// Mine closes and validates count ledgers with what the open one holds; the later ones take what was queued.
+// Mine closes and validates count ledgers with the transactions of the open one; the later ones take the queued
+// transactions.
 func (n *Node) Mine(count int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,10 +93,11 @@ func (n *Node) Mine(count int) error {
 	return nil
 }
 
-// closeLedger applies what the open ledger holds to the validated state.
+// closeLedger applies the transactions of the open ledger to the validated state.
 func (n *Node) closeLedger(now uint32) {
 	parent := n.tip()
-	l := &ledger{index: parent.index + 1, parent: parent.hash, coins: parent.coins, parentClose: parent.close, close: now}
+	l := &ledger{index: parent.index + 1, parent: parent.hash, drops: parent.drops,
+		parentClose: parent.close, close: now}
 	v := newView(n.state, parent.index)
 	var left []*entry
 	for _, e := range n.pool {
@@ -105,7 +107,7 @@ func (n *Node) closeLedger(now uint32) {
 			continue
 		}
 		a := &applied{entry: e, outcome: o, ledger: l.index, place: len(l.txs)}
-		l.txs, l.coins = append(l.txs, a), l.coins-o.fee
+		l.txs, l.drops = append(l.txs, a), l.drops-o.fee
 		n.txs[e.id] = a
 	}
 	v.commit(l.index)
@@ -116,7 +118,7 @@ func (n *Node) closeLedger(now uint32) {
 	n.reopen(left)
 }
 
-// reopen begins a new open ledger and tries everything that waits.
+// reopen starts a new open ledger and applies every transaction that waits.
 func (n *Node) reopen(waiting []*entry) {
 	waiting = slices.Concat(waiting, n.queue, n.held)
 	n.open, n.pool, n.queue, n.held = newView(n.state, n.tip().index), nil, nil, nil
@@ -125,11 +127,11 @@ func (n *Node) reopen(waiting []*entry) {
 	}
 }
 
-// maxHeld bounds what waits for a sequence.
+// maxHeld limits the transactions that wait for a sequence.
 const maxHeld = 1000
 
-// admit puts a transaction into the open ledger, and behind it those that waited for its sequence. It returns what the
-// node says of it.
+// admit adds a transaction to the open ledger, and after it those that waited for its sequence. It returns the node's
+// result.
 func (n *Node) admit(e *entry) string {
 	o := n.apply(n.open, e, n.tip().index+1)
 	if o.result == "terPRE_SEQ" && len(n.held) < maxHeld {
@@ -147,7 +149,7 @@ func (n *Node) admit(e *entry) string {
 	return o.result
 }
 
-// ready reports whether a transaction that waited for its sequence has its turn.
+// ready reports whether a transaction that waited for its sequence can be applied.
 func (n *Node) ready(e *entry) bool {
 	from := n.open.get(e.source())
 	sequence, _ := e.values.number("Sequence")
@@ -156,5 +158,5 @@ func (n *Node) ready(e *entry) bool {
 
 // Reorg is refused: a validated ledger is final.
 func (n *Node) Reorg(int, []string) error {
-	return errors.New("a validated ledger of this chain never changes: it cannot be reorganised")
+	return errors.New("a validated ledger of this chain never changes: reorg refused")
 }

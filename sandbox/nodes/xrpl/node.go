@@ -14,16 +14,17 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2"
 )
 
-// Config says what to run; all of it is optional.
+// Config selects what to run; every member is optional.
 type Config struct {
-	// NetworkID is the node's [network_id], which server_info tells; above 1024 every transaction must name it. 0: none is
-	// configured and none is told, which is how xrpld comes (3.0, NetworkOPs.cpp); transactions name none then.
+	// NetworkID is the node's [network_id], which server_info reports; above 1024 every transaction must name it. 0:
+	// none is configured and none is reported, which is xrpld's default (3.0, NetworkOPs.cpp); transactions name none
+	// then.
 	NetworkID uint32
 	// DataDir keeps the ledger over restarts; empty keeps everything in memory.
 	DataDir string
 	// Listen is the loopback address of the server; default 127.0.0.1:0, any free port.
 	Listen string
-	// Wrap, when set, goes in front of the handler, so that a caller can inject faults.
+	// Wrap, if set, wraps the handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.
 	Log *slog.Logger
@@ -52,28 +53,28 @@ type Node struct {
 	key    *btcec.PrivateKey // of the genesis account
 	done   chan struct{}     // closed by Close
 	once   sync.Once
-	// present is nil but for the past of a node, which takes nothing itself.
+	// present is nil except in a lagging view of a node, which forwards transactions to the node.
 	present *Node
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards everything below
 	journal  *journal
 	ledgers  []*ledger // validated, the first has index 1
 	state    state
 	txs      map[hash]*applied // in validated ledgers
 	open     *view
 	pool     []*entry // in the open ledger, in order
-	queue    []*entry // offers too little for the open ledger: in the next
+	queue    []*entry // fee too low for the open ledger: in the next one
 	held     []*entry // waits for a sequence
 	refusing map[accountID]bool
-	fee      uint64 // what the open ledger asks; below it a transaction is queued
+	fee      uint64 // fee of the open ledger; below it a transaction is queued
 	least    uint64 // below it a transaction is refused
 	gap      [2]uint32
-	frozen   uint32 // the newest ledger that is told of; 0: all
+	frozen   uint32 // the newest ledger that is shown; 0: all
 	streams  map[chan []byte]bool
 }
 
-// Start opens or creates the ledger and serves it. When it returns without error the server answers and the ledger
-// stands where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+// Start opens or creates the ledger and serves it. When it returns without error the server answers and the ledger is
+// where it was when the data directory was last used. The context bounds the start only; Close stops the node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg.withDefaults(), key: newGenesisKey(), done: make(chan struct{}), streams: map[chan []byte]bool{}}
 	n.begin()
@@ -111,9 +112,9 @@ func (n *Node) serve(ctx context.Context) error {
 	}
 	n.url = "http://" + listener.Addr().String()
 	n.server = &http.Server{Handler: handler, ReadHeaderTimeout: 30 * time.Second}
-	go func() { // ends with Close
+	go func() { // runs until Close
 		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("xrpl server ended", "error", err)
+			n.cfg.Log.Error("xrpl server stopped", "error", err)
 		}
 	}()
 	return nil
@@ -122,7 +123,7 @@ func (n *Node) serve(ctx context.Context) error {
 // URL is the JSON-RPC address, http://127.0.0.1:port. With ws:// in place of http:// it is the WebSocket address.
 func (n *Node) URL() string { return n.url }
 
-// Close ends the server, its WebSockets and the node. Requests under way get two seconds.
+// Close stops the server, its WebSockets and the node. Requests in progress get two seconds.
 func (n *Node) Close() error {
 	n.once.Do(func() { close(n.done) })
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -144,8 +145,7 @@ func (n *Node) Height() uint64 {
 	return uint64(n.tip().index)
 }
 
-// Balance is what an address holds in drops in the newest validated ledger, its reserve included; a tag is not looked
-// at.
+// Balance is an address's balance in drops in the newest validated ledger, with its reserve; a tag is ignored.
 func (n *Node) Balance(address string) (uint64, error) {
 	id, _, err := splitTag(address)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-// Every way in which XRP arrives, or seems to, as the adapter credits it.
+// TestAdapterCreditsWhatIsDelivered checks how the adapter credits every way in which XRP arrives, or seems to.
 func TestAdapterCreditsWhatIsDelivered(t *testing.T) {
 	t.Parallel()
 	for kind, arrives := range map[xrpl.Kind]bool{
@@ -53,7 +53,7 @@ func TestAdapterCreditsWhatIsDelivered(t *testing.T) {
 	}
 }
 
-func TestKnobsOfALaggingNode(t *testing.T) {
+func TestALaggingNodeIsSimulated(t *testing.T) {
 	t.Parallel()
 	node, c := start(t, xrpl.Config{})
 	watch := chaintest.NewWatch()
@@ -119,7 +119,8 @@ func TestPayRefuses(t *testing.T) {
 	}
 }
 
-// The same commands over a WebSocket on the same port, and each closed ledger as a message.
+// TestWebSocket checks that a WebSocket on the same port serves the same commands, and each closed ledger as a
+// message.
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})
@@ -160,8 +161,8 @@ func hear(ctx context.Context, t *testing.T, conn *websocket.Conn) object {
 	return answer
 }
 
-// The state lists the hashes of the ledgers before it, as a node tells them that keeps no history (xrpld 3.0,
-// updateSkipList).
+// TestHashesOfLedgers checks that the state lists the hashes of earlier ledgers, as a node serves them that keeps no
+// history (xrpld 3.0, updateSkipList).
 func TestHashesOfLedgers(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})

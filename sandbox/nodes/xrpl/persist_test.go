@@ -12,19 +12,19 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-const childDir = "BURSAR_TEST_XRPL_DIR" // set in the process that is to be killed
+const childDir = "BURSAR_TEST_XRPL_DIR" // set in the process to kill
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := runChild(dir); err != nil {
 			fmt.Println("failed:", err)
 		}
-		os.Exit(1) // the parent kills it before
+		os.Exit(1) // the parent kills it earlier
 	}
 	os.Exit(m.Run())
 }
 
-// runChild pays, plays and closes ledgers, and says after each where it stands, until it is killed.
+// runChild pays, delivers and closes ledgers, and prints its state after each, until it is killed.
 func runChild(dir string) error {
 	n, err := xrpl.Start(context.Background(), xrpl.Config{DataDir: dir})
 	if err != nil {
@@ -53,7 +53,8 @@ func runChild(dir string) error {
 	}
 }
 
-// Whatever the node had told when it was killed is there when it starts again, the open ledger included.
+// TestKillAtAnyMoment checks that everything that the node had answered when it was killed is there after a restart,
+// the open ledger included.
 func TestKillAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +63,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		n, err := xrpl.Start(t.Context(), xrpl.Config{DataDir: dir})
 		check(t, err)
 		if got := n.Hash(height); got != hash || n.Height() < height {
-			t.Errorf("round %d: ledger %d is %s, %s had been told; height %d", round, height, got, hash, n.Height())
+			t.Errorf("round %d: ledger %d is %s, %s had been answered; height %d", round, height, got, hash, n.Height())
 		}
 		if n.Height() == height {
 			if got, err := n.Balance("rPEPPER7kfTD9w2To4CQk6UCfuHM9c6GDY"); err != nil || got != balance {
@@ -75,7 +76,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 }
 
-// runAndKill lets a child tell a few lines and kills it in the midst of its work.
+// runAndKill lets a child print a few lines and kills it under load.
 func runAndKill(t *testing.T, dir string, lines int) (height, balance uint64, open, hash string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -91,7 +92,7 @@ func runAndKill(t *testing.T, dir string, lines int) (height, balance uint64, op
 			t.Fatalf("the child ended: %v", scanner.Err())
 		}
 		if _, err := fmt.Sscan(scanner.Text(), &height, &balance, &open, &hash); err != nil {
-			t.Fatalf("the child says %q", scanner.Text())
+			t.Fatalf("the child prints %q", scanner.Text())
 		}
 	}
 	check(t, cmd.Process.Kill()) // kill -9
@@ -117,7 +118,7 @@ func TestTornAndDamagedJournals(t *testing.T) {
 		"torn":            {string(whole) + `{"op":"close","ti`, true},
 		"damaged":         {string(whole) + "rubbish\n", false},
 		"another network": {`{"op":"new","network":7}` + "\n", false},
-		"a strange op":    {string(whole) + `{"op":"dance"}` + "\n", false},
+		"an unknown op":   {string(whole) + `{"op":"dance"}` + "\n", false},
 	} {
 		check(t, os.WriteFile(path, []byte(test.text), 0o600))
 		n, err := xrpl.Start(t.Context(), xrpl.Config{DataDir: dir})

@@ -42,7 +42,7 @@ func (n *Node) accountInfo(q query) (object, *refusal) {
 	return n.name(object{"account_data": data, "account_flags": flags}, l), nil
 }
 
-// ledgerEntry finds an account, or what has an index: an account or a list of ledgers' hashes.
+// ledgerEntry finds an account, or the entry with an index: an account or a list of ledger hashes.
 func (n *Node) ledgerEntry(q query) (object, *refusal) {
 	l, refused := n.choose(q)
 	if refused != nil {
@@ -70,8 +70,8 @@ func (n *Node) ledgerEntry(q query) (object, *refusal) {
 	return n.name(object{"index": index, "node": node}, l), nil
 }
 
-// hashesAt is the list of ledgers' hashes with an index, or nil: of the last 256 ledgers, or of every 256th in a round
-// of 65,536 (xrpld 3.0, Ledger::updateSkipList). What else has the index is not looked for.
+// hashesAt is the list of ledger hashes with an index, or nil: of the last 256 ledgers, or of every 256th in a range
+// of 65,536 (xrpld 3.0, Ledger::updateSkipList). Other entries are not searched.
 func (n *Node) hashesAt(l *ledger, index string) object {
 	newest := n.shown().index
 	if l != nil {
@@ -106,8 +106,8 @@ func (n *Node) hashesAt(l *ledger, index string) object {
 
 const maxAccountTx = 200
 
-// accountTx lists what touched an account, newest first unless forward is asked for. The marker is how many came
-// before.
+// accountTx lists the transactions that affected an account, newest first unless forward is requested. The marker is
+// how many came before.
 func (n *Node) accountTx(q query) (object, *refusal) {
 	id, err := parseAddress(q.Account)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shown is the newest ledger that is told of.
+// shown is the newest ledger that the node shows.
 func (n *Node) shown() *ledger {
 	if n.frozen > 0 {
 		return n.ledgers[n.frozen-1]
@@ -17,7 +17,7 @@ func (n *Node) shown() *ledger {
 	return n.tip()
 }
 
-// complete is the list of ledgers that are told of.
+// complete is the list of ledgers that the node shows.
 func (n *Node) complete() string {
 	last := n.shown().index
 	first, end := n.gap[0], n.gap[1]
@@ -34,7 +34,7 @@ func (n *Node) complete() string {
 	return fmt.Sprintf("1-%d,%d-%d", first-1, end+1, last)
 }
 
-// lacks reports whether a ledger lies in the gap.
+// lacks reports whether a ledger is in the gap.
 func (n *Node) lacks(index uint32) bool {
 	return n.gap[0] > 0 && index >= n.gap[0] && index <= n.gap[1]
 }
@@ -107,7 +107,7 @@ func (n *Node) choose(q query) (*ledger, *refusal) {
 	return n.ledgers[index-1], nil
 }
 
-// name adds which ledger an answer is about.
+// name adds the ledger that an answer is about.
 func (n *Node) name(out object, l *ledger) object {
 	if l == nil {
 		out["ledger_current_index"], out["validated"] = n.tip().index+1, false
@@ -133,7 +133,7 @@ func (n *Node) askLedger(q query) (object, *refusal) {
 		"close_time_iso":   closed(l).Format(time.RFC3339), "close_time_resolution": resolution, "closed": true,
 		"ledger_hash":  l.hash.String(),
 		"ledger_index": any(l.index), "parent_close_time": l.parentClose, "parent_hash": l.parent.String(),
-		"total_coins":      drops(l.coins),
+		"total_coins":      drops(l.drops),
 		"transaction_hash": l.txRoot.String(),
 	}
 	if q.APIVersion == 1 {
@@ -180,7 +180,7 @@ func (e *entry) plain() object {
 	return out
 }
 
-// renamed is a transaction in version 2, where a payment's Amount is called what it is.
+// renamed is a transaction in version 2, where a payment's Amount has another name.
 func (e *entry) renamed() object {
 	out := e.plain()
 	delete(out, "hash")

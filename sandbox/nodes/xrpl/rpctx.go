@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// askTx looks for a transaction among the validated and the open ones.
+// askTx looks up a transaction among the validated and the open ones.
 func (n *Node) askTx(q query) (object, *refusal) {
 	raw, err := hex.DecodeString(q.Transaction)
 	if err != nil || len(raw) != len(hash{}) {
@@ -27,7 +27,7 @@ func (n *Node) askTx(q query) (object, *refusal) {
 	}
 	for _, e := range slices.Concat(n.pool, n.queue) {
 		if e.id == id {
-			out := e.told(q)
+			out := e.forTx(q)
 			out["hash"], out["validated"] = id.String(), false
 			return out, nil
 		}
@@ -46,7 +46,7 @@ func (n *Node) askTx(q query) (object, *refusal) {
 func (n *Node) validatedTx(a *applied, q query) object {
 	l := n.ledgers[a.ledger-1]
 	iso := closed(l).Format(time.RFC3339)
-	out := a.told(q)
+	out := a.forTx(q)
 	out["hash"], out["ledger_index"], out["validated"] = a.id.String(), a.ledger, true
 	if q.APIVersion > 1 {
 		out["ledger_hash"], out["close_time_iso"] = l.hash.String(), iso
@@ -66,20 +66,20 @@ func (n *Node) validatedTx(a *applied, q query) object {
 	return out
 }
 
-// told is a transaction as an answer to tx holds it: in binary where that is asked for and it has that form.
-func (e *entry) told(q query) object {
+// forTx is a transaction as an answer to tx shows it: in binary if that is requested and available.
+func (e *entry) forTx(q query) object {
 	switch binary := q.Binary && e.blob != nil; {
 	case binary && q.APIVersion > 1:
 		return object{"tx_blob": upperHex(e.blob)}
 	case binary:
 		return object{"tx": upperHex(e.blob)}
-	case q.APIVersion > 1: // and the hash beside it
+	case q.APIVersion > 1: // and the hash next to it
 		return object{"tx_json": e.renamed()}
 	}
 	return e.plain()
 }
 
-// submit judges a signed transaction as the real chain does and puts it into the open ledger.
+// submit validates a signed transaction as the real chain does and adds it to the open ledger.
 func (n *Node) submit(q query) (object, *refusal) {
 	blob, err := hex.DecodeString(q.Blob)
 	if err != nil || len(blob) == 0 {
@@ -123,18 +123,18 @@ func bad(err error) *refusal {
 	return refused
 }
 
-// take admits a transaction, or queues or refuses it for its fee.
+// take admits a transaction, or queues or refuses it because of its fee.
 func (n *Node) take(e *entry) (string, error) {
 	for _, other := range slices.Concat(n.pool, n.queue, n.held) {
 		if other.id == e.id {
 			return "tefALREADY", nil
 		}
 	}
-	trial := newView(n.state, n.tip().index)
+	tried := newView(n.state, n.tip().index)
 	for id, a := range n.open.changed {
-		trial.put(id, a)
+		tried.put(id, a)
 	}
-	o := n.apply(trial, e, n.tip().index+1)
+	o := n.apply(tried, e, n.tip().index+1)
 	if !taken(o.result) && o.result != "terPRE_SEQ" {
 		return o.result, nil
 	}
@@ -153,7 +153,7 @@ func (n *Node) take(e *entry) (string, error) {
 	return n.admit(e), nil
 }
 
-// explain gives a result's number and words (rippled's TER.cpp), or a number of its class.
+// explain returns a result's number and text (rippled's TER.cpp), or a number of its class.
 func explain(result string) (int, string) {
 	switch result {
 	case "tesSUCCESS":

@@ -35,7 +35,7 @@ type query struct {
 // object is a JSON object.
 type object = map[string]any
 
-// refusal is an error as rippled answers it (ErrorCodes.cpp).
+// refusal is an error in rippled's form (ErrorCodes.cpp).
 type refusal struct {
 	token   string
 	code    int
@@ -57,7 +57,7 @@ func (n *Node) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "request body cannot be read", http.StatusRequestEntityTooLarge)
+		http.Error(w, "cannot read the request body", http.StatusRequestEntityTooLarge)
 		return
 	}
 	var call struct {
@@ -95,7 +95,7 @@ func (n *Node) handle(w http.ResponseWriter, r *http.Request) {
 func (r *refusal) object(method string, params json.RawMessage) object {
 	var request object
 	if json.Unmarshal(params, &request) != nil || request == nil {
-		request = object{} // what is no object is not echoed
+		request = object{} // a request that is not an object is not echoed
 	}
 	request["command"] = method
 	out := object{

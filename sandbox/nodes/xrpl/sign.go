@@ -11,8 +11,8 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 )
 
-// genesisKey is the private key of rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh, made of the words "masterpassphrase". It is no
-// secret: every standalone ledger begins with this account holding everything.
+// genesisKey is the private key of rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh, made from the passphrase "masterpassphrase".
+// It is not secret: in every standalone ledger this account holds everything at first.
 const genesisKey = "1acaaedece405b2a958212629e16f2eb46b153eee94cdd350fdeff52795525b7"
 
 func newGenesisKey() *btcec.PrivateKey {
@@ -26,7 +26,7 @@ func newGenesisKey() *btcec.PrivateKey {
 
 var errUnsigned = errors.New("Invalid signature.") //nolint:staticcheck // rippled's text
 
-// signable is what is signed: everything but the signature.
+// signable is the signed bytes: everything except the signature.
 func signable(v values) []byte {
 	bare := maps.Clone(v)
 	delete(bare, "TxnSignature")

@@ -10,7 +10,7 @@ type account struct {
 	owned    uint32
 }
 
-// version is an account as a ledger left it; gone says that it was deleted there.
+// version is an account after a ledger; gone means that the ledger deleted it.
 type version struct {
 	ledger uint32
 	account
@@ -20,7 +20,7 @@ type version struct {
 // state is every account in every validated ledger.
 type state map[accountID][]version
 
-// at returns an account as a ledger left it.
+// at returns an account after a ledger.
 func (s state) at(id accountID, ledger uint32) (account, bool) {
 	versions := s[id]
 	i, exact := slices.BinarySearchFunc(versions, ledger, func(v version, l uint32) int { return int(v.ledger) - int(l) })
@@ -33,7 +33,7 @@ func (s state) at(id accountID, ledger uint32) (account, bool) {
 	return versions[i].account, true
 }
 
-// view is the state of a ledger that is still open: changes over a validated one.
+// view is the state of a ledger that is still open: changes on top of a validated one.
 type view struct {
 	under   state
 	tip     uint32 // the validated ledger below
@@ -44,7 +44,7 @@ func newView(under state, tip uint32) *view {
 	return &view{under: under, tip: tip, changed: map[accountID]*account{}}
 }
 
-// get returns an account, nil when there is none.
+// get returns an account, nil if it does not exist.
 func (v *view) get(id accountID) *account {
 	if a, changed := v.changed[id]; changed {
 		return a

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2"
 )
 
-// owner is somebody with a key and an account.
+// owner has a key and an account.
 type owner struct {
 	key     *btcec.PrivateKey
 	address string
@@ -80,14 +80,14 @@ func submitted(t *testing.T, n *Node, blob []byte) string {
 	return answer["engine_result"].(string)
 }
 
-// Each result code comes for the reason that the real chain has for it.
+// TestResults checks that each result code is returned for the real chain's reason.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	set := func(name string, value any) func(values) { return func(v values) { v[name] = value } }
 	u := func(n uint32) any { return n }
 	for name, test := range map[string]struct {
 		change func(values)
-		to     string // "": a funded stranger; "new": one that is not
+		to     string // "": a funded external account; "new": an unfunded one
 		want   string
 	}{
 		"plain":               {nil, "", "tesSUCCESS"},
@@ -103,9 +103,9 @@ func TestResults(t *testing.T) {
 		"too low a fee":       {set("Fee", "9"), "", "telINSUF_FEE_P"},
 		"too high a fee":      {set("Fee", "100000001"), "", "terINSUF_FEE_B"},
 		"partial XRP":         {set("Flags", u(tfPartial)), "", "temBAD_SEND_XRP_PARTIAL"},
-		"a strange flag":      {set("Flags", u(1)), "", "temINVALID_FLAG"},
+		"an unknown flag":     {set("Flags", u(1)), "", "temINVALID_FLAG"},
 		"SendMax of XRP":      {set("SendMax", "5"), "", "temBAD_SEND_XRP_MAX"},
-		"a network's name":    {set("NetworkID", u(1000)), "", "telNETWORK_ID_MAKES_TX_NON_CANONICAL"},
+		"a network id":        {set("NetworkID", u(1000)), "", "telNETWORK_ID_MAKES_TX_NON_CANONICAL"},
 		"to itself":           {func(v values) { v["Destination"] = v["Account"] }, "", "temREDUNDANT"},
 		"to account zero":     {nil, accountID{}.String(), "temDST_NEEDED"},
 		"another's account":   {set("Account", genesisID().String()), "", "tefBAD_AUTH"},
@@ -154,7 +154,8 @@ func TestNamedNetworks(t *testing.T) {
 	}
 }
 
-// A flipped bit anywhere in a transaction makes it another one, that nobody signed, or none.
+// TestSignaturesAreVerified checks that a flipped bit anywhere in a transaction makes it a different one, whose
+// signature is wrong, or no transaction.
 func TestSignaturesAreVerified(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})
@@ -220,12 +221,12 @@ func TestFlagsOfADestination(t *testing.T) {
 		}
 	}
 	if err := n.Mark(n.NewAddress(), lsfRequireTag); err == nil {
-		t.Error("an account that is not there was marked")
+		t.Error("a missing account was marked")
 	}
 }
 
-// A transaction with too low a fee for the open ledger is queued and stands in the next ledger but one; one that comes
-// before its turn is held until its turn.
+// TestQueueAndHeld checks that a transaction with too low a fee for the open ledger is queued and is in the next
+// ledger but one, and that one that comes before its sequence is held until then.
 func TestQueueAndHeld(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})
@@ -243,10 +244,10 @@ func TestQueueAndHeld(t *testing.T) {
 	second := from.payment(n, to, func(v values) { v["Sequence"] = v["Sequence"].(uint32) + 1; v["Amount"] = "2000000" })
 	third := from.payment(n, to, func(v values) { v["Amount"] = "4000000" })
 	if got := submitted(t, n, second); got != "terPRE_SEQ" {
-		t.Fatalf("before its turn at %d: %s", at, got)
+		t.Fatalf("before its sequence at %d: %s", at, got)
 	}
 	if got := submitted(t, n, third); got != "tesSUCCESS" {
-		t.Fatalf("in its turn: %s", got)
+		t.Fatalf("at its sequence: %s", got)
 	}
 	wantDrops(t, n, to, 7_000_000)
 }
@@ -264,8 +265,9 @@ func wantDrops(t *testing.T, n *Node, address string, wanted ...uint64) {
 	}
 }
 
-// No drop comes from nowhere: what all accounts hold is what the newest ledger says there is.
-func TestCoinsAreConserved(t *testing.T) {
+// TestDropsAreConserved checks that no drop comes from nowhere: the balances of all accounts add up to the newest
+// ledger's total.
+func TestDropsAreConserved(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})
 	from := newOwner(t, n, 100_000_000)
@@ -286,7 +288,7 @@ func TestCoinsAreConserved(t *testing.T) {
 		a, _ := n.state.at(id, n.tip().index)
 		sum += a.balance
 	}
-	if sum != n.tip().coins || sum >= allXRP {
-		t.Errorf("accounts hold %d, the ledger says %d", sum, n.tip().coins)
+	if sum != n.tip().drops || sum >= allXRP {
+		t.Errorf("accounts hold %d, the ledger has %d", sum, n.tip().drops)
 	}
 }

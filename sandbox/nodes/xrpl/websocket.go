@@ -10,12 +10,12 @@ import (
 	"github.com/coder/websocket"
 )
 
-// announced is how many messages may wait for a slow client. Ledgers beyond that are not announced to it.
+// announced limits the messages that wait for a slow client. Ledgers beyond that are not announced to it.
 const announced = 256
 
 // webSocket serves one connection: commands in, answers and closed ledgers out.
 func (n *Node) webSocket(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // any page may use a sandbox
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // open to any page
 	if err != nil {
 		return // Accept has answered
 	}
@@ -105,8 +105,8 @@ func encodeObject(o object) []byte {
 	return text
 }
 
-// subscription answers subscribe and unsubscribe, and nothing else. Only the ledger stream is there; others are taken
-// and stay silent.
+// subscription answers subscribe and unsubscribe, and nothing else. Only the ledger stream exists; others are
+// accepted and stay silent.
 func (n *Node) subscription(command string, text []byte, out chan []byte) (object, *refusal) {
 	var q query
 	if command != "subscribe" && command != "unsubscribe" {
@@ -142,7 +142,8 @@ func (n *Node) ledgerMessage(l *ledger) object {
 	}
 }
 
-// announce tells subscribers of the newest ledger. One that does not read misses it: the stream is a hint.
+// announce notifies subscribers of the newest ledger. A subscriber that does not read misses it: the stream is a
+// hint.
 func (n *Node) announce() {
 	if n.frozen > 0 || len(n.streams) == 0 {
 		return

@@ -1,8 +1,8 @@
-// Package pushtest announces blocks as nodes do, for tests and the sandbox: a ZeroMQ publisher, and WebSockets that say
-// what a test has them say.
+// Package pushtest announces blocks as nodes do, for tests and the sandbox: a ZeroMQ publisher, and WebSockets that
+// send what a test sets.
 //
-// It owns the connections of its subscribers and knows nothing of a chain. A subscriber that does not read misses
-// messages: nothing here waits for one.
+// It manages the connections of its subscribers and knows nothing about a chain. A subscriber that does not read
+// misses messages: a publisher never waits for one.
 package pushtest
 
 import (
@@ -34,7 +34,7 @@ type Publisher struct {
 	closed      bool
 }
 
-// Publish opens a publisher at a loopback address, such as 127.0.0.1:0. ctx bounds the opening only.
+// Publish opens a publisher at a loopback address, such as 127.0.0.1:0. ctx bounds only the opening.
 func Publish(ctx context.Context, address string) (*Publisher, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -45,10 +45,10 @@ func Publish(ctx context.Context, address string) (*Publisher, error) {
 	return p, nil
 }
 
-// URL is where to subscribe, tcp://127.0.0.1:port.
+// URL returns the address to subscribe at, tcp://127.0.0.1:port.
 func (p *Publisher) URL() string { return "tcp://" + p.listener.Addr().String() }
 
-// Send publishes a message to everybody who subscribed to a beginning of its first part.
+// Send publishes a message to every subscriber of a prefix of its first part.
 func (p *Publisher) Send(parts ...[]byte) {
 	var wire []byte
 	for i, part := range parts {
@@ -67,7 +67,7 @@ func (p *Publisher) Send(parts ...[]byte) {
 	}
 }
 
-// Subscribed returns how many have subscribed to a topic.
+// Subscribed returns how many subscribers a topic has.
 func (p *Publisher) Subscribed(topic string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *Publisher) Close() error {
 	p.closed = true
 	err := p.listener.Close()
 	for s := range p.subscribers {
-		_ = s.conn.Close() // it is over either way
+		_ = s.conn.Close() // the connection is over either way
 	}
 	p.mu.Unlock()
 	p.ended.Wait()
@@ -102,7 +102,7 @@ func (p *Publisher) accept() {
 	}
 }
 
-// serve keeps one subscriber until it leaves or breaks the rules.
+// serve serves one subscriber until it disconnects or violates the protocol.
 func (p *Publisher) serve(conn net.Conn) {
 	defer conn.Close()
 	s := &subscriber{conn: conn, out: make(chan []byte, maxWaiting), owner: p}
@@ -123,7 +123,7 @@ func (p *Publisher) serve(conn net.Conn) {
 		return
 	}
 	p.ended.Go(s.write)
-	for s.hear() == nil {
+	for s.handle() == nil {
 	}
 }
 
@@ -135,7 +135,7 @@ type subscriber struct {
 	topics [][]byte // guarded by the publisher's lock
 }
 
-// wants reports whether it subscribed to a topic. The publisher is locked.
+// wants reports whether the subscriber has a topic that matches. The publisher must be locked.
 func (s *subscriber) wants(topic []byte) bool {
 	for _, prefix := range s.topics {
 		if bytes.HasPrefix(topic, prefix) {
@@ -170,18 +170,18 @@ func (s *subscriber) greet() error {
 		return err
 	}
 	if peer[0] != 0xff || peer[10] < 3 || string(bytes.TrimRight(peer[12:32], "\x00")) != "NULL" {
-		return errors.New("no greeting of ZMTP 3 without security")
+		return errors.New("the greeting is not of ZMTP 3 without security")
 	}
 	flags, body, err := s.read()
 	if err == nil && (flags&4 == 0 || !bytes.HasPrefix(body, []byte("\x05READY"))) {
-		err = errors.New("not ready")
+		err = errors.New("the subscriber did not send READY")
 	}
 	_ = s.conn.SetDeadline(time.Time{})
 	return err
 }
 
-// hear obeys one frame: a subscription or its end, as a message (ZMTP 3.0) or as a command (3.1), or a ping.
-func (s *subscriber) hear() error {
+// handle handles one frame: a subscription or its end, as a message (ZMTP 3.0) or as a command (3.1), or a ping.
+func (s *subscriber) handle() error {
 	flags, body, err := s.read()
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s *subscriber) hear() error {
 	case flags&4 == 0 && len(body) > 0 && body[0] == 1:
 		return s.subscribe(body[1:])
 	case flags&4 == 0 && len(body) > 0 && body[0] == 0:
-		s.topics = nil // one topic is all that anybody here gives up
+		s.topics = nil // a subscriber here has one topic, so the end of any is the end of all
 	}
 	return nil
 }

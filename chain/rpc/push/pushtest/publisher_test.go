@@ -22,7 +22,8 @@ func publish(t *testing.T) *pushtest.Publisher {
 	return p
 }
 
-// until publishes again and again, as nobody is told when a subscription has arrived, until done.
+// until publishes again and again until done is closed, because a publisher cannot know when a subscription has
+// arrived.
 func until(t *testing.T, p *pushtest.Publisher, done <-chan struct{}, parts ...[]byte) {
 	t.Helper()
 	for {
@@ -30,14 +31,14 @@ func until(t *testing.T, p *pushtest.Publisher, done <-chan struct{}, parts ...[
 		case <-done:
 			return
 		case <-t.Context().Done():
-			t.Fatal("it is never done")
+			t.Fatal("the subscriber did not receive the messages")
 		default:
 			p.Send(parts...)
 		}
 	}
 }
 
-func TestSubscribersHearTheirTopics(t *testing.T) {
+func TestSubscribersReceiveTheirTopics(t *testing.T) {
 	t.Parallel()
 	p := publish(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -52,10 +53,10 @@ func TestSubscribersHearTheirTopics(t *testing.T) {
 	}()
 	until(t, p, heard, []byte("hashblock"), make([]byte, 300), []byte{1, 0, 0, 0})
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
-		t.Error("it ended for another reason than its context")
+		t.Error("the subscription ended for another reason than its context")
 	}
 	if p.Subscribed("rawblock") != 0 {
-		t.Error("somebody subscribed to another topic")
+		t.Error("a topic without subscribers has one")
 	}
 }
 
@@ -71,11 +72,11 @@ func TestCloseEndsSubscriptions(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-ended; err == nil {
-		t.Error("it ended without a reason")
+		t.Error("the subscription ended without a reason")
 	}
 }
 
-// subscriber is libzmq's own, by way of Python's binding.
+// subscriber uses libzmq itself, through its Python binding.
 const subscriber = `
 import sys, zmq
 s = zmq.Context().socket(zmq.SUB)
@@ -87,7 +88,7 @@ for _ in range(5): print(*[len(part) for part in s.recv_multipart()])
 `
 
 // libzmq itself subscribes to the publisher, with heartbeats.
-func TestLibzmqHearsThePublisher(t *testing.T) {
+func TestLibzmqReceivesFromThePublisher(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Python with pyzmq")
 	}
@@ -117,6 +118,6 @@ func TestLibzmqHearsThePublisher(t *testing.T) {
 	}()
 	until(t, p, done, []byte("hashblock"), make([]byte, 300), []byte{1, 0, 0, 0})
 	if want := strings.Repeat("9 300 4\n", 5); failed != nil || out.String() != want {
-		t.Errorf("it heard %q (%v)\n%s", out.String(), failed, errs.String())
+		t.Errorf("the subscriber received %q (%v), want five blocks\n%s", out.String(), failed, errs.String())
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/coder/websocket"
 )
 
-// WebSocket serves WebSockets until the end of the test: for each message it says what answer returns, in order, and it
-// hangs up after a message that gets no answer. It returns its ws:// URL.
+// WebSocket serves WebSockets until the end of the test: for each message it sends what answer returns, in order, and
+// it closes the connection after a message without an answer. It returns its ws:// URL.
 func WebSocket(t testing.TB, answer func(asked string) []string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil {
-			return // Accept has answered
+			return // Accept has already answered
 		}
 		defer conn.CloseNow()
 		for {

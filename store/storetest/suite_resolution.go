@@ -13,8 +13,19 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 	list := make([]bursar.Deposit, n)
 	do(t, db, func(tx *store.Tx) error {
 		for i := range list {
-			d := bursar.Deposit{ID: bursar.ID{8, byte(i)}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: bursar.Bitcoin, TxID: "stray",
-				Output: uint32(i), Address: bursar.Address{Base: "astray"}, Amount: bursar.Units(100), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
+			d := bursar.Deposit{
+				ID:        bursar.ID{8, byte(i)},
+				Purpose:   bursar.ForUnattributed,
+				Currency:  "BTC",
+				Chain:     bursar.Bitcoin,
+				TxID:      "stray",
+				Output:    uint32(i),
+				Address:   bursar.Address{Base: "astray"},
+				Amount:    bursar.Units(100),
+				Height:    7,
+				BlockHash: "b",
+				SeenAt:    tx.Now(),
+			}
 			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 				return err
 			}
@@ -32,26 +43,39 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 	return list
 }
 
-func decisions(t *testing.T, db *store.DB) {
+func resolutions(t *testing.T, db *store.DB) {
 	found := strays(t, db, 3)
-	first := bursar.Resolution{ID: bursar.ID{9, 1}, DepositID: found[0].ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
-		Note: "why", Address: bursar.Address{Base: "out", Memo: 7, HasMemo: true}, Amount: bursar.Units(90), Fee: bursar.Units(10), DecidedAt: db.Now()}
+	first := bursar.Resolution{
+		ID:        bursar.ID{9, 1},
+		DepositID: found[0].ID,
+		Chain:     bursar.Bitcoin,
+		Currency:  "BTC",
+		Kind:      bursar.ResolutionRefund,
+		Status:    bursar.ResolutionQueued,
+		Note:      "why",
+		Address:   bursar.Address{Base: "out", Memo: 7, HasMemo: true},
+		Amount:    bursar.Units(90),
+		Fee:       bursar.Units(10),
+		DecidedAt: db.Now(),
+	}
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone
 	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })
 	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, second) }), store.ErrDecided)
-	p := newSpend(t, db, 1)
+	p := newOutgoing(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
-		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee || n.Note != "why" || !n.OutgoingID.IsZero() {
+		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee ||
+			n.Note != "why" || !n.OutgoingID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
 		n.OutgoingID = p.ID
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued); err != nil {
 			return err
 		}
-		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}); waits || err != nil {
-			t.Errorf("a return with a spend waits: %v, %v", waits, err)
+		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}); waits ||
+			err != nil {
+			t.Errorf("a refund with an outgoing transaction waits: %v, %v", waits, err)
 		}
 		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
 		want(t, err, store.ErrNotFound)
@@ -61,7 +85,7 @@ func decisions(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 		if err != nil || n.Status != bursar.ResolutionSigned || n.TxID != "tx" || !n.CompletedAt.IsZero() {
-			t.Errorf("the spend pays %+v, %v", n, err)
+			t.Errorf("the outgoing transaction pays %+v, %v", n, err)
 		}
 		_, err = tx.Resolutions().RefundPaidBy(ctx, bursar.ID{1})
 		want(t, err, store.ErrNotFound)
@@ -70,7 +94,7 @@ func decisions(t *testing.T, db *store.DB) {
 			return err
 		}
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err == nil {
-			t.Error("a decision that has moved on was moved again")
+			t.Error("a resolution that has moved on was moved again")
 		}
 		_, err = tx.Resolutions().Standing(ctx, found[0].ID)
 		want(t, err, store.ErrNotFound)
@@ -79,7 +103,7 @@ func decisions(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		newest, err := tx.Resolutions().About(ctx, found)
 		if len(newest) != 1 || newest[found[0].ID].ID != second.ID {
-			t.Errorf("the newest decisions are %+v", newest)
+			t.Errorf("the newest resolutions are %+v", newest)
 		}
 		return err
 	})
@@ -98,7 +122,7 @@ func owners(t *testing.T, db *store.DB) {
 			}
 			all, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 10})
 			if len(open) != wantOpen || len(all) != wantAll {
-				t.Errorf("%d are undecided of %d, want %d of %d", len(open), len(all), wantOpen, wantAll)
+				t.Errorf("%d are unresolved of %d, want %d of %d", len(open), len(all), wantOpen, wantAll)
 			}
 			return err
 		})
@@ -106,19 +130,31 @@ func owners(t *testing.T, db *store.DB) {
 	lists(3, 3)
 	mine := found[0]
 	mine.Purpose, mine.AccountID, mine.Fee = bursar.ForWallet, account, bursar.Units(5)
-	n := bursar.Resolution{ID: bursar.ID{9}, DepositID: mine.ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionAssign, Status: bursar.ResolutionDone, AccountID: account, WalletID: w.ID}
+	n := bursar.Resolution{
+		ID:        bursar.ID{9},
+		DepositID: mine.ID,
+		Chain:     bursar.Bitcoin,
+		Currency:  "BTC",
+		Kind:      bursar.ResolutionAssign,
+		Status:    bursar.ResolutionDone,
+		AccountID: account,
+		WalletID:  w.ID,
+	}
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed); err != nil {
 			return err
 		}
 		return tx.Resolutions().Insert(ctx, n)
 	})
-	if db.Do(ctx, func(tx *store.Tx) error { return tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed) }) == nil {
+	if db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed)
+	}) == nil {
 		t.Error("what is assigned was assigned again")
 	}
 	do(t, db, func(tx *store.Tx) error {
 		list, err := tx.Deposits().List(ctx, account, w.ID, store.Page{Limit: 10})
-		if len(list) != 1 || list[0].ID != mine.ID || list[0].WalletID != w.ID || list[0].AccountID != account || list[0].Fee != bursar.Units(5) || list[0].Webhook != w.Webhook {
+		if len(list) != 1 || list[0].ID != mine.ID || list[0].WalletID != w.ID || list[0].AccountID != account ||
+			list[0].Fee != bursar.Units(5) || list[0].Webhook != w.Webhook {
 			t.Errorf("the wallet has %+v", list)
 		}
 		if err != nil {

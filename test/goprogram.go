@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+)
+
+// goProgram is a program that is built from its source with Go, at one version.
+type goProgram struct {
+	machine
+	name     string // of the program and of the step
+	version  string
+	source   string // the package of its command, without the version
+	variable string // names the program where it lies elsewhere
+}
+
+// litestream copies a SQLite database continuously. Its documentation's own way to it beside packages is Go's.
+func litestream(m machine) goProgram {
+	return goProgram{m, "litestream", "0.5.18", "github.com/benbjohnson/litestream/cmd/litestream", "BURSAR_LITESTREAM"}
+}
+
+// linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an older
+// Go than the code asks for refuses to read it.
+func linter(m machine) goProgram {
+	return goProgram{m, "golangci-lint", "2.15.0", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint",
+		"BURSAR_GOLANGCI_LINT"}
+}
+
+func (g goProgram) Name() string  { return g.name }
+func (goProgram) After() []string { return nil }
+func (g goProgram) Says() string {
+	return g.name + " " + g.version + " built with Go, in the cache folder (it takes minutes)"
+}
+
+// program is where the program lies.
+func (g goProgram) program() string {
+	if program := g.getenv(g.variable); program != "" {
+		return program
+	}
+	return filepath.Join(g.folder("", g.name+"-"+g.version), g.name)
+}
+
+func (g goProgram) Needed(ctx context.Context) bool { return !g.works(ctx, g.program(), "version") }
+
+// Install builds it outside of this module and its workspace, whose versions of libraries are others, and without C.
+func (g goProgram) Install(ctx context.Context) error {
+	return g.replace(g.name+"-"+g.version, func(work string) error {
+		c := line("go", "install", g.source+"@v"+g.version)
+		c.folder, c.env = work, []string{"GOBIN=" + work, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}
+		g.say("   " + c.String())
+		if err := g.run(ctx, c); err != nil {
+			return fmt.Errorf("%s: %w", c, err)
+		}
+		return nil
+	})
+}
+
+// lint is the command that lints packages of both modules.
+func lint(m machine, packages []string) command {
+	return line(append([]string{linter(m).program(), "run", "--timeout", "20m"}, packages...)...)
+}
