@@ -47,7 +47,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("a missing account is read as %+v", a)
 	}
 	program := litesvm.Account{Key: full.Key, Lamports: 1, Owner: owner, Executable: true}
-	if err := vm.Set(program); err == nil || !strings.Contains(err.Error(), "the machine refuses to set") {
+	if err := vm.Set(program); err == nil || !strings.Contains(err.Error(), "litesvm refuses to set") {
 		t.Errorf("a program without code was set: %v", err)
 	}
 	if _, err := vm.Read(full.Key); err != nil {

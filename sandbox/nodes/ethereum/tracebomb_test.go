@@ -164,7 +164,7 @@ func TestTraceBomb(t *testing.T) {
 			}
 			notes := blocks[0].Anomalies
 			if bound == 0 && len(notes) != 0 || bound > 0 &&
-				(len(notes) != 1 || !strings.Contains(notes[0].What, "no endpoint could trace it")) {
+				(len(notes) != 1 || !strings.Contains(notes[0].What, "no endpoint could trace the block")) {
 				t.Errorf("anomalies %+v", notes)
 			}
 			if state := c.Stats()[0].State; state != rpc.StateUp {

@@ -188,7 +188,7 @@ func TestAConfiguredFormatIsKept(t *testing.T) {
 	n.Refuse(solana.Legacy)
 	_, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: n.NewAddress()}, Amount: bursar.Units(sol)}}})
-	if err == nil || !strings.Contains(err.Error(), "takes no transactions of this format") {
+	if err == nil || !strings.Contains(err.Error(), "does not accept transactions of this format") {
 		t.Fatal(err)
 	}
 	for _, wrong := range []string{"v2", "Legacy", "0"} {
