@@ -23,7 +23,7 @@ type Credentials struct {
 	From        netip.Addr // the client's address; zero where it is not known
 }
 
-// errUnauthorized is the only error for every invalid key, so that whoever tries keys learns nothing from it.
+// errUnauthorized is the only error for every invalid key, so that a client that tries keys learns nothing from it.
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
 // ErrForbidden is the only error for a key that may not make this request and for one that may not be used from this

@@ -185,8 +185,8 @@ func TestARestoreWithoutAPreviousDatabase(t *testing.T) {
 // Nothing is changed unless the backup is complete and belongs to this seed and network.
 func TestABackupOfAnotherDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
-	url, stranger := storetest.SQLite(t), storetest.SQLite(t)
-	for url, seed := range map[string]string{url: "mine", stranger: "another's"} {
+	url, other := storetest.SQLite(t), storetest.SQLite(t)
+	for url, seed := range map[string]string{url: "mine", other: "another's"} {
 		db, err := store.Open(ctx, store.Config{URL: url})
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestABackupOfAnotherDatabaseIsRefused(t *testing.T) {
 		credit(t, db, 1, 5)
 		db.Close()
 	}
-	theirs, bad, summed := save(t, stranger), save(t, url), save(t, url)
+	theirs, bad, summed := save(t, other), save(t, url), save(t, url)
 	execute(t, bad.File, `DELETE FROM balances`)
 	execute(t, summed.File, `UPDATE entries SET at = at + 1`)
 	before, err := os.ReadFile(file(url))

@@ -113,9 +113,9 @@ func TestHowLongEndpointsAreHeard(t *testing.T) {
 				o := &deposit.Opinions{DB: new(store.DB).As(time.Now, store.Conduct{}),
 					Chain:    slow{endpoints: c.endpoints, block: block},
 					Registry: registry, Log: slog.New(slog.DiscardHandler)}
-				begun := time.Now()
+				started := time.Now()
 				got := o.Hear(t.Context(), block.Ref, d)
-				if took := time.Since(begun); got != c.want || took != c.took {
+				if took := time.Since(started); got != c.want || took != c.took {
 					t.Errorf("after %s it is %s, want %s after %s", took, got, c.want, c.took)
 				}
 			})

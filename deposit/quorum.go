@@ -77,13 +77,13 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 // closes the alarm. An endpoint that is behind, or does not answer, only delays; a deposit that stays open is asked
 // about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	oldest, begun := store.DepositPlace{}, o.after
-	blocks, more, open, err := o.disputable(ctx, begun)
+	oldest, from := store.DepositPlace{}, o.after
+	blocks, more, open, err := o.disputable(ctx, from)
 	if err != nil {
 		return false, err
 	}
 	o.after = oldest
-	if len(blocks) == 0 && begun == oldest && !open {
+	if len(blocks) == 0 && from == oldest && !open {
 		clear(o.waiting)
 		return false, nil
 	}
@@ -98,10 +98,10 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return o.apply(ctx, tx, judged, more || begun != oldest)
+		return o.apply(ctx, tx, judged, more || from != oldest)
 	})
 	if more && err == nil {
-		o.after = begun // agreed and refuted deposits no longer wait
+		o.after = from // agreed and refuted deposits no longer wait
 		if len(judged.open) > 0 {
 			o.after = blocks[len(blocks)-1].last()
 		}

@@ -40,7 +40,7 @@ func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
 func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 	f.T.Helper()
 	f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(units)}},
-		Unproven: true})
+		Inferred: true})
 	height := f.Sim.Mine(1).Height
 	f.Sim.Mine(2)
 	f.CatchUp()
@@ -123,7 +123,7 @@ func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
 func TestAReorgedOutDepositNeedsNoResolution(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		pending := f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address,
-			Amount: bursar.Units(10)}}, Unproven: true})
+			Amount: bursar.Units(10)}}, Inferred: true})
 		f.Sim.Mine(1)
 		f.CatchUp()
 		f.WantAlarm("unattributed", "0.00000010 COIN")

@@ -154,13 +154,13 @@ func TestBookedChangesWakeTheWorkers(t *testing.T) {
 	})
 }
 
-// strangers is a chain whose adapter reports payments to others as payments to us.
-type strangers struct {
+// misreporting is a chain whose adapter reports payments to others as payments to us.
+type misreporting struct {
 	*sim.Chain
 	transfer chain.Transfer
 }
 
-func (s strangers) After(
+func (s misreporting) After(
 	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
 ) ([]chain.Block, error) {
 	blocks, err := s.Chain.After(ctx, last, limit, watch)
@@ -173,7 +173,7 @@ func (s strangers) After(
 // A payment to an address that is not ours is no deposit: no row, no alarm, nothing in the books.
 func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")},
+		f.Chain = misreporting{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")},
 			Amount: bursar.Units(9000)}}
 		f.Pay(5000)
 		f.Sim.Mine(3)

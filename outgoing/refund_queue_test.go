@@ -23,7 +23,7 @@ func (r *harness) astrayAgain() bursar.Deposit {
 		to.Memo = 4_000_000_000
 	}
 	pays := []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}
-	id := r.chain.Send(sim.Outside{Payments: pays, Unproven: !to.HasMemo})
+	id := r.chain.Send(sim.Outside{Payments: pays, Inferred: !to.HasMemo})
 	r.chain.Mine(3)
 	r.step()
 	return r.strandedBy(id)

@@ -41,7 +41,7 @@ func (r *harness) astray() bursar.Deposit {
 		to.Memo = 4_000_000_000
 	}
 	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}},
-		Unproven: !to.HasMemo})
+		Inferred: !to.HasMemo})
 	r.chain.Mine(3)
 	r.step()
 	return r.strandedBy(id)

@@ -32,7 +32,7 @@ func (r *harness) unattributedOver(db *store.DB) *unattributed.Service {
 // payUnproven pays a wallet in a way that no single transaction proves: it is unattributed.
 func (r *harness) payUnproven(to bursar.Wallet, units uint64) string {
 	return r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}},
-		Unproven: true})
+		Inferred: true})
 }
 
 // stranded makes an inferred payment to a wallet's address, waits until that is final, and returns it.

@@ -242,9 +242,9 @@ func TestNothingIsSignedWithADatabaseThatLostASignature(t *testing.T) {
 	if !recovering(t, p.DB) || p.Kept().Signed[string(simbtc)] != 2 {
 		t.Errorf("recovering are %v, the marks are %+v", recovering(t, p.DB), p.Kept())
 	}
-	stranger := p.lease()
-	stranger.Token++
-	if err := p.sign(stranger); !errors.Is(err, store.ErrLeaseLost) {
+	other := p.lease()
+	other.Token++
+	if err := p.sign(other); !errors.Is(err, store.ErrLeaseLost) {
 		t.Errorf("without the lease: %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 }
 
 // took returns an external spend with what it took from us. For a transaction with UTXOs that is the value of our
-// UTXOs, whoever else took part: what came back to us is recorded as a transfer. On the account model it is every
+// UTXOs, no matter who else took part: what came back to us is recorded as a transfer. On the account model it is every
 // payment, because what another address of ours received is recorded as a transfer.
 func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}

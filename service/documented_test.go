@@ -180,10 +180,10 @@ func declared(t *testing.T) map[string]shape {
 func TestEveryMetricIsDescribed(t *testing.T) {
 	t.Parallel()
 	text, s := observed(t)
-	told, described := exposed(text), described(t)
-	for _, name := range slices.Sorted(maps.Keys(told)) {
-		if d, is := described[name]; !is || d.kind != told[name].kind || !slices.Equal(d.labels, told[name].labels) {
-			t.Errorf("%s is exported as %+v but described in docs/metrics.md as %+v", name, told[name], d)
+	exported, described := exposed(text), described(t)
+	for _, name := range slices.Sorted(maps.Keys(exported)) {
+		if d, is := described[name]; !is || d.kind != exported[name].kind || !slices.Equal(d.labels, exported[name].labels) {
+			t.Errorf("%s is exported as %+v but described in docs/metrics.md as %+v", name, exported[name], d)
 		}
 	}
 	can := declared(t)
@@ -197,8 +197,8 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 			t.Errorf("docs/metrics.md describes %s, which is not exported", name)
 		}
 	}
-	if len(told) < 15 {
-		t.Errorf("only %d metrics are exported", len(told))
+	if len(exported) < 15 {
+		t.Errorf("only %d metrics are exported", len(exported))
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {

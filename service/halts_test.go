@@ -19,18 +19,18 @@ import (
 // haltHarness is a signer that reports when it receives different halts than before.
 type haltHarness struct {
 	*signer.Signer
-	told chan signer.Halts
+	received chan signer.Halts
 }
 
 func (l haltHarness) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
 	known, err := l.Signer.SendHalts(ctx, h)
-	l.told <- h
+	l.received <- h
 	return known, err
 }
 
 // hear waits until the signer has received the wanted halts, from any replica.
 func (l haltHarness) hear(wanted func(signer.Halts) bool) {
-	for !wanted(<-l.told) {
+	for !wanted(<-l.received) {
 	}
 }
 
@@ -126,7 +126,7 @@ func (l haltHarness) drain() (end func()) {
 		defer close(ended)
 		for {
 			select {
-			case <-l.told:
+			case <-l.received:
 			case <-stop:
 				return
 			}

@@ -44,7 +44,7 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 	return e, due, err
 }
 
-// SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown
+// SetNotifications changes which events an account is notified of, and its own webhook, and returns the account; an unknown
 // one is ErrNotFound.
 func (tx Accounts) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
 	return one(ctx, tx.Tx, "set notifications", accountColumns.scan,

@@ -19,8 +19,8 @@ type ChainState struct {
 	Chain     bursar.ChainID
 	Height    int64 // of the last block recorded; -1 before the first
 	Hash      string
-	Latest    uint64 // newest height that a node told of
-	Final     uint64 // newest final height that a node told of
+	Latest    uint64 // newest height that a node has reported
+	Final     uint64 // newest final height that a node has reported
 	CheckedAt time.Time
 	Halted    string // the oldest reason why nothing is signed on this chain, for people; empty while all is well
 	Holder    string
@@ -120,7 +120,7 @@ func (tx Leases) Fence(ctx context.Context, l Lease) (ChainState, error) {
 	return state, err
 }
 
-// SetHead notes what a node told of the chain's end.
+// SetHead records what a node reported of the chain's end.
 func (tx Chains) SetHead(ctx context.Context, chain bursar.ChainID, latest, final uint64) error {
 	_, err := tx.exec(ctx, "note head",
 		`UPDATE chains SET latest_height = $2, final_height = $3, checked_at = $4 WHERE chain = $1`,

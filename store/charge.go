@@ -49,7 +49,7 @@ func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge
 	return list[0], err
 }
 
-// Lock returns a charge whoever's it is and keeps it unchanged until the transaction ends.
+// Lock returns a charge of any account and keeps it unchanged until the transaction ends.
 func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error) {
 	if tx.postgres {
 		if _, err := tx.exec(ctx, "lock charge", `SELECT number FROM charges WHERE id = $1 FOR UPDATE`, id); err != nil {
@@ -101,7 +101,7 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 	return err
 }
 
-// Minimum returns what a charge asks for, whoever's it is.
+// Minimum returns what a charge of any account asks for.
 func (tx Charges) Minimum(ctx context.Context, id bursar.ID) (minimum bursar.Amount, err error) {
 	err = tx.row(ctx, "read charge's minimum", `SELECT minimum FROM charges WHERE id = $1`, []any{id}, &minimum)
 	return minimum, err

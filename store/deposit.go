@@ -160,7 +160,7 @@ func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Depos
 		depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
 
-// ByID returns a deposit whoever's it is.
+// ByID returns a deposit of any account.
 func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
 	return depositColumns.one(ctx, tx.Tx, "read deposit", depositFrom+` WHERE d.id = $1`, id)
 }

@@ -44,7 +44,7 @@ func (tx Queues) OpenOutgoing(ctx context.Context, chain bursar.ChainID) (Queue,
 		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned' AND waits_for <> 'deposit'`, string(chain))
 }
 
-// DueDeliveries is what receivers have not been told yet.
+// DueDeliveries is what is not delivered yet.
 func (tx Queues) DueDeliveries(ctx context.Context) (Queue, error) {
 	return tx.queue(ctx, "count deliveries",
 		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events WHERE status = 'pending'`)

@@ -51,7 +51,7 @@ func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Wi
 		`FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
-// Lock returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
+// Lock returns a withdrawal of any account and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
 func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered,

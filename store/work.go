@@ -18,7 +18,7 @@ type Work struct {
 	Pace   time.Duration   // between two steps when there is nothing more to do
 	Wake   <-chan struct{} // a hint that there is something to do; may be nil
 	Step   func(ctx context.Context) (more bool, err error)
-	Failed func(failures int, err error) // told of every failed step and how many failed in a row
+	Failed func(failures int, err error) // called after every failed step with and how many failed in a row
 
 	// Patience bounds the wait after failures; 0: half a minute. It may be shorter than Pace: what has failed is then
 	// tried again sooner than it would be looked at while all is well.

@@ -140,7 +140,7 @@ func (r *harness) step() {
 func (r *harness) arrive(to string, contract string, units uint64, blocks int) bursar.Deposit {
 	r.Helper()
 	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
-	id := r.node.Send(sim.Outside{Payments: []chain.Payment{payment}, Unproven: to != r.hot})
+	id := r.node.Send(sim.Outside{Payments: []chain.Payment{payment}, Inferred: to != r.hot})
 	r.node.Mine(blocks)
 	r.step()
 	var found bursar.Deposit

@@ -27,32 +27,32 @@ func (c *Chain) bump(
 	}
 	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	if err := samePayments(old, n); err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	if err := c.alone(ctx, old); err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	oldFee, err := old.fee()
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	paid, _ := oldFee.Uint64() // parseUnsigned has checked that these amounts are valid
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", errFeeRate)
 	}
 	required, err := c.utxosOf(old.asUTXOs())
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	return chosen.build(n)
 }
@@ -71,11 +71,11 @@ func (c *Chain) replaceUnknown(
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	return chosen.build(n)
 }

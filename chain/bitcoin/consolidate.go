@@ -60,7 +60,7 @@ func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []
 	if len(request.Replaces.Bytes) == 0 { // voids a transaction: the request names the UTXOs that it has left
 		price, err := n.price.overUnknown(request.Replaces.Fee)
 		if n.price = price; err != nil {
-			return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+			return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 		}
 		return n.toHotWallet(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
 			return !slices.Contains(request.Replaces.Reservations, c.utxo.Outpoint)
@@ -68,19 +68,19 @@ func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []
 	}
 	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	paid, err := old.fee()
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	units, _ := paid.Uint64() // parseUnsigned has checked the amounts
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", errFeeRate)
 	}
 	kept, err := c.utxosOf(keptOf(request, old))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
 	}
 	return n.toHotWallet(kept)
 }

@@ -77,15 +77,15 @@ func TestAnExternalSpendShowsItsContents(t *testing.T) {
 	c := open(t, f)
 	hot, wallet := source(t, c, 0), source(t, c, 1)
 	made := pays(1, wire.NewTxOut(1000, script(t, c, hot.Base)), wire.NewTxOut(5000, script(t, c, wallet.Base)))
-	strangers := pays(2, wire.NewTxOut(300, []byte{opOne}))
+	outsider := pays(2, wire.NewTxOut(300, []byte{opOne}))
 	spend := spends(t, c, wire.OutPoint{Hash: made.TxHash()}, hot, wallet)
-	spend.TxIn = append(spend.TxIn, &wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: strangers.TxHash()}})
+	spend.TxIn = append(spend.TxIn, &wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: outsider.TxHash()}})
 	outside := source(t, c, 9).Base
 	spend.TxOut = []*wire.TxOut{
 		wire.NewTxOut(4000, script(t, c, outside)), wire.NewTxOut(2000, script(t, c, hot.Base)),
 		wire.NewTxOut(0, []byte{0x6a}),
 	}
-	f.add(made, strangers)
+	f.add(made, outsider)
 	f.add(spend)
 	b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base, wallet.Base))
 	if len(b.ExternalSpends) != 1 {
@@ -96,7 +96,7 @@ func TestAnExternalSpendShowsItsContents(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	if want := []string{made.TxID() + ":0", made.TxID() + ":1",
-		strangers.TxID() + ":0"}; !slices.Equal(got.Reservations, want) {
+		outsider.TxID() + ":0"}; !slices.Equal(got.Reservations, want) {
 		t.Errorf("it used %q, want %q", got.Reservations, want)
 	}
 	if want := []chain.Payment{

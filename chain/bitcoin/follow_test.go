@@ -22,9 +22,9 @@ func TestEveryOutputOfOursIsATransfer(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	ours, other, stranger := source(t, c, 0).Base, source(t, c, 1).Base, source(t, c, 2).Base
+	ours, other, outsider := source(t, c, 0).Base, source(t, c, 1).Base, source(t, c, 2).Base
 	tx := pays(1,
-		wire.NewTxOut(1000, script(t, c, ours)), wire.NewTxOut(2000, script(t, c, stranger)),
+		wire.NewTxOut(1000, script(t, c, ours)), wire.NewTxOut(2000, script(t, c, outsider)),
 		wire.NewTxOut(3000, script(t, c, other)), wire.NewTxOut(1000, script(t, c, ours)),
 		wire.NewTxOut(0, script(t, c, ours)))
 	f.add(tx)

@@ -31,12 +31,12 @@ type inputInfo struct {
 // from its undo data; with other nodes, the transactions that created the UTXOs are looked up in the node's index and
 // proven by their ids.
 func (n Network) spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
-	var told struct {
+	var answer struct {
 		Inputs []inputInfo `json:"vin"`
 	}
-	err := node.Call(ctx, "getrawtransaction", []any{tx.id.String(), 2, blockHash}, &told)
+	err := node.Call(ctx, "getrawtransaction", []any{tx.id.String(), 2, blockHash}, &answer)
 	if err == nil {
-		if outputs, ok := fromUndo(tx, told.Inputs); ok {
+		if outputs, ok := fromUndo(tx, answer.Inputs); ok {
 			return outputs, nil
 		}
 	}

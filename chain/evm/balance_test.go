@@ -45,7 +45,7 @@ func TestBalanceDifferences(t *testing.T) {
 		{"named twice in one call", []fakeTx{{to: fakeContract, input: "0x12345678" + word + word}}, 10, 15,
 			[]chain.Transfer{inner(0, 5)}},
 		{"named by two", []fakeTx{{to: fakeContract, input: "0x01"}, mention, logged}, 10, 15,
-			[]chain.Transfer{unproven(inner(1, 5))}},
+			[]chain.Transfer{inferred(inner(1, 5))}},
 		{"with a plain payment", []fakeTx{pay, mention}, 10, 22,
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), inner(1, 5)}},
 		{"only a plain payment", []fakeTx{pay, mention}, 10, 17, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},

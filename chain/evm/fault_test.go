@@ -150,8 +150,8 @@ func TestBrokenLinks(t *testing.T) {
 	if _, err := c.After(t.Context(), f.at(1), 10, fakeWatch()); err == nil || errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("a chain that moves while it is read: %v", err)
 	}
-	stranger := chain.BlockRef{Height: 1, Hash: fakeHash("other")}
-	if _, err := c.After(t.Context(), stranger, 10, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
+	outsider := chain.BlockRef{Height: 1, Hash: fakeHash("other")}
+	if _, err := c.After(t.Context(), outsider, 10, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("a reorged-out block: %v", err)
 	}
 	ahead := chain.BlockRef{Height: 9, Hash: fakeHash("other")}

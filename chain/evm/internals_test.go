@@ -131,14 +131,14 @@ func TestAnomalousTokenEventsOfARealToken(t *testing.T) {
 	start := blockAt(t, node, evm.TraceAuto)
 	ours := node.Outsider(t)
 	to, token := common.HexToAddress(ours), common.HexToAddress(node.Token(t))
-	stranger, _ := node.Deploy(t, evmtest.TokenCode(6))
+	outsider, _ := node.Deploy(t, evmtest.TokenCode(6))
 	node.Mine(t, 1)
 	none, five := bursar.Amount{}, bursar.Units(5)
 	node.Send(t, token, none, evmtest.Call("odd(address)", to))
 	node.Send(t, token, none, evmtest.Call("transferFrom(address,address,uint256)", to, to, none))
-	node.Send(t, stranger, none, evmtest.Call("mint(address,uint256)", to, five))
+	node.Send(t, outsider, none, evmtest.Call("mint(address,uint256)", to, five))
 	many := node.Send(t, token, none, evmtest.Call("transferMany(address[],uint256[])",
-		[]common.Address{to, stranger, to}, []bursar.Amount{five, five, bursar.Units(6)}))
+		[]common.Address{to, outsider, to}, []bursar.Amount{five, five, bursar.Units(6)}))
 	node.Mine(t, 1)
 	var got []chain.Transfer
 	for _, block := range readAll(t, adapter(t, node, evm.TraceAuto), start, ours) {

@@ -48,10 +48,10 @@ func TestAnswersOfBor(t *testing.T) {
 	if r := l.list[1]; r.check(r.BlockHash, r.logs.tx, 0) != nil || r.GasUsed != 0x5e28 || !r.spoke || len(r.named) != 1 {
 		t.Errorf("the receipt with a log %+v", r)
 	}
-	var told struct {
+	var receipt struct {
 		Bloom bloom `json:"logsBloom"`
 	}
-	if err := decode(recorded.ReceiptWithLogs, &told); err != nil || told.Bloom != l.bloom {
-		t.Errorf("the bloom %x, bor has %x (%v)", l.bloom, told.Bloom, err)
+	if err := decode(recorded.ReceiptWithLogs, &receipt); err != nil || receipt.Bloom != l.bloom {
+		t.Errorf("the bloom %x, bor has %x (%v)", l.bloom, receipt.Bloom, err)
 	}
 }

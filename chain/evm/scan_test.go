@@ -27,7 +27,7 @@ func tokens(n int, output uint32, amount uint64) chain.Transfer {
 	return expected
 }
 
-func unproven(t chain.Transfer) chain.Transfer {
+func inferred(t chain.Transfer) chain.Transfer {
 	t.Inferred = true
 	return t
 }
@@ -138,7 +138,7 @@ func consensusCases() []scanCase {
 		}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer("withdrawal:16", 0, fakeOurs, 2*gwei)}},
 		{"tips of a proposer", []fakeTx{pay}, func(b *fakeBlock) { b.block["miner"] = fakeOther },
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
-				unproven(transfer("fees:"+fakeHash("block", 1), 0, fakeOther, plainGas*gwei))}},
+				inferred(transfer("fees:"+fakeHash("block", 1), 0, fakeOther, plainGas*gwei))}},
 	}
 }
 

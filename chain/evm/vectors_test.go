@@ -245,12 +245,12 @@ func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	token, _ := parseAddress(fakeToken)
-	stranger, _ := parseAddress(fakeOutsider)
+	outsider, _ := parseAddress(fakeOutsider)
 	r := rulesOf(t, 1, fakeToken)
 	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}
-	transfer := transferData(stranger, bursar.Units(5))
+	transfer := transferData(outsider, bursar.Units(5))
 	sound := func() payload {
-		return payload{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger,
+		return payload{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: outsider,
 			Value: big.NewInt(5)}
 	}
 	cases := map[string]func(p *payload){
@@ -302,12 +302,12 @@ func TestInspectRefuses(t *testing.T) {
 
 // soundPayloads are a payment of the native asset and one of tokens.
 func soundPayloads() []payload {
-	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeOutsider))
+	token, outsider := address(unhexed(fakeToken)), address(unhexed(fakeOutsider))
 	return []payload{
-		{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger, Value: big.NewInt(5)},
+		{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: outsider, Value: big.NewInt(5)},
 		{
 			ChainID: 1, Nonce: 7, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: 60_000, To: token, Value: new(big.Int),
-			Data: transferData(stranger, bursar.Units(5)),
+			Data: transferData(outsider, bursar.Units(5)),
 		},
 	}
 }

@@ -18,7 +18,7 @@ import (
 // farm is a transport whose hosts answer a call for an item with that item after a latency, at most so many at a time.
 type farm struct {
 	latency map[string]time.Duration
-	lanes   map[string]chan struct{} // how many the host works on at once; nil: any number
+	slots   map[string]chan struct{} // how many the host works on at once; nil: any number
 	size    int                      // bytes added to an answer
 	full    int                      // more than these at once are refused; 0: none
 	ill     func(host string, item int) (*http.Response, error)
@@ -39,9 +39,9 @@ func (f *farm) RoundTrip(r *http.Request) (*http.Response, error) {
 	if f.full > 0 && now > f.full {
 		return status(http.StatusServiceUnavailable)(r)
 	}
-	if lanes := f.lanes[host]; lanes != nil {
-		lanes <- struct{}{}
-		defer func() { <-lanes }()
+	if slots := f.slots[host]; slots != nil {
+		slots <- struct{}{}
+		defer func() { <-slots }()
 	}
 	select {
 	case <-time.After(f.latency[host]):
@@ -161,14 +161,14 @@ func TestFetchIsBounded(t *testing.T) {
 func TestFetchDoesNotOverrunANode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": 100 * time.Millisecond},
-			lanes: map[string]chan struct{}{"a.example": make(chan struct{}, 2)}}
+			slots: map[string]chan struct{}{"a.example": make(chan struct{}, 2)}}
 		c := farmClient(t, f, Config{})
 		fetchAll(t, c, 100, 0)
 		f.most = 0
 		if took := fetchAll(t, c, 200, 0); took > 11*time.Second || f.most > 10 {
 			t.Errorf("200 items took %v with %d at a time", took, f.most)
 		}
-		f.lanes = nil // it became faster, which is noticed
+		f.slots = nil // it became faster, which is noticed
 		f.most = 0
 		fetchAll(t, c, 400, 0)
 		if f.most < 16 {

@@ -56,18 +56,18 @@ func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *S
 	}
 	wg.Wait()
 	failed := &unavailableError{op: "survey", faults: parked}
-	told := 0
+	notified := 0
 	for i, e := range usable {
 		if errs[i] != nil {
 			failed.faults = append(failed.faults, endpointFault{e.name, c.faultOf(errs[i])})
 			continue
 		}
-		told++
+		notified++
 		if f := c.pool.lag(e); f != nil {
 			c.pool.blame(e, sessions[i].epoch, f)
 		}
 	}
-	if told > 0 {
+	if notified > 0 {
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -91,7 +91,7 @@ func TestSpecialTransfers(t *testing.T) {
 	t.Parallel()
 	w := newHarness(t, sim.Config{})
 	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Maturity: 10})
-	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Unproven: true})
+	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Inferred: true})
 	w.Mine(1)
 	got := w.blocks()[0].Transfers
 	if len(got) != 2 || got[0].CountsFrom != 11 || got[0].Inferred || got[1].CountsFrom != 0 || !got[1].Inferred {

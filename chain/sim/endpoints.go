@@ -117,14 +117,14 @@ func (c *Chain) ForgeInferred(endpoint string, height uint64, payment chain.Paym
 	return c.forge(endpoint, height, payment, true)
 }
 
-func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, unproven bool) (id string) {
+func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, inferred bool) (id string) {
 	c.control(endpoint, func(b *backend) {
 		id = c.nextID("forged")
 		tx := &transaction{
 			id:         id,
 			payments:   []chain.Payment{payment},
 			outside:    true,
-			unproven:   unproven,
+			inferred:   inferred,
 			makesUTXOs: c.config.Spending == chain.UTXOModel,
 		}
 		b.forged[height] = append(b.forged[height], &entry{tx: tx})

@@ -201,7 +201,7 @@ type transaction struct {
 	unnumbered bool // on the account model, without a nonce
 	seizes     holding
 	fails      bool
-	unproven   bool
+	inferred   bool
 	maturity   uint64
 }
 

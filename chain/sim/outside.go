@@ -13,7 +13,7 @@ import (
 type Outside struct {
 	Payments []chain.Payment
 	Failed   bool   // it is included in a block and delivers nothing
-	Unproven bool   // its transfers are seen only as differences of balances
+	Inferred bool   // its transfers are seen only as differences of balances
 	Maturity uint64 // after so many blocks the value counts and can be spent, as with a coinbase
 }
 
@@ -36,7 +36,7 @@ func (c *Chain) Send(out Outside) string {
 	}
 	tx := &transaction{
 		id: c.nextID("outside"), payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
-		unproven: out.Unproven, maturity: out.Maturity, makesUTXOs: c.config.Spending == chain.UTXOModel,
+		inferred: out.Inferred, maturity: out.Maturity, makesUTXOs: c.config.Spending == chain.UTXOModel,
 	}
 	if tx.makesUTXOs {
 		tx.resources = []string{"outsider's/" + tx.id}

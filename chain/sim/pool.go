@@ -42,7 +42,7 @@ func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	return nil
 }
 
-// open decodes a sent transaction and checks it as every node does, whoever assembled it.
+// open decodes a sent transaction and checks it as every node does, no matter which adapter assembled it.
 func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
 	var parts signed
 	decoder := json.NewDecoder(bytes.NewReader(sent.Raw))

@@ -149,7 +149,7 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 		}
 		transfer := chain.Transfer{
 			TxID: e.tx.id, Output: uint32(i), Address: payment.Address, Contract: payment.Contract,
-			Amount: e.arrived(i), Inferred: e.tx.unproven,
+			Amount: e.arrived(i), Inferred: e.tx.inferred,
 		}
 		if e.tx.makesUTXOs {
 			transfer.UTXO = e.tx.output(i)

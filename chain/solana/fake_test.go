@@ -294,7 +294,7 @@ func inAccounts(tx object) object {
 		delete(short, name)
 	}
 	out := object{"transaction": object{"signatures": body["signatures"], "accountKeys": keys}, "meta": short}
-	if version, told := tx["version"]; told {
+	if version, given := tx["version"]; given {
 		out["version"] = version
 	}
 	return out

@@ -131,7 +131,7 @@ func blockOf(height int, txs ...fakeTx) *fakeBlock {
 	b := &fakeBlock{block: object{"blockID": fakeID(height), "block_header": object{"raw_data": raw}}}
 	var list []any
 	for i, tx := range txs {
-		list = append(list, tx.told(height, i))
+		list = append(list, tx.receipt(height, i))
 		b.infos = append(b.infos, tx.info(height, i))
 	}
 	if len(list) > 0 {
@@ -142,7 +142,7 @@ func blockOf(height int, txs ...fakeTx) *fakeBlock {
 
 func fakeTxID(height, i int) string { return fakeHash("tx", height, i) }
 
-func (tx fakeTx) told(height, i int) object {
+func (tx fakeTx) receipt(height, i int) object {
 	kind := tx.kind
 	if kind == "" {
 		kind = transferType

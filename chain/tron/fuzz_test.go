@@ -123,9 +123,9 @@ func FuzzTransferEvent(f *testing.F) {
 			return
 		}
 		value, receiver := wordOf(amount), wordOfAddress(to)
-		told, err1 := parseWord(e.Data)
+		word, err1 := parseWord(e.Data)
 		topic, err2 := parseWord(e.Topics[2])
-		if err1 != nil || err2 != nil || told != value || topic != receiver || len(e.Topics) != 3 {
+		if err1 != nil || err2 != nil || word != value || topic != receiver || len(e.Topics) != 3 {
 			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
 		}
 	})

@@ -231,10 +231,10 @@ func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 		f.add()
 	}
 	f.script["tx"] = func(object) object { return object{"hash": tx.TxID, "validated": false} }
-	told := f.script["account_info"]
+	delivered := f.script["account_info"]
 	for in, want := range map[int]bool{159: false, 160: true} {
 		f.script["account_info"] = func(ask object) object {
-			answer := told(ask)
+			answer := delivered(ask)
 			answer["ledger_index"] = in
 			return answer
 		}

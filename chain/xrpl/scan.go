@@ -84,16 +84,16 @@ func (w *scanner) gains(tx *transaction) error {
 // delivered compares a payment's delivered_amount with the receiver's gain. An object is an issued currency or an MPT,
 // which brings the receiver no XRP. Amount and DeliverMax may be higher: a partial payment delivers less.
 func (tx *transaction) delivered(gain bursar.Amount) error {
-	told := tx.Meta.Delivered
-	switch told.Kind() {
+	delivered := tx.Meta.Delivered
+	switch delivered.Kind() {
 	case jsontext.KindBeginObject:
 		if gain.IsZero() {
 			return nil
 		}
 	case jsontext.KindString:
-		amount, err := dropsOf(told)
+		amount, err := dropsOf(delivered)
 		if err != nil {
-			return fmt.Errorf("%w: %.40q", errNoDelivered, told)
+			return fmt.Errorf("%w: %.40q", errNoDelivered, delivered)
 		}
 		if amount == gain {
 			return nil
@@ -101,7 +101,7 @@ func (tx *transaction) delivered(gain bursar.Amount) error {
 	default:
 		return errNoDelivered
 	}
-	return fmt.Errorf("%w: %.80s and %s", errDelivered, told, gain)
+	return fmt.Errorf("%w: %.80s and %s", errDelivered, delivered, gain)
 }
 
 // moved returns the watched account of an entry, and how much its balance rose or fell because of others: the fee that

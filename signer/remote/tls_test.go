@@ -101,9 +101,9 @@ func TestBothSidesPresentACertificate(t *testing.T) {
 	if _, err := b.dial(theirs.address(url, "service")).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
 		t.Errorf("a service that trusts another authority: %v", err)
 	}
-	stranger := theirs.address(url, "service")
-	stranger.CA = ours.address(url, "").CA
-	if _, err := b.dial(stranger).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
+	impostor := theirs.address(url, "service")
+	impostor.CA = ours.address(url, "").CA
+	if _, err := b.dial(impostor).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
 		t.Errorf("a certificate of another authority: %v", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 // statements holds what is listed of the books, by every filter and in pages of every size and direction, against a
 // filter over all lines in Go.
 func statements(t *testing.T, db *store.DB) {
-	begun := db.Now().Truncate(time.Second)
-	posted := someEntries(begun)
+	started := db.Now().Truncate(time.Second)
+	posted := someEntries(started)
 	for _, e := range posted {
 		do(t, db, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, e) })
 	}
@@ -31,18 +31,18 @@ func statements(t *testing.T, db *store.DB) {
 		"nobody's":       {Accounts: []ledger.Account{ledger.Available(bursar.ID{9})}},
 		"a currency":     {Accounts: one, Asset: "ETH"},
 		"a kind":         {Accounts: one, Kind: ledger.KindDeposit},
-		"since":          {Accounts: one, Since: begun.Add(30 * time.Hour)},
-		"until":          {Accounts: one, Until: begun.Add(30 * time.Hour)},
-		"a period":       {Since: begun.Add(10*time.Hour + time.Microsecond), Until: begun.Add(40 * time.Hour)},
+		"since":          {Accounts: one, Since: started.Add(30 * time.Hour)},
+		"until":          {Accounts: one, Until: started.Add(30 * time.Hour)},
+		"a period":       {Since: started.Add(10*time.Hour + time.Microsecond), Until: started.Add(40 * time.Hour)},
 		"all at once": {
 			Accounts: one,
 			Asset:    "BTC",
 			Kind:     ledger.KindWithdrawalHeld,
-			Since:    begun.Add(5 * time.Hour),
-			Until:    begun.Add(50 * time.Hour),
+			Since:    started.Add(5 * time.Hour),
+			Until:    started.Add(50 * time.Hour),
 		},
-		"before everything": {Until: begun.Add(-time.Hour)},
-		"after everything":  {Since: begun.Add(1000 * time.Hour)},
+		"before everything": {Until: started.Add(-time.Hour)},
+		"after everything":  {Since: started.Add(1000 * time.Hour)},
 	} {
 		want := slices.DeleteFunc(slices.Clone(all), func(l store.Line) bool { return !matches(q, l) })
 		for _, size := range []int{1, 3, 1000} {
@@ -61,10 +61,10 @@ func statements(t *testing.T, db *store.DB) {
 
 // someEntries are of three customers and two currencies, one every hour; now and then two trade places in time, as
 // transactions do that begin and end at the same time.
-func someEntries(begun time.Time) []ledger.Entry {
+func someEntries(started time.Time) []ledger.Entry {
 	var entries []ledger.Entry
 	for n := range 60 {
-		at := begun.Add(time.Duration(n) * time.Hour)
+		at := started.Add(time.Duration(n) * time.Hour)
 		if n%7 == 3 {
 			at = at.Add(-time.Second)
 		}
