@@ -39,7 +39,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 		return Identity{}, errUnauthorized
 	}
 	var found bursar.APIKey
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+	err := s.db.Read(ctx, func(tx *store.Tx) (err error) {
 		found, err = tx.APIKeys().ByHash(ctx, hash(c.Key))
 		return err
 	})

@@ -22,17 +22,10 @@ type accountView struct {
 // getBalance is GET account: the balance in every currency whose chain is configured and in every other that the
 // account has used.
 func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
-	var available, held map[bursar.CurrencyCode]ledger.Balance
-	var pending map[bursar.CurrencyCode]bursar.Amount
 	id := c.identity.Account
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if available, err = tx.Ledger().Balances(ctx, ledger.Available(id)); err != nil {
-			return err
-		}
-		if held, err = tx.Ledger().Balances(ctx, ledger.Held(id)); err != nil {
-			return err
-		}
-		pending, err = tx.Deposits().PendingSums(ctx, id)
+	var sums store.AccountBalances
+	err := a.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		sums, err = tx.Ledger().OfAccount(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -41,15 +34,15 @@ func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	view := accountView{AccountID: id, Balance: amounts{}, Pending: amounts{}, Held: amounts{}}
 	for _, currency := range a.Registry.All() {
 		_, configured := a.Chains[currency.Chain]
-		_, posted := available[currency.Code]
-		if !configured && !posted && pending[currency.Code].IsZero() {
+		_, posted := sums.Available[currency.Code]
+		if !configured && !posted && sums.Pending[currency.Code].IsZero() {
 			continue
 		}
-		view.Pending[currency.Code] = currency.Balance(pending[currency.Code])
-		if view.Balance[currency.Code], err = balanceText(currency, available[currency.Code]); err != nil {
+		view.Pending[currency.Code] = currency.Balance(sums.Pending[currency.Code])
+		if view.Balance[currency.Code], err = balanceText(currency, sums.Available[currency.Code]); err != nil {
 			return nil, err
 		}
-		if view.Held[currency.Code], err = balanceText(currency, held[currency.Code]); err != nil {
+		if view.Held[currency.Code], err = balanceText(currency, sums.Held[currency.Code]); err != nil {
 			return nil, err
 		}
 	}

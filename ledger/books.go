@@ -52,6 +52,23 @@ func (b Books) Post(e Entry) error {
 	return nil
 }
 
+// PostAll posts entries in order, all or, on an error, none of them.
+func (b Books) PostAll(entries []Entry) error {
+	before := map[Key]Balance{}
+	for _, e := range entries {
+		for _, k := range e.Keys() {
+			before[k] = b[k]
+		}
+	}
+	for _, e := range entries {
+		if err := b.Post(e); err != nil {
+			maps.Copy(b, before)
+			return err
+		}
+	}
+	return nil
+}
+
 // Replay applies an entry that is in the books already, whatever it does to them, and returns the customers' balances
 // for which Post would have refused it. The only error is an overflow.
 func (b Books) Replay(e Entry) (overdrawn []Key, err error) {

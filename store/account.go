@@ -45,6 +45,28 @@ func (tx Accounts) Lock(ctx context.Context, id bursar.ID) (bursar.Account, erro
 	return accountColumns.one(ctx, tx.Tx, "lock account", `FROM accounts WHERE id = $1`+tx.forUpdate(), id)
 }
 
+// LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
+// of their IDs; the error is ErrNotFound where one is missing.
+func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
+	found := map[bursar.ID]bursar.Account{}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	list, err := accountColumns.rows(ctx, tx.Tx, "lock accounts",
+		`FROM accounts WHERE id IN (`+list(len(ids), 0)+`) ORDER BY id`+tx.forUpdate(), args...)
+	for _, a := range list {
+		found[a.ID] = a
+	}
+	if err == nil && len(found) < len(ids) {
+		err = missing{"lock accounts", args}
+	}
+	return found, err
+}
+
 // All returns every account, oldest first.
 func (tx Accounts) All(ctx context.Context) ([]bursar.Account, error) {
 	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts ORDER BY id`)

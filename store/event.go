@@ -72,6 +72,63 @@ func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err erro
 	return due, err
 }
 
+// RecordAll is Record for several events, in two statements.
+func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (due []bool, err error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	dead, err := tx.deadURLs(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	due = make([]bool, len(events))
+	in := insertion{what: "insert events", table: "events", rows: len(events)}
+	for i, e := range events {
+		status := DeliveryDisabled
+		if due[i] = e.URL != "" && !dead[receiver{e.AccountID, e.URL}]; due[i] {
+			status = DeliveryPending
+		}
+		in.add(values{
+			{"account_id", e.AccountID},
+			{"url", e.URL},
+			{"status", status},
+			{"id", e.ID},
+			{"kind", string(e.Kind)},
+			{"subject", e.Subject},
+			{"body", e.Body},
+			{"created_at", micros(e.CreatedAt)},
+			{"next_at", micros(tx.now)},
+		})
+	}
+	return due, tx.insertRows(ctx, in)
+}
+
+// receiver is where events of an account go.
+type receiver struct {
+	account bursar.ID
+	url     string
+}
+
+// deadURLs returns the receivers of some events that answered 410 Gone.
+func (tx *Tx) deadURLs(ctx context.Context, events []bursar.Event) (map[receiver]bool, error) {
+	accounts := map[bursar.ID]bool{}
+	var args []any
+	for _, e := range events {
+		if !accounts[e.AccountID] {
+			accounts[e.AccountID] = true
+			args = append(args, e.AccountID)
+		}
+	}
+	dead := map[receiver]bool{}
+	_, err := rows(ctx, tx, "list dead webhooks", func(s scanner) (struct{}, error) {
+		var r receiver
+		err := s.Scan(&r.account, &r.url)
+		dead[r] = true
+		return struct{}{}, err
+	}, `SELECT account_id, url FROM dead_urls WHERE account_id IN (`+list(len(args), 0)+`)`, args...)
+	return dead, err
+}
+
 // Lease takes up to limit due events for one worker until the time until, and counts the attempt, in the order in which
 // they were recorded. A worker that dies loses them back to the others then.
 func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {

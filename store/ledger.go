@@ -22,15 +22,27 @@ func (tx Ledger) Post(ctx context.Context, entries ...ledger.Entry) error {
 
 // PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused
 // entry leaves no trace. The second error is the database's and concerns all of them.
+func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, error) {
+	groups := make([][]ledger.Entry, len(entries))
+	for i := range entries {
+		groups[i] = entries[i : i+1]
+	}
+	return tx.PostGroups(ctx, groups)
+}
+
+// PostGroups is PostEach for groups of entries that belong together: each group is posted whole, in order, or refused
+// whole. It takes the same number of statements whatever the number of groups.
 //
 // Balances are locked in the order of their names, so transactions that post to the same accounts wait for each other
 // and never in a circle.
-func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, error) {
-	errs := make([]error, len(entries))
+func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]error, error) {
+	errs := make([]error, len(groups))
+	entries := slices.Concat(groups...)
 	if len(entries) == 0 {
 		return errs, nil
 	}
-	numbers, err := tx.insertEntries(ctx, entries, errs)
+	failed := make([]error, len(entries))
+	numbers, err := tx.insertEntries(ctx, entries, failed)
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +50,23 @@ func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error,
 	if err != nil {
 		return nil, err
 	}
-	accepted := make([]ledger.Entry, 0, len(entries))
-	acceptedNumbers := make([]int64, 0, len(entries))
-	for i, e := range entries {
-		if errs[i] != nil {
-			continue
+	var accepted []ledger.Entry
+	var acceptedNumbers, refused []int64
+	at := 0
+	for i, group := range groups {
+		of := numbers[at : at+len(group)]
+		if errs[i] = cmp.Or(failed[at : at+len(group)]...); errs[i] == nil {
+			errs[i] = books.PostAll(group)
 		}
-		if errs[i] = books.Post(e); errs[i] != nil {
-			if err := tx.dropEntry(ctx, numbers[i]); err != nil {
-				return nil, err
-			}
-			continue
+		if errs[i] == nil {
+			accepted, acceptedNumbers = append(accepted, group...), append(acceptedNumbers, of...)
+		} else {
+			refused = append(refused, of...)
 		}
-		accepted, acceptedNumbers = append(accepted, e), append(acceptedNumbers, numbers[i])
+		at += len(group)
+	}
+	if err := tx.dropEntries(ctx, refused); err != nil {
+		return nil, err
 	}
 	if err := tx.insertPostings(ctx, accepted, acceptedNumbers); err != nil {
 		return nil, err
@@ -98,8 +114,18 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 	return numbers, nil
 }
 
-func (tx *Tx) dropEntry(ctx context.Context, number int64) error {
-	_, err := tx.exec(ctx, "drop refused entry", `DELETE FROM entries WHERE number = $1`, number)
+// dropEntries removes entries that were refused, by their numbers; 0 is one that was not inserted.
+func (tx *Tx) dropEntries(ctx context.Context, numbers []int64) error {
+	var args []any
+	for _, n := range numbers {
+		if n != 0 {
+			args = append(args, n)
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	_, err := tx.exec(ctx, "drop refused entries", `DELETE FROM entries WHERE number IN (`+list(len(args), 0)+`)`, args...)
 	return err
 }
 
@@ -246,6 +272,42 @@ func (tx Ledger) Balances(ctx context.Context, account ledger.Account) (map[burs
 		return struct{}{}, err
 	}, `SELECT asset, debits, credits FROM balances WHERE account = $1`, string(account))
 	return balances, err
+}
+
+// AccountBalances are the balances of a customer's account, by currency.
+type AccountBalances struct {
+	Available, Held map[bursar.CurrencyCode]ledger.Balance
+	Pending         map[bursar.CurrencyCode]bursar.Amount // in deposits that are not credited yet
+}
+
+// OfAccount returns the balances of a customer's account in every currency that it has ever had, in one statement.
+func (tx Ledger) OfAccount(ctx context.Context, account bursar.ID) (AccountBalances, error) {
+	sums := AccountBalances{
+		Available: map[bursar.CurrencyCode]ledger.Balance{},
+		Held:      map[bursar.CurrencyCode]ledger.Balance{},
+		Pending:   map[bursar.CurrencyCode]bursar.Amount{},
+	}
+	available, held := ledger.Available(account), ledger.Held(account)
+	_, err := rows(ctx, tx.Tx, "read the balances of an account", func(s scanner) (struct{}, error) {
+		var of ledger.Account
+		var code bursar.CurrencyCode
+		var b ledger.Balance
+		err := s.Scan(&of, &code, &b.Debits, &b.Credits)
+		switch of {
+		case available:
+			sums.Available[code] = b
+		case held:
+			sums.Held[code] = b
+		default:
+			var sumErr error
+			sums.Pending[code], sumErr = sums.Pending[code].Add(b.Credits)
+			err = errors.Join(err, sumErr)
+		}
+		return struct{}{}, err
+	}, `SELECT account, asset, debits, credits FROM balances WHERE account IN ($1, $2)
+		UNION ALL SELECT '', currency, '0', amount FROM deposits WHERE account_id = $3 AND status = 'pending'`,
+		string(available), string(held), account)
+	return sums, err
 }
 
 // EachBalance calls f with every balance in the books, in no order.

@@ -12,15 +12,24 @@ import (
 
 // Tx is one database transaction. Its methods stand in one file for each noun.
 type Tx struct {
-	tx       *sql.Tx
+	tx       statements
 	postgres bool
 	reads    bool // it is a View of PostgreSQL, which refuses whatever writes or locks
+	single   bool // it is a Read: one statement, outside any transaction
 	now      time.Time
 	before   func(ctx context.Context, at Point, what string) error
 	after    []func()
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
 	seal     sealKey
 	sealing  sealing
+}
+
+// statements runs statements: a transaction of database/sql, or its pool for a Read.
+type statements interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing:
@@ -62,6 +71,41 @@ func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 // View runs f in a transaction that reads one consistent state and writes nothing.
 func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
 	return db.once(ctx, db.read, &sql.TxOptions{ReadOnly: db.postgres, Isolation: db.viewLevel()}, f)
+}
+
+// The errors of a Read that makes two statements, which would see two states, or that writes.
+var (
+	errSecondStatement = errors.New("a Read makes one statement")
+	errReadWrites      = errors.New("a Read writes nothing")
+)
+
+// Read runs f, which makes one statement that writes nothing: what that sees is consistent without a transaction, which
+// on PostgreSQL costs two more ways to the server and back. A second statement fails.
+func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
+	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
+	made := false
+	tx := &Tx{
+		tx:       db.read,
+		postgres: db.postgres,
+		reads:    db.postgres,
+		single:   true,
+		now:      db.Now(),
+		before: func(ctx context.Context, at Point, what string) error {
+			if made {
+				return errSecondStatement
+			}
+			made = true
+			return db.conduct.Before(ctx, at, what)
+		},
+		seal: db.seal,
+	}
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.failed
 }
 
 func (db *DB) viewLevel() sql.IsolationLevel {
@@ -151,6 +195,9 @@ func (tx *Tx) skipLocked() string {
 }
 
 func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+	if tx.single {
+		return 0, tx.fail(what, errReadWrites)
+	}
 	if err := tx.before(ctx, Running, query); err != nil {
 		return 0, tx.fail(what, err)
 	}

@@ -24,25 +24,40 @@ var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
 	{"completed_at", func(w *bursar.Withdrawal) any { return instant{&w.CompletedAt} }},
 })
 
+// NewWithdrawal is an order to be recorded, with the chain that it is paid on.
+type NewWithdrawal struct {
+	bursar.Withdrawal
+	Chain bursar.ChainID
+}
+
 // Insert records an order; its amount is held by an entry of the same transaction.
 func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
-	order := withdrawalFacts(chain, w)
-	tx.sealing.noteOrder(order)
-	query, args := values{
-		{"id", w.ID},
-		{"account_id", w.AccountID},
-		{"currency", string(w.Currency)},
-		{"chain", string(chain)},
-		{"amount", w.Amount},
-		{"fee", w.Fee},
-		{"base", w.Address.Base},
-		{"memo", memoValue(w.Address)},
-		{"status", string(w.Status)},
-		{"created_at", micros(w.CreatedAt)},
-		{"seal", tx.seal.sealOrder(order)},
-	}.insertInto("withdrawals")
-	_, err := tx.exec(ctx, "insert withdrawal", query, args...)
-	return err
+	return tx.InsertAll(ctx, []NewWithdrawal{{w, chain}})
+}
+
+// InsertAll records orders in one statement; their amounts are held by entries of the same transaction.
+func (tx Withdrawals) InsertAll(ctx context.Context, list []NewWithdrawal) error {
+	in := insertion{what: "insert withdrawals", table: "withdrawals", rows: len(list)}
+	for _, w := range list {
+		order := withdrawalFacts(w.Chain, w.Withdrawal)
+		tx.sealing.noteOrder(order)
+		in.add(values{
+			{"id", w.ID},
+			{"account_id", w.AccountID},
+			{"currency", string(w.Currency)},
+			{"chain", string(w.Chain)},
+			{"amount", w.Amount},
+			{"fee", w.Fee},
+			{"base", w.Address.Base},
+			{"memo", memoValue(w.Address)},
+			{"status", string(w.Status)},
+			{"tx_id", w.TxID},
+			{"created_at", micros(w.CreatedAt)},
+			{"completed_at", micros(w.CompletedAt)},
+			{"seal", tx.seal.sealOrder(order)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Get returns an account's withdrawal; another account's is ErrNotFound.

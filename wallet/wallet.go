@@ -210,7 +210,7 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wall
 
 // Get returns an account's wallet, or bursar.ErrNotFound.
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wallet, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
+	err = s.db.Read(ctx, func(tx *store.Tx) error {
 		w, err = tx.Wallets().Get(ctx, account, id)
 		return store.AsRefusal(err)
 	})

@@ -43,9 +43,9 @@ func arrivals(t *testing.T, db *store.DB) {
 		if err != nil || len(block) != 1 {
 			t.Fatalf("%d deposits in the block, %v", len(block), err)
 		}
-		sums, _ := tx.Deposits().PendingSums(ctx, account)
-		if sums["BTC"] != bursar.Units(5) {
-			t.Errorf("pending is %s", sums["BTC"])
+		sums, _ := tx.Ledger().OfAccount(ctx, account)
+		if sums.Pending["BTC"] != bursar.Units(5) {
+			t.Errorf("pending is %s", sums.Pending["BTC"])
 		}
 		return tx.Deposits().SetStatus(ctx, block[0], bursar.DepositOrphaned)
 	})

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// cluster is a PostgreSQL server of this run, with the settings of a fresh installation: every commit is synced.
+type cluster struct {
+	dir  string
+	stop func()
+}
+
+func (c cluster) url(database string) string {
+	return "postgres://bursar@/" + database + "?host=" + c.dir
+}
+
+// startPostgres makes a cluster below dir and starts it, listening on a socket only. It ends with this process, however
+// that ends. PostgreSQL refuses to run as root, so root runs it as another user.
+func startPostgres(ctx context.Context, dir string) (cluster, error) {
+	bin, err := postgresPrograms()
+	if err != nil {
+		return cluster{}, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return cluster{}, fmt.Errorf("create the directory of PostgreSQL: %w", err)
+	}
+	attr, err := unprivileged(dir)
+	if err != nil {
+		return cluster{}, err
+	}
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8",
+		"--locale=C", "-D", filepath.Join(dir, "data"))
+	initdb.SysProcAttr, initdb.Dir = attr, dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return cluster{}, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	// The shell ends the server when its own input closes.
+	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
+		-c max_connections=200 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
+		cat >/dev/null; kill -INT $pid; wait $pid`
+	command := exec.Command("/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
+	command.SysProcAttr, command.Dir = attr, dir
+	input, err := command.StdinPipe()
+	if err != nil {
+		return cluster{}, err
+	}
+	if err := command.Start(); err != nil {
+		return cluster{}, fmt.Errorf("start postgres: %w", err)
+	}
+	c := cluster{dir: dir, stop: func() {
+		_ = input.Close()
+		_ = command.Wait()
+	}}
+	if err := c.createDatabases(ctx, "bursar", "reference"); err != nil {
+		c.stop()
+		return cluster{}, err
+	}
+	return c, nil
+}
+
+// createDatabases waits for the server and creates databases.
+func (c cluster) createDatabases(ctx context.Context, names ...string) error {
+	var conn *pgx.Conn
+	err := until(ctx, 30*time.Second, func() (err error) {
+		conn, err = pgx.Connect(ctx, c.url("postgres"))
+		return err
+	})
+	if err != nil {
+		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
+		return fmt.Errorf("postgres did not become ready: %w\n%s", err, bytes.TrimSpace(log))
+	}
+	defer conn.Close(ctx)
+	for _, name := range names {
+		if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+			return fmt.Errorf("create database %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func postgresPrograms() (string, error) {
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
+	if len(found) == 0 {
+		return "", errors.New("PostgreSQL is missing: run go run ./test -install postgresql")
+	}
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+func unprivileged(dir string) (*syscall.SysProcAttr, error) {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if os.Getuid() != 0 {
+		return attr, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, _ := strconv.Atoi(account.Uid)
+		gid, _ := strconv.Atoi(account.Gid)
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+			return nil, err
+		}
+		return attr, os.Chown(dir, uid, gid)
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and neither the user postgres nor nobody exists")
+}
+
+// until calls f every 20 ms until it returns nil, or returns its last error after the timeout.
+func until(ctx context.Context, timeout time.Duration, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-ticker.C:
+		}
+	}
+}
