@@ -119,7 +119,7 @@ func (cfg Config) validate() error {
 		return fmt.Errorf("confirmations must be between 1 and %d", reorgDepth)
 	case cfg.FeeTarget < 1 || cfg.FeeTarget > 1008:
 		return errors.New("the fee target must be between 1 and 1008 blocks")
-	case cfg.MaxFeeRate > 10_000 || cfg.FallbackFeeRate > cfg.MaxFeeRate:
+	case cfg.MaxFeeRate > rateBound || cfg.FallbackFeeRate > cfg.MaxFeeRate:
 		return errors.New("the highest fee rate exceeds 10,000 satoshi per vbyte, or the fallback exceeds it")
 	case cfg.MaxPayments < 1 || cfg.MaxPayments > maxPayments:
 		return fmt.Errorf("payments of one transaction must be between 1 and %d", maxPayments)

@@ -11,17 +11,23 @@ import (
 // names maps the project's networks to Bitcoin's and Litecoin's names for them.
 var names = map[chain.Network]string{chain.Mainnet: "main", chain.Testnet: "testnet4", chain.Regtest: "regtest"}
 
+// rateBound is the highest fee rate that may be configured, in satoshi for a vbyte.
+const rateBound = 10_000
+
 // DefineBitcoin returns Bitcoin.
 func DefineBitcoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Bitcoin,
+		Name:          "Bitcoin",
 		Family:        chain.FamilyBitcoin,
 		Decimals:      8,
 		Confirmations: 3,
 		MaxFee:        "0.05",
 		MaxFeeRate:    "500",
+		RateBound:     rateBound,
 		Settings:      []string{"max_fee_rate"},
 		ZMQ:           true,
+		Tested:        testedBitcoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Bitcoin) },
 	}
 }
@@ -30,13 +36,17 @@ func DefineBitcoin() chain.Definition {
 func DefineLitecoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Litecoin,
+		Name:          "Litecoin",
 		Family:        chain.FamilyLitecoin,
 		Decimals:      8,
 		Confirmations: 24,
 		MaxFee:        "0.5",
 		MaxFeeRate:    "500",
+		RateBound:     rateBound,
 		Settings:      []string{"max_fee_rate"},
 		ZMQ:           true,
+		Tested:        testedLitecoin(),
+		Forks:         forksOfLitecoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Litecoin) },
 	}
 }

@@ -15,6 +15,7 @@ import (
 // DefineEthereum returns Ethereum.
 func DefineEthereum() chain.Definition {
 	d := define(bursar.Ethereum, Ethereum)
+	d.Name, d.Tested, d.Forks = "Ethereum", testedEthereum(), forksOfEthereum()
 	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 1, chain.Testnet: 11155111}
 	return d
 }
@@ -22,6 +23,7 @@ func DefineEthereum() chain.Definition {
 // DefineBSC returns BNB Smart Chain.
 func DefineBSC() chain.Definition {
 	d := define(bursar.BSC, BSC)
+	d.Name, d.Tested, d.Forks = "BNB Smart Chain", testedBSC(), forksOfBSC()
 	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 56, chain.Testnet: 97}
 	d.MaxFee, d.MaxFeeRate = "0.05", "20"
 	return d
@@ -30,6 +32,7 @@ func DefineBSC() chain.Definition {
 // DefinePolygon returns Polygon's proof-of-stake chain.
 func DefinePolygon() chain.Definition {
 	d := define(bursar.Polygon, Polygon)
+	d.Name, d.Tested, d.Forks = "Polygon", testedPolygon(), forksOfPolygon()
 	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 137, chain.Testnet: 80002}
 	d.MaxFee, d.MaxFeeRate = "5", "3000"
 	return d
@@ -41,6 +44,7 @@ func DefineOther(id bursar.ChainID) chain.Definition { return define(id, Ethereu
 func define(id bursar.ChainID, usual func() Config) chain.Definition {
 	return chain.Definition{
 		ID:           id,
+		Name:         string(id),
 		Family:       chain.FamilyEVM,
 		Decimals:     18,
 		MaxFee:       "0.2",
