@@ -71,6 +71,7 @@ type Definition struct {
 	// satoshi or a unit of gas in gwei; empty where there is no rate. They are several times what a payment has cost in
 	// the worst hours so far: they stop a mistake and not a payment on a busy day.
 	MaxFee, MaxFeeRate string
+	MinTip             string // the least tip for a unit of gas, in gwei; empty: there are no tips
 	RateDecimals       int    // how many decimals MaxFeeRate may have
 	RateBound          uint64 // the highest MaxFeeRate that may be configured; 0: any
 	// MinDeposit is the smallest amount that can stay on an address of its own, in the native asset; empty: any.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Tracing is how value that contracts send is found.
@@ -37,7 +38,7 @@ type Token struct {
 // configurations.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "evm": chains of one family share keys and addresses
+	Family  bursar.Family // chain.FamilyEVM: chains of one family share keys and addresses
 	ChainID uint64        // EIP-155
 
 	// FinalityBlocks is how many confirmations make a block final, if nodes lack the `finalized` tag; 0 uses the tag.
@@ -106,7 +107,7 @@ func (cfg Config) confirmations() int {
 }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "evm")
+	setDefault(&cfg.Family, chain.FamilyEVM)
 	setDefault(&cfg.Trace, TraceAuto)
 	setDefault(&cfg.MaxGas, 500_000)
 	setDefault(&cfg.Pace, 3*time.Second)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // The genesis hashes of the public clusters, which distinguish them.
@@ -20,7 +21,7 @@ const (
 // configurations.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "solana"
+	Family  bursar.Family // chain.FamilySolana
 	Genesis string        // the genesis hash that a node must have; empty accepts any
 
 	// Format is how transactions are encoded: "legacy", "v0", "v1" (SIMD-0385), or "auto", the default: the first of
@@ -52,7 +53,7 @@ func Devnet() Config { return Config{ID: bursar.Solana, Genesis: GenesisDevnet} 
 func Private() Config { return Config{ID: bursar.Solana} }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "solana")
+	setDefault(&cfg.Family, chain.FamilySolana)
 	setDefault(&cfg.Format, formatAuto)
 	setDefault(&cfg.MaxPrice, 20_000_000)
 	setDefault(&cfg.MinPrice, min(100_000, cfg.MaxPrice))

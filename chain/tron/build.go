@@ -33,7 +33,7 @@ func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.Unsig
 var errRequest = errors.New("the transaction request is not valid for this chain")
 
 func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	if len(request.Payments) != 1 || request.From.Key.Family != Family || request.Replaces != nil {
+	if len(request.Payments) != 1 || request.From.Key.Family != chain.FamilyTron || request.Replaces != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments, want one, from family %q, fee bump %v, want false",
 			errRequest, len(request.Payments), request.From.Key.Family, request.Replaces != nil)
 	}

@@ -9,9 +9,6 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Family is the family of Tron's keys and addresses.
-const Family bursar.Family = "tron"
-
 // The genesis blocks of the public networks.
 const (
 	MainnetGenesis = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc"
@@ -29,7 +26,7 @@ type Token struct {
 // Config configures one network. The zero value is a private network without tokens; Mainnet returns a complete
 // configuration.
 type Config struct {
-	ID      bursar.ChainID // "tron"
+	ID      bursar.ChainID // bursar.Tron
 	Genesis string         // the id of block 0; empty accepts any, for private networks
 	Tokens  []Token
 

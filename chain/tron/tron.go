@@ -87,7 +87,7 @@ const unevenness = time.Minute
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,
-		Family:        Family,
+		Family:        chain.FamilyTron,
 		Curve:         chain.Secp256k1,
 		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,

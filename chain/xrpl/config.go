@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Network is one of the ledger's networks. It determines which X-addresses are payable.
@@ -22,7 +23,7 @@ const (
 // Config configures one network. ID and Network are required.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "xrpl"
+	Family  bursar.Family // chain.FamilyXRPL
 	Network Network
 	// NetworkID is the id of a private network. Zero accepts any node whose transactions need not name their network,
 	// which are those with an id up to 1024.
@@ -46,7 +47,7 @@ const lastBareNetwork = 1024
 const maxPatience = 900
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "xrpl")
+	setDefault(&cfg.Family, chain.FamilyXRPL)
 	setDefault(&cfg.MaxFee, bursar.Units(50_000))
 	setDefault(&cfg.Patience, 60)
 	setDefault(&cfg.Pace, 4*time.Second)
