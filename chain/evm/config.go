@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -107,23 +108,16 @@ func (cfg Config) confirmations() int {
 }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, chain.FamilyEVM)
-	setDefault(&cfg.Trace, TraceAuto)
-	setDefault(&cfg.MaxGas, 500_000)
-	setDefault(&cfg.Pace, 3*time.Second)
-	setDefault(&cfg.ReorgDepth, 300)
-	setDefault(&cfg.MaxPending, 16)
-	setDefault(&cfg.BumpAfter, 10)
-	setDefault(&cfg.MaxFeePerGas, bursar.Units(300*gwei))
-	setDefault(&cfg.MaxTip, bursar.Units(5*gwei))
+	cfg.Family = cmp.Or(cfg.Family, chain.FamilyEVM)
+	cfg.Trace = cmp.Or(cfg.Trace, TraceAuto)
+	cfg.MaxGas = cmp.Or(cfg.MaxGas, 500_000)
+	cfg.Pace = cmp.Or(cfg.Pace, 3*time.Second)
+	cfg.ReorgDepth = cmp.Or(cfg.ReorgDepth, 300)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 16)
+	cfg.BumpAfter = cmp.Or(cfg.BumpAfter, 10)
+	cfg.MaxFeePerGas = cmp.Or(cfg.MaxFeePerGas, bursar.Units(300*gwei))
+	cfg.MaxTip = cmp.Or(cfg.MaxTip, bursar.Units(5*gwei))
 	return cfg, cfg.validate()
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {

@@ -15,8 +15,6 @@ const (
 	// maxSyncGap is how many blocks a syncing node may be behind the newest block that it knows of and still count as
 	// synced.
 	maxSyncGap = 16
-	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-	surveyEvery = 10
 )
 
 var errSyncing = errors.New("the node is still syncing")
@@ -25,14 +23,11 @@ var errSyncing = errors.New("the node is still syncing")
 // number of confirmations. While a node has no finalized block, Final is zero: the caller then waits, and no other rule
 // applies.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			var height quantity
-			err := s.Call(ctx, "eth_blockNumber", nil, &height)
-			return uint64(height), err
-		})
-	}
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		var height quantity
+		err := s.Call(ctx, "eth_blockNumber", nil, &height)
+		return uint64(height), err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
@@ -75,7 +70,7 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	}
 	switch {
 	case requests[2].Err != nil: // it has none, or does not know the tag
-		c.log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
+		c.nodes.Log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
 	case tagged.Number > latest.Number:
 		// Two nodes behind one URL have answered. A final block is part of the chain, so the newest block is not older.
 		head.Latest, head.Final = tagged.ref(), tagged.ref()

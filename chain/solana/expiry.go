@@ -39,7 +39,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 		return false, fmt.Errorf("%w: its id or its last block height differs from the unsigned transaction's",
 			errUnsigned)
 	}
-	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	dead, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
 	}, func(err error) bool { return errors.Is(err, errHistory) })
 	if errors.Is(err, rpc.ErrLacks) {
@@ -213,7 +213,7 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errUnsigned)
 	}
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return find(ctx, &node{s, &c.manner}, sig)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || keepsNone(err) })
 	switch {

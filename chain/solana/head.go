@@ -13,8 +13,6 @@ import (
 const (
 	finalized = "finalized"
 	confirmed = "confirmed"
-	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' slots.
-	surveyEvery = 10
 	// headTries is how many of the newest blocks are requested: a node stores a block's answer a little after it is
 	// final.
 	headTries = 4
@@ -27,10 +25,7 @@ type at struct {
 
 // Head returns the newest finalized block, as both Latest and Final: blocks that may still be reorged out are not read.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, surveySlot)
-	}
+	c.nodes.CompareHeights(ctx, surveySlot)
 	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)

@@ -42,7 +42,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	count := int(min(uint64(c.nodes.Window(limit)), tip.height()-last.Height))
 	fetched, err := fetchRange(ctx, s, last.Height+1, count, tip.height())
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= tip.height() && !c.lag.lasts(s.Name(), c.now()):
+	case errors.Is(err, errLacks) && last.Height+fresh >= tip.height() && !c.lag.lasts(s.Name(), c.nodes.Now()):
 		return nil, nil // that node does not have the block yet
 	case errors.Is(err, errLacks):
 		return nil, c.without(s, err)
@@ -63,7 +63,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 // without handles the error of an endpoint that lacks blocks: the endpoint gets a cool-down if another endpoint may
 // have the blocks. A single endpoint is asked again at once, since behind a load balancer another node may answer.
 func (c *Chain) without(s *rpc.Session, err error) error {
-	if c.several {
+	if c.nodes.Several {
 		return s.Fail(err)
 	}
 	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)

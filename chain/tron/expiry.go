@@ -41,7 +41,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return false, err
 	}
-	gone, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	gone, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return expiredOn(ctx, s, &p, id)
 	}, lacksHistory)
 	if errors.Is(err, rpc.ErrLacks) {
@@ -187,7 +187,7 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.80q: %w", txID, err)
 	}
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (header, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (header, error) {
 		return find(ctx, s, full, id)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || lacksHistory(err) })
 	switch {

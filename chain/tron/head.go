@@ -9,19 +9,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-const surveyEvery = 10
-
 // Head returns the newest block and the newest solidified one. Nothing else makes a block final: while solidification
 // stops, so does Final.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			h, err := newest(ctx, s, full)
-			return h.height(), err
-		})
-	}
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		h, err := newest(ctx, s, full)
+		return h.height(), err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
@@ -39,15 +33,15 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session, memory *ahead) (chain.
 	if err != nil {
 		return chain.Head{}, err
 	}
-	memory.note(s.Name(), latest, c.now(), true)
-	final, known := memory.finalBeside(s.Name(), latest, c.now())
+	memory.note(s.Name(), latest, c.nodes.Now(), true)
+	final, known := memory.finalBeside(s.Name(), latest, c.nodes.Now())
 	if !known {
 		solidified, err := newest(ctx, s, solid)
 		if err != nil {
 			return chain.Head{}, err
 		}
 		final = solidified.ref()
-		memory.noteFinal(s.Name(), latest, final, c.now())
+		memory.noteFinal(s.Name(), latest, final, c.nodes.Now())
 	}
 	if err := s.Observe(latest.height()); err != nil {
 		return chain.Head{}, err

@@ -32,7 +32,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return false, err
 	}
-	gone, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	gone, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return c.expiredOn(ctx, s, uint64(e.Since), p, id)
 	}, func(err error) bool { return errors.Is(err, errHistory) })
 	if errors.Is(err, rpc.ErrLacks) {
@@ -74,7 +74,7 @@ func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 
 // Outcome returns what became of a payment, from any endpoint that keeps the history.
 func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return c.findOn(ctx, s, txID)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) })
 	switch {

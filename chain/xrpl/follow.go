@@ -42,7 +42,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	if !holds {
 		return nil, c.without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
 	}
-	if limit = c.nodes.Window(limit); c.now().Sub(time.Unix(0, c.pressed.Load())) < easing {
+	if limit = c.nodes.Window(limit); c.nodes.Now().Sub(time.Unix(0, c.pressed.Load())) < easing {
 		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
@@ -51,7 +51,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 			return ledgerAt(ctx, s, last.Height+1+uint64(i))
 		})
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.now()):
+	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.nodes.Now()):
 		return nil, nil // that node does not have the ledger yet
 	case errors.Is(err, errLacks):
 		return nil, c.without(s, err)

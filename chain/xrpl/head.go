@@ -9,18 +9,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-const surveyEvery = 10
-
 // Head returns the newest validated ledger, which is final.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			st, err := c.stand(ctx, s)
-			return st.tip.Height, err
-		})
-	}
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		st, err := c.stand(ctx, s)
+		return st.tip.Height, err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
@@ -29,7 +23,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
-	c.ahead.note(s.Name(), st, c.now(), true)
+	c.ahead.note(s.Name(), st, c.nodes.Now(), true)
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 

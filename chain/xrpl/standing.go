@@ -52,7 +52,7 @@ const maxUnstored = 8
 // without handles the error of an endpoint that lacks ledgers: the endpoint gets a cool-down if another endpoint may
 // have the ledgers. A single endpoint is asked again at once, since behind a load balancer another node may answer.
 func (c *Chain) without(s *rpc.Session, err error) error {
-	if c.several {
+	if c.nodes.Several {
 		return s.Fail(err)
 	}
 	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
@@ -76,7 +76,7 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 		return standing{}, err
 	}
 	if answer.pressed {
-		c.pressed.Store(c.now().UnixNano())
+		c.pressed.Store(c.nodes.Now().UnixNano())
 	}
 	st := standing{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
 	newest, any := held.upTo(uint64(validated.Index))
