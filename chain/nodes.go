@@ -53,6 +53,14 @@ func (n *Nodes) CompareHeights(ctx context.Context, height func(context.Context,
 	}
 }
 
+// Endpoints returns the endpoints in configured order.
+func (n *Nodes) Endpoints() (list []Endpoint) {
+	for _, e := range n.Client.Endpoints() {
+		list = append(list, Endpoint{Name: e.Name, Host: e.Host})
+	}
+	return list
+}
+
 // CheckEach reports what check finds about every node, all at the same time, in configured order. A node that cannot be
 // asked is a finding.
 func (n *Nodes) CheckEach(ctx context.Context, check func(context.Context, *rpc.Session, *Report)) []Finding {

@@ -22,7 +22,8 @@ var errSyncing = errors.New("the node is still syncing")
 // Head returns the newest block, and the newest final one by the configured rule: the node's `finalized` tag or a
 // number of confirmations. While a node has no finalized block, Final is zero: the caller then waits, and no other rule
 // applies.
-func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
 	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
 		var height quantity
 		err := s.Call(ctx, "eth_blockNumber", nil, &height)
@@ -30,13 +31,9 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
-	head, err := c.head(ctx, s)
-	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
-	}
-	return head, nil
+	return c.head(ctx, s)
 }
 
 func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
@@ -131,20 +128,17 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction hash.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.80q", txID)
 	id, err := parseHash(txID)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+		return chain.BlockRef{}, err
 	}
-	found, err := find(ctx, s, id)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
-	}
-	return found, nil
+	return find(ctx, s, id)
 }
 
 func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) {

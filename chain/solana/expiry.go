@@ -21,15 +21,8 @@ var errUnproven = errors.New("the node cannot prove that the transaction has exp
 // the signature nowhere. A node whose answers lag behind its final slot proves nothing, which is an error. Neither does
 // a node that has deleted one of these blocks (an Agave validator keeps about two days: --limit-ledger-size): then the
 // next one is asked. The error is chain.ErrPruned if all have.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
-	dead, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expiry of %s: %w", txID, err)
-	}
-	return dead, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expiry of %s", txID)
 	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err

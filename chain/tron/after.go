@@ -19,15 +19,10 @@ var (
 
 // After returns blocks that follow last, and none if the node that answers is behind last or does not have the next one
 // yet.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, limit, watch)
-	if err != nil {
-		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "blocks after %d", last.Height)
 	s, tip, err := c.newestFor(ctx, last)
 	switch {
 	case err != nil:
@@ -54,10 +49,13 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, c.offChain(ctx, s, last)
 	}
 	blocks, err := c.scanAll(ctx, s, fetched, watch)
-	if err == nil && blocks[len(blocks)-1].Ref == tip.ref() {
+	if err != nil {
+		return nil, err
+	}
+	if blocks[len(blocks)-1].Ref == tip.ref() {
 		c.ahead.readUpTo(s.Name(), tip.ref())
 	}
-	return blocks, err
+	return blocks, nil
 }
 
 // without handles the error of an endpoint that lacks blocks: the endpoint gets a cool-down if another endpoint may

@@ -21,18 +21,11 @@ import (
 // ChainBaseManager.getLowestBlockNum); then the next endpoint is asked. The error is chain.ErrPruned if all lack some.
 // A lite full node whose history is closed (openHistoryQueryWhenLiteFN is off by default) does not answer in JSON and
 // cannot be followed at all: it counts as unavailable.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expired")
 	if unsigned.Expires == 0 {
 		return false, nil
 	}
-	expired, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expired: %w", err)
-	}
-	return expired, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	id, err := parseHash(txID)
 	if err != nil {
 		return false, fmt.Errorf("transaction %.80q: %w", txID, err)

@@ -15,15 +15,8 @@ var _ chain.Historian = (*Chain)(nil)
 // searched every ledger that may contain it, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
 // keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned if
 // all lack some.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
-	gone, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expired %s: %w", txID, err)
-	}
-	return gone, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expired %s", txID)
 	e, p, err := c.unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err

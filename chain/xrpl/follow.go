@@ -17,15 +17,10 @@ var errUnlinked = errors.New("ledgers do not follow each other")
 
 // After returns ledgers that one node has without a gap after last, and none if the node that answers is behind last or
 // does not have the next one yet.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, limit, watch)
-	if err != nil {
-		return nil, fmt.Errorf("ledgers after %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "ledgers after %d", last.Height)
 	s, st, err := c.standingFor(ctx, last)
 	if err != nil {
 		return nil, err
@@ -63,10 +58,13 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	blocks, err := scanAll(ctx, s, ledgers, watch)
-	if err == nil && blocks[len(blocks)-1].Ref == st.tip {
+	if err != nil {
+		return nil, err
+	}
+	if blocks[len(blocks)-1].Ref == st.tip {
 		c.ahead.readUpTo(s.Name(), st.tip)
 	}
-	return blocks, err
+	return blocks, nil
 }
 
 // scanAll evaluates ledgers, after the watch has loaded everything that was committed before they were read.
