@@ -19,6 +19,7 @@ type Nodes struct {
 	Now     func() time.Time // the configured clock
 
 	heads atomic.Uint64
+	lag   lag
 }
 
 // OpenNodes returns the client of a chain's nodes, which verifies each by check before it is used. It sends nothing: a

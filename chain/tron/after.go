@@ -37,14 +37,12 @@ func (c *Chain) After(
 	count := int(min(uint64(c.nodes.Window(limit)), tip.height()-last.Height))
 	fetched, err := fetchRange(ctx, s, last.Height+1, count, tip.height())
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= tip.height() && !c.lag.lasts(s.Name(), c.nodes.Now()):
-		return nil, nil // that node does not have the block yet
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Lacking(s, last.Height, tip.height(), err)
 	case err != nil:
 		return nil, err
 	}
-	c.lag.over(s.Name())
+	c.nodes.Returned(s)
 	if fetched = linked(last.Hash, fetched); len(fetched) == 0 {
 		return nil, c.offChain(ctx, s, last)
 	}
@@ -56,15 +54,6 @@ func (c *Chain) After(
 		c.ahead.readUpTo(s.Name(), tip.ref())
 	}
 	return blocks, nil
-}
-
-// without handles the error of an endpoint that lacks blocks: the endpoint gets a cool-down if another endpoint may
-// have the blocks. A single endpoint is asked again at once, since behind a load balancer another node may answer.
-func (c *Chain) without(s *rpc.Session, err error) error {
-	if c.nodes.Several {
-		return s.Fail(err)
-	}
-	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
 }
 
 // offChain returns why the block behind last does not follow it: last is not canonical at this node, or the node moved.

@@ -35,7 +35,6 @@ type Chain struct {
 	*Rules
 	nodes *chain.Nodes
 	ahead ahead
-	lag   lag
 }
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another

@@ -35,7 +35,7 @@ func (c *Chain) After(
 	}
 	whole, holds := st.held.from(last.Height + 1)
 	if !holds {
-		return nil, c.without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
+		return nil, c.nodes.Without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
 	}
 	if limit = c.nodes.Window(limit); c.nodes.Now().Sub(time.Unix(0, c.pressed.Load())) < easing {
 		limit = 1
@@ -46,14 +46,12 @@ func (c *Chain) After(
 			return ledgerAt(ctx, s, last.Height+1+uint64(i))
 		})
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.nodes.Now()):
-		return nil, nil // that node does not have the ledger yet
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Lacking(s, last.Height, st.tip.Height, err)
 	case err != nil:
 		return nil, err
 	}
-	c.lag.over(s.Name())
+	c.nodes.Returned(s)
 	if ledgers, err = c.linked(ctx, s, last, ledgers); err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (c *Chain) linked(ctx context.Context, s *rpc.Session, last chain.BlockRef,
 	h, err := headerAt(ctx, s, last.Height)
 	switch {
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Without(s, err)
 	case err != nil:
 		return nil, err
 	case h.Hash != ledgers[0].Parent:

@@ -52,11 +52,11 @@ func (c *Chain) At(ctx context.Context, height uint64) (_ chain.BlockRef, err er
 	case height == st.tip.Height:
 		return st.tip, nil
 	case !st.held.covers(height, height):
-		return chain.BlockRef{}, c.without(s, fmt.Errorf("%w: %d", errGap, height))
+		return chain.BlockRef{}, c.nodes.Without(s, fmt.Errorf("%w: %d", errGap, height))
 	}
 	h, err := headerAt(ctx, s, height)
 	if errors.Is(err, errLacks) {
-		return chain.BlockRef{}, c.without(s, err)
+		return chain.BlockRef{}, c.nodes.Without(s, err)
 	}
 	if err != nil {
 		return chain.BlockRef{}, err
@@ -97,7 +97,7 @@ func (c *Chain) findOn(ctx context.Context, s *rpc.Session, txID string) (chain.
 	}
 	h, err := headerAt(ctx, s, uint64(answer.Index))
 	if errors.Is(err, errLacks) {
-		return chain.BlockRef{}, c.without(s, err)
+		return chain.BlockRef{}, c.nodes.Without(s, err)
 	}
 	return h.ref(), err
 }

@@ -30,7 +30,6 @@ type Chain struct {
 	nodes   *chain.Nodes
 	pressed atomic.Int64 // when a node last sent a load warning, in Unix nanoseconds
 	ahead   ahead
-	lag     lag
 }
 
 // New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves
