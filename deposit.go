@@ -31,12 +31,12 @@ type DepositPurpose string
 
 // The purposes of a transfer to an address of the service.
 const (
-	ForWallet       DepositPurpose = "wallet"       // a customer's deposit
-	ForCharge       DepositPurpose = "charge"       // a customer's deposit to a charge
-	ForAccount      DepositPurpose = "account"      // assigned to a customer without a wallet
-	ForCapital      DepositPurpose = "capital"      // operator funds, paid to a hot wallet
-	ForUnattributed DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
-	ForReturned     DepositPurpose = "returned"     // belonged to no wallet and is, or was, refunded to its sender
+	ForWallet        DepositPurpose = "wallet"       // a customer's deposit
+	ForCharge        DepositPurpose = "charge"       // a customer's deposit to a charge
+	ForAccount       DepositPurpose = "account"      // assigned to a customer without a wallet
+	ForOperatorFunds DepositPurpose = "capital"      // operator funds, paid to a hot wallet
+	ForUnattributed  DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
+	ForRefunded      DepositPurpose = "returned"     // belonged to no wallet and is, or was, refunded to its sender
 )
 
 // Deposit is a transfer to an address of the service. Chain, TxID, Output, Address and Contract identify it

@@ -69,7 +69,7 @@ type OutgoingTx struct {
 	Status    OutgoingStatus
 	Currency  CurrencyCode // the currency that it moves
 	Base      string       // the paying address, or the address that is swept
-	Order     []byte
+	Request   []byte
 	Unsigned  []byte
 	TxID      string // of the newest version, or of the one that is in a block
 	Height    uint64 // of the block it is in; 0 while in none

@@ -32,7 +32,7 @@ func TestADepositOfAnAccountHasNoWallet(t *testing.T) {
 		!d.IsCustomers() {
 		t.Errorf("it is seen with wallet %v, a customer's %v", view.WalletID, d.IsCustomers())
 	}
-	for _, purpose := range []bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForReturned} {
+	for _, purpose := range []bursar.DepositPurpose{bursar.ForOperatorFunds, bursar.ForUnattributed, bursar.ForRefunded} {
 		if d.Purpose = purpose; d.IsCustomers() {
 			t.Errorf("what is for %s is a customer's", purpose)
 		}

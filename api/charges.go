@@ -25,7 +25,7 @@ func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.Charge, error) {
 
 // createCharge is POST charge.
 func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
-	o := charge.Order{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")),
+	o := charge.Request{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")),
 		Webhook: c.in.required("webhook")}
 	o.Metadata, _ = c.in.optional("metadata")
 	seconds, sent := c.in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
@@ -51,7 +51,7 @@ func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
 }
 
 // chargeMinimum reads the minimum of a charge: a decimal with no more decimals than the currency's display precision.
-func (a *api) chargeMinimum(c *call, o *charge.Order) error {
+func (a *api) chargeMinimum(c *call, o *charge.Request) error {
 	text, sent := c.in.decimal("minimum")
 	if c.in.err != nil || !sent {
 		return c.in.err

@@ -41,7 +41,7 @@ func (keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 // chargeWallets lets charges have their addresses made by the wallet service.
 type chargeWallets struct{ wallets *wallet.Service }
 
-func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
+func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursar.Charge, err error) {
 	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
 		Metadata:      o.Metadata,
 		ChargeMinimum: o.Minimum, ChargeLife: o.Life, Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {

@@ -116,7 +116,7 @@ func (c *script) run(text string) {
 		case "<":
 			want = append(want, rest)
 		case "!":
-			c.play(strings.Fields(c.fill(rest)))
+			c.execute(strings.Fields(c.fill(rest)))
 		case "", "#":
 		default:
 			c.fatalf("what is %q?", line)

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// play runs a command that does what the service's workers or its operator would do:
+// execute runs a command that does what the service's workers or its operator would do:
 //
 //	advance 1h                            the clock
 //	head bitcoin 105 100                  the chain's newest and final height
@@ -34,7 +34,7 @@ import (
 //	panicking                             from now on every request panics
 //	away                                  makes the database unreachable
 //	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
-func (c *script) play(args []string) {
+func (c *script) execute(args []string) {
 	c.Helper()
 	switch args[0] {
 	case "advance":
@@ -168,7 +168,7 @@ func (c *script) deposit(walletID, hash string, output uint64, amount string, he
 			d.Purpose = bursar.ForCharge
 		}
 		c.names[hash] = d.ID.String()
-		_, _, err = tx.Deposits().Record(c.Context(), store.Arrival{Deposit: d, Wallet: w.Number})
+		_, _, err = tx.Deposits().Record(c.Context(), store.NewDeposit{Deposit: d, Wallet: w.Number})
 		return err
 	})
 }

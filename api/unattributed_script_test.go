@@ -27,24 +27,24 @@ func (c *script) stray(code, hash, amount string, height uint64) {
 			Address: bursar.Address{Base: "astray"}, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b",
 			SeenAt: tx.Now()}
 		c.names[hash] = d.ID.String()
-		if _, _, err := tx.Deposits().Record(c.Context(), store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(c.Context(), store.NewDeposit{Deposit: d}); err != nil {
 			return err
 		}
 		d.Status = bursar.DepositPending
 		if err := tx.Deposits().SetStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
 			return err
 		}
-		return tx.Ledger().Post(c.Context(), ledger.Arrived(d, ledger.Owner(d), tx.Now()))
+		return tx.Ledger().Post(c.Context(), ledger.TransferReceived(d, ledger.Owner(d), tx.Now()))
 	})
 }
 
 // assign makes the operator credit that value to a wallet, or to an account.
 func (c *script) assign(hash, kind, whose string) {
 	c.Helper()
-	chains := map[bursar.ChainID]unattributed.ChainDesk{}
+	chains := map[bursar.ChainID]unattributed.ChainContext{}
 	log := slog.New(slog.DiscardHandler)
 	for id, chain := range c.chains {
-		chains[id] = unattributed.ChainDesk{Chain: chain,
+		chains[id] = unattributed.ChainContext{Chain: chain,
 			Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(),
 				Credits: deposit.Credits{Registry: c.registry, IDs: c.ids, Log: log}}}
 	}

@@ -31,7 +31,7 @@ func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
 
 // withdraw is POST account/withdraw. The amount is passed on in the text form that was sent.
 func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
-	o := withdrawal.Order{
+	o := withdrawal.Request{
 		Account:  c.identity.Account,
 		Currency: bursar.CurrencyCode(c.in.required("currency")),
 		Amount:   c.in.requiredDecimal("amount"),

@@ -17,7 +17,7 @@ import (
 type Restored struct {
 	Copy
 	Database string // the database file; empty on PostgreSQL
-	Aside    string // the name of the previous database file; empty if there was none
+	Previous string // the name of the previous database file; empty if there was none
 }
 
 // Restore replaces the database with a backup. All of the copy is checked first, and it is marked as restored, so that
@@ -67,7 +67,7 @@ func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Res
 		return r, err
 	}
 	r.Database = path
-	r.Aside, err = replace(work, path, now)
+	r.Previous, err = replace(work, path, now)
 	return r, err
 }
 

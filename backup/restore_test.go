@@ -100,7 +100,7 @@ func TestARestoreRefusesAnOpenDatabase(t *testing.T) {
 	if entries, restored := read(t, url); entries != 5 || restored != "2026-01-31T12:00:00Z" {
 		t.Errorf("restored are %d entries, marked %q", entries, restored)
 	}
-	if entries, restored := read(t, "sqlite:"+r.Aside); entries != 10 || restored != "" {
+	if entries, restored := read(t, "sqlite:"+r.Previous); entries != 10 || restored != "" {
 		t.Errorf("kept are %d entries, marked %q", entries, restored)
 	}
 	if info, err := os.Stat(file(url)); err != nil || info.Mode().Perm() != 0o600 {
@@ -137,7 +137,7 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 	if entries, _ := read(t, "sqlite:"+dead); entries != 5 {
 		t.Errorf("restored are %d entries", entries)
 	}
-	if entries, _ := read(t, "sqlite:"+r.Aside); entries != 10 {
+	if entries, _ := read(t, "sqlite:"+r.Previous); entries != 10 {
 		t.Errorf("kept are %d entries", entries)
 	}
 }
@@ -162,7 +162,7 @@ func TestADamagedDatabaseIsReplacedAndKept(t *testing.T) {
 	if entries, _ := read(t, url); entries != 5 {
 		t.Errorf("restored are %d entries", entries)
 	}
-	if text, err := os.ReadFile(r.Aside); err != nil || string(text) != "gone" {
+	if text, err := os.ReadFile(r.Previous); err != nil || string(text) != "gone" {
 		t.Errorf("kept is %q, %v", text, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestARestoreWithoutAPreviousDatabase(t *testing.T) {
 	c := save(t, url)
 	other := storetest.EmptySQLite(t)
 	r, err := backup.Restore(ctx, other, c.File, moment)
-	if err != nil || r.Aside != "" || r.Database != file(other) {
+	if err != nil || r.Previous != "" || r.Database != file(other) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if entries, _ := read(t, other); entries != 5 {

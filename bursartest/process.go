@@ -96,8 +96,8 @@ func (p *Process) now() time.Time { return p.harness.Clock.Now().Add(p.Skew) }
 // Kill ends the process at its present point. Its suspended tasks end at the scheduler's next tick.
 func (p *Process) Kill() { p.killed = true }
 
-// Dead reports whether the process has ended.
-func (p *Process) Dead() bool { return p.killed }
+// Killed reports whether the process has ended.
+func (p *Process) Killed() bool { return p.killed }
 
 // Do runs an action of the process as a task. It does nothing while a task of the same name is suspended: each worker
 // has one goroutine.
@@ -115,8 +115,8 @@ func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Con
 	return outcome
 }
 
-// Lead gives the process the lease of a chain, whichever process holds it.
-func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
+// TakeLease gives the process the lease of a chain, whichever process holds it.
+func (p *Process) TakeLease(ctx context.Context, id bursar.ChainID) error {
 	var lease store.Lease
 	taken := false
 	err := p.db.Do(ctx, func(tx *store.Tx) (err error) {
@@ -134,7 +134,7 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 		end()
 		delete(p.ends, id)
 	}
-	end, err := p.Service.Guard.Lead(ctx, id)
+	end, err := p.Service.Guard.BeginLease(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -142,16 +142,16 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 	return nil
 }
 
-// Look makes the process compare the database with the marks, as it does every few seconds.
-func (p *Process) Look(ctx context.Context) error { return p.Service.Guard.Look(ctx) }
+// CompareMarks makes the process compare the database with the marks, as it does every few seconds.
+func (p *Process) CompareMarks(ctx context.Context) error { return p.Service.Guard.Compare(ctx) }
 
 // Change runs f in a transaction of the process.
 func (p *Process) Change(ctx context.Context, f func(tx *store.Tx) error) error {
 	return p.db.Do(ctx, f)
 }
 
-// Leads reports whether the process believes that it holds the lease of a chain.
-func (p *Process) Leads(id bursar.ChainID) bool {
+// HoldsLease reports whether the process believes that it holds the lease of a chain.
+func (p *Process) HoldsLease(id bursar.ChainID) bool {
 	_, leads := p.leases[id]
 	return leads && !p.killed
 }

@@ -107,7 +107,7 @@ func (s signs) Sign(
 	w.Signed = append(w.Signed, Signed{
 		Chain:     id,
 		TxID:      tx.TxID,
-		Order:     order,
+		Request:   order,
 		Resources: unsigned.Reservations,
 		By:        s.name,
 		At:        w.Clock.Now(),
@@ -120,7 +120,7 @@ func (s signs) Sign(
 type Signed struct {
 	Chain     bursar.ChainID
 	TxID      string
-	Order     chain.TxRequest
+	Request   chain.TxRequest
 	Resources []string
 	By        string // the signer, by a unique name
 	At        time.Time

@@ -53,10 +53,10 @@ func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error)
 	return short, nil
 }
 
-// Gone returns how much left the payer of a token payment that is the only one of its transaction, and how much of
-// that the receiver did not get. A contract that moved nothing, although the transaction succeeded, took nothing: the
-// payer still has it. Where a contract paid only others, at most the payment's amount is taken as gone.
-func Gone(payment Payment, delivered []byte) (gone, lost bursar.Amount, err error) {
+// DebitedAndLost returns how much left the payer of a token payment that is the only one of its transaction, and how
+// much of that the receiver did not get. A contract that moved nothing, although the transaction succeeded, took
+// nothing: the payer still has it. Where a contract paid only others, at most the payment's amount is taken as gone.
+func DebitedAndLost(payment Payment, delivered []byte) (gone, lost bursar.Amount, err error) {
 	short, err := Shortfalls([]Payment{payment}, delivered)
 	s, is := short[0]
 	switch {

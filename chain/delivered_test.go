@@ -76,21 +76,21 @@ func TestGoneIsWhatLeftThePayer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gone, lost, err := chain.Gone(tc.swept, text)
+		gone, lost, err := chain.DebitedAndLost(tc.swept, text)
 		if err != nil || gone != bursar.Units(tc.gone) || lost != bursar.Units(tc.lost) {
 			t.Errorf("%s: %s gone, %s lost (%v), want %d and %d", name, gone, lost, err, tc.gone, tc.lost)
 		}
 		again := tc.swept // as a settled transaction's request says
 		again.Amount = gone
-		if g, l, err := chain.Gone(again, text); err != nil || g != gone || l != lost {
+		if g, l, err := chain.DebitedAndLost(again, text); err != nil || g != gone || l != lost {
 			t.Errorf("%s: of the gone amount, %s gone and %s lost (%v), want %s and %s", name, g, l, err, gone, lost)
 		}
 	}
-	gone, lost, err := chain.Gone(token("hot", 100), nil)
+	gone, lost, err := chain.DebitedAndLost(token("hot", 100), nil)
 	if err != nil || gone != bursar.Units(100) || !lost.IsZero() {
 		t.Errorf("without delivered payments: %s gone, %s lost (%v), want 100 and 0", gone, lost, err)
 	}
-	if _, _, err := chain.Gone(token("hot", 100), []byte("{")); err == nil {
+	if _, _, err := chain.DebitedAndLost(token("hot", 100), []byte("{")); err == nil {
 		t.Error("unreadable delivered payments give no error")
 	}
 }

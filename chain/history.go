@@ -14,5 +14,5 @@ type Historian interface {
 type Outcome struct {
 	Included bool
 	Block    BlockRef // its block, if it is included; it may not be final yet
-	Dead     bool     // proven by the final chain: it is in no block and can never be included
+	Expired  bool     // proven by the final chain: it is in no block and can never be included
 }

@@ -104,10 +104,10 @@ type UTXO struct {
 	Unconfirmed bool          `json:"unconfirmed,omitempty"` // our own change that is in no block yet
 }
 
-// Thrifty is a chain that knows when transactions are cheap, so that those without urgency can wait for that.
-type Thrifty interface {
-	// Cheap reports whether a transaction's fee is low now, compared with the usual fee.
-	Cheap(ctx context.Context) (bool, error)
+// FeeMarket is a chain that knows when transactions are cheap, so that those without urgency can wait for that.
+type FeeMarket interface {
+	// FeesAreLow reports whether a transaction's fee is low now, compared with the usual fee.
+	FeesAreLow(ctx context.Context) (bool, error)
 }
 
 // UnsignedTx is an unsigned transaction with what it uses up.
@@ -159,7 +159,7 @@ type Transactions interface {
 	// Quote returns the present fee of a payment in the native asset. A *RefusedError says that the destination or
 	// amount can never be paid: dust, a burn address, the token's own contract, a missing tag.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
-	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
+	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError, *FeeLimitError,
 	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it concerns some payments only) or
 	// ErrExternalNonce; with an error nothing is reserved.
 	Build(ctx context.Context, request TxRequest) (UnsignedTx, error)
@@ -199,14 +199,14 @@ func (e *NeedsFundsError) Error() string {
 	return fmt.Sprintf("%s units more are needed at the paying address", e.Missing)
 }
 
-// TooDearError says that a transaction would cost more than is allowed. The fee may fall, so the request waits; a
+// FeeLimitError says that a transaction would cost more than is allowed. The fee may fall, so the request waits; a
 // batch may fit if it is split. Both amounts are in the native asset.
-type TooDearError struct {
+type FeeLimitError struct {
 	Fee   bursar.Amount // the lowest possible fee
 	Limit bursar.Amount // TxRequest.MaxFee or the chain's configured bound, whichever is lower
 }
 
-func (e *TooDearError) Error() string {
+func (e *FeeLimitError) Error() string {
 	return fmt.Sprintf("a fee of %s units is needed, at most %s are allowed", e.Fee, e.Limit)
 }
 

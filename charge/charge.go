@@ -12,11 +12,11 @@ import (
 
 // Wallets makes the address of a charge; the wallet service implements it.
 type Wallets interface {
-	Create(ctx context.Context, n Order) (bursar.Charge, error)
+	Create(ctx context.Context, n Request) (bursar.Charge, error)
 }
 
-// Order is a request for a charge.
-type Order struct {
+// Request is a request for a charge.
+type Request struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode
 	Minimum  bursar.Amount // zero: the currency's smallest deposit
@@ -37,7 +37,7 @@ type Service struct {
 
 // Create makes a charge and returns it once it is committed. Errors: a *bursar.Error that says what is wrong with the
 // request.
-func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
+func (s *Service) Create(ctx context.Context, o Request) (bursar.Charge, error) {
 	currency, err := s.Registry.Get(o.Currency)
 	if err != nil {
 		return bursar.Charge{}, err

@@ -125,17 +125,17 @@ func TestABlockAheadOfTheClockCountsFromWhenItWasSeen(t *testing.T) {
 func TestInvalidChargesAreRefused(t *testing.T) {
 	r := newHarness(t, sqlite(t))
 	for name, c := range map[string]struct {
-		order charge.Order
+		order charge.Request
 		code  bursar.ErrorCode
 		field string
 	}{
-		"too short":     {charge.Order{Currency: "BTC", Life: time.Minute - 1}, bursar.CodeInvalidRequest, "expires"},
-		"too long":      {charge.Order{Currency: "BTC", Life: 30*24*time.Hour + 1}, bursar.CodeInvalidRequest, "expires"},
-		"below zero":    {charge.Order{Currency: "BTC", Life: -time.Hour}, bursar.CodeInvalidRequest, "expires"},
-		"below minimum": {charge.Order{Currency: "BTC", Minimum: bursar.Units(999)}, bursar.CodeBelowMinimum, "minimum"},
-		"currency":      {charge.Order{Currency: "NONE"}, bursar.CodeUnsupportedCurrency, "currency"},
-		"webhook":       {charge.Order{Currency: "BTC", Webhook: "ftp://x"}, bursar.CodeInvalidWebhook, "webhook"},
-		"metadata":      {charge.Order{Currency: "BTC", Metadata: "\x00"}, bursar.CodeInvalidRequest, "metadata"},
+		"too short":     {charge.Request{Currency: "BTC", Life: time.Minute - 1}, bursar.CodeInvalidRequest, "expires"},
+		"too long":      {charge.Request{Currency: "BTC", Life: 30*24*time.Hour + 1}, bursar.CodeInvalidRequest, "expires"},
+		"below zero":    {charge.Request{Currency: "BTC", Life: -time.Hour}, bursar.CodeInvalidRequest, "expires"},
+		"below minimum": {charge.Request{Currency: "BTC", Minimum: bursar.Units(999)}, bursar.CodeBelowMinimum, "minimum"},
+		"currency":      {charge.Request{Currency: "NONE"}, bursar.CodeUnsupportedCurrency, "currency"},
+		"webhook":       {charge.Request{Currency: "BTC", Webhook: "ftp://x"}, bursar.CodeInvalidWebhook, "webhook"},
+		"metadata":      {charge.Request{Currency: "BTC", Metadata: "\x00"}, bursar.CodeInvalidRequest, "metadata"},
 	} {
 		c.order.Account = r.account
 		if c.order.Webhook == "" {

@@ -216,7 +216,7 @@ func (r *harness) reorg(id bursar.ChainID, depth int, drop ...string) {
 // charge makes a charge.
 func (r *harness) charge(code bursar.CurrencyCode, minimum uint64, life time.Duration) bursar.Charge {
 	r.t.Helper()
-	c, err := r.Charges.Create(ctx, charge.Order{Account: r.account, Currency: code, Minimum: bursar.Units(minimum),
+	c, err := r.Charges.Create(ctx, charge.Request{Account: r.account, Currency: code, Minimum: bursar.Units(minimum),
 		Webhook: "https://receiver.example/hook", Life: life})
 	r.must(err)
 	return c

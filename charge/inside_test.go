@@ -14,7 +14,7 @@ func (r *harness) order(to bursar.Address, units uint64) (bursar.Withdrawal, err
 	r.t.Helper()
 	currency, err := r.Registry.Get("BTC")
 	r.must(err)
-	return r.Withdrawals.Request(ctx, withdrawal.Order{Account: r.payer, Currency: "BTC",
+	return r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.payer, Currency: "BTC",
 		Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
 }
 

@@ -59,16 +59,16 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 					Reason: hostile})
 			},
 			func() error {
-				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1",
+				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "external_spend", Ref: "1",
 					Message: hostile})
 			},
 			func() error {
-				_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: seen, Wallet: 1})
+				_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: seen, Wallet: 1})
 				return err
 			},
 			func() error {
 				return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, tx.Now()),
-					ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
+					ledger.TransferReceived(strange, ledger.Owner(strange), tx.Now()))
 			},
 			func() error {
 				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, order(1, bursar.WithdrawalPendingApproval, "BTC"))
@@ -116,7 +116,7 @@ func TestThePageShowsTheState(t *testing.T) {
 		w := show(t, furnished(t, db))
 		text := visibleText(w.Body.String())
 		for what, want := range map[string]string{
-			"an alarm":                       "ethereum foreign_spend ",
+			"an alarm":                       "ethereum external_spend ",
 			"how many alarms":                "1 open alarm",
 			"a chain":                        "bitcoin none yet 908 900 ",
 			"how many of its nodes are used": "1 of 2 running hot-of-bitcoin",

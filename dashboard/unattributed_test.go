@@ -43,7 +43,7 @@ func TestThePageSaysHowToResolve(t *testing.T) {
 		}
 	}
 	change(func(tx *store.Tx) error {
-		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
+		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d})
 		return err
 	})
 	if got := page(); !strings.Contains(got, "25.50") || !strings.Contains(got, "AB01") ||
@@ -53,7 +53,7 @@ func TestThePageSaysHowToResolve(t *testing.T) {
 	}
 	d.Status = bursar.DepositPending
 	change(func(tx *store.Tx) error { return tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed) })
-	for _, command := range []string{"assign " + d.ID.String() + " --wallet", "return " + d.ID.String() + " --to",
+	for _, command := range []string{"assign " + d.ID.String() + " --wallet", "refund " + d.ID.String() + " --to",
 		"keep " + d.ID.String()} {
 		if !strings.Contains(page(), "bursar unattributed "+command) {
 			t.Errorf("the page does not say %s", command)

@@ -149,7 +149,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 				now := f.DB.Now().UTC().Truncate(time.Second)
 				f.DB = f.DB.As(func() time.Time { return now }, store.Conduct{})
 				f.Follower.DB, f.Deposits.DB = f.DB, f.DB
-				f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) { b.Time = now.Add(c.made) }}
+				f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) { b.Time = now.Add(c.made) }}
 				f.CatchUp()
 				id := f.Pay(5000)
 				f.Sim.Mine(3)

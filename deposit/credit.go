@@ -85,7 +85,7 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 		if done.Status == bursar.DepositConfirmed && done.IsCustomers() {
 			credited, entries = append(credited, done), append(entries, ledger.DepositCredited(done, tx.Now()))
 		} else {
-			entries = append(entries, ledger.Arrived(done, ledger.Owner(done), tx.Now()))
+			entries = append(entries, ledger.TransferReceived(done, ledger.Owner(done), tx.Now()))
 		}
 	}
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {

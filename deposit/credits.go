@@ -67,7 +67,7 @@ func (c Credits) Inside(
 	if err := tx.Ledger().Post(ctx, ledger.InternalTransfer(w, to.AccountID, d.Fee, tx.Now())); err != nil {
 		return d, err
 	}
-	if err := tx.Deposits().InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: to.Number}); err != nil {
+	if err := tx.Deposits().InsertInternal(ctx, store.NewDeposit{Deposit: d, Wallet: to.Number}); err != nil {
 		return d, err
 	}
 	c.logDeposit(tx, slog.LevelInfo, "deposit credited", d)

@@ -106,7 +106,7 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 			Amount: bursar.Units(3000)}) // no wallet of its currency
 		f.Sim.Mine(3)
 		f.CatchUp()
-		_, err := resolver(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
+		_, err := resolver(f).Refund(ctx, unattributed.RefundRequest{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
 		f.Must(err)
 		coin, err := f.Registry.Get("COIN")
 		f.Must(err)
@@ -117,7 +117,7 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
-		f.WantAlarm("return_uncovered", "3000 units of TOKEN was reorged out after it was paid back")
+		f.WantAlarm("refund_uncovered", "3000 units of TOKEN was reorged out after it was paid back")
 	})
 }
 

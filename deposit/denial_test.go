@@ -13,30 +13,34 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// retold is a chain whose blocks read differently from how they were made, and differently again through endpoint b.
-type retold struct {
+// misreport is a chain whose blocks read differently from how they were made, and differently again through endpoint b.
+type misreport struct {
 	*sim.Chain
 	all, b func(*chain.Block) // nil: as they were made
 }
 
-func (c retold) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c misreport) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
-		c.tell(&blocks[i], c.all)
+		c.report(&blocks[i], c.all)
 	}
 	return blocks, err
 }
 
-func (c retold) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+func (c misreport) BlockOn(
+	ctx context.Context, endpoint string, height uint64, watch chain.Watch,
+) (chain.Block, error) {
 	block, err := c.Chain.BlockOn(ctx, endpoint, height, watch)
-	c.tell(&block, c.all)
+	c.report(&block, c.all)
 	if endpoint == "b" {
-		c.tell(&block, c.b)
+		c.report(&block, c.b)
 	}
 	return block, err
 }
 
-func (c retold) tell(b *chain.Block, change func(*chain.Block)) {
+func (c misreport) report(b *chain.Block, change func(*chain.Block)) {
 	if change != nil {
 		change(b)
 	}
@@ -122,7 +126,7 @@ func TestWhatAnEndpointDeniesByLeavingItOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, anyAmount(), func(t *testing.T, f *followtest.Harness) {
 				left := c.pay(f)
-				f.Chain = retold{f.Sim, c.seen, func(b *chain.Block) {
+				f.Chain = misreport{f.Sim, c.seen, func(b *chain.Block) {
 					leavesOut(b, left)
 					if c.b != nil && b.Ref.Height == 1 {
 						c.b(f, b)

@@ -90,7 +90,7 @@ func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 						internal(b.Transfers)
 					}
 				}
-				f.Chain = retold{f.Sim, sent, func(b *chain.Block) {
+				f.Chain = misreport{f.Sim, sent, func(b *chain.Block) {
 					if b.Ref.Height <= 8 && untraced {
 						b.Transfers, b.Untraced = nil, true
 					}

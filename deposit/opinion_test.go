@@ -13,8 +13,8 @@ import (
 // inPieces reports one endpoint's blocks differently from how they were recorded.
 type inPieces struct {
 	*sim.Chain
-	retell   func(chain.Transfer) []chain.Transfer
-	untraced bool
+	misreport func(chain.Transfer) []chain.Transfer
+	untraced  bool
 }
 
 // After reports every transfer as one that a contract sent.
@@ -40,7 +40,7 @@ func (c inPieces) BlockOn(ctx context.Context, endpoint string, height uint64, w
 	}
 	var transfers []chain.Transfer
 	for _, t := range b.Transfers {
-		transfers = append(transfers, c.retell(t)...)
+		transfers = append(transfers, c.misreport(t)...)
 	}
 	b.Transfers, b.Untraced = transfers, c.untraced
 	return b, err
@@ -48,7 +48,7 @@ func (c inPieces) BlockOn(ctx context.Context, endpoint string, height uint64, w
 
 func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
-		f.Follower.Chain = inPieces{Chain: f.Sim, retell: func(t chain.Transfer) []chain.Transfer {
+		f.Follower.Chain = inPieces{Chain: f.Sim, misreport: func(t chain.Transfer) []chain.Transfer {
 			one, two := t, t
 			one.Amount, two.Amount, two.Output = bursar.Units(20_000), bursar.Units(40_000), t.Output+1
 			return []chain.Transfer{one, two}
@@ -65,7 +65,7 @@ func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
 
 func TestAnEndpointWithoutTracesDeniesNoPaymentOfAContract(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
-		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer {
+		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, misreport: func(chain.Transfer) []chain.Transfer {
 			return nil
 		}}
 		f.Pay(60_000)

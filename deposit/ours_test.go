@@ -23,14 +23,14 @@ func TestTransfersOfOutgoingTransactions(t *testing.T) {
 		want     bursar.DepositPurpose // "" for none
 	}{
 		"an external one, to a wallet":       {by: nobodys, want: bursar.ForWallet},
-		"an external one, to the hot wallet": {by: nobodys, toHot: true, want: bursar.ForCapital},
+		"an external one, to the hot wallet": {by: nobodys, toHot: true, want: bursar.ForOperatorFunds},
 		"a withdrawal to a wallet":           {by: chain.KindWithdrawal, want: bursar.ForWallet},
 		"the change of a withdrawal":         {by: chain.KindWithdrawal, toHot: true},
 		"a sweep":                            {by: chain.KindSweep, toHot: true},
 		"a gas top-up":                       {by: chain.KindGasTopUp},
 		"an external spend, unresolved":      {by: chain.KindSweep, external: store.ExternalUnclear, toHot: true},
 		"an external spend, booked as gone": {by: chain.KindSweep, external: store.ExternalSettled, toHot: true,
-			want: bursar.ForCapital},
+			want: bursar.ForOperatorFunds},
 		"one to a wallet, booked as gone": {by: chain.KindSweep, external: store.ExternalSettled,
 			want: bursar.ForWallet},
 		"one that was adopted, to a wallet": {by: chain.KindWithdrawal, external: store.ExternalAdopted,
@@ -56,7 +56,7 @@ func TestTransfersOfOutgoingTransactions(t *testing.T) {
 						}
 					}
 					if c.external != "" {
-						x := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "tx", Base: f.Hot, SpendID: id,
+						x := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "tx", Base: f.Hot, OutgoingID: id,
 							Status: c.external, MadeAt: tx.Now()}
 						if err := tx.ExternalSpends().Put(ctx, x); err != nil {
 							return err

@@ -43,7 +43,7 @@ type Opinions struct {
 	Deposits *Handler
 
 	waiting map[bursar.ID]time.Time // when each deposit started to wait
-	after   store.DepositPlace      // the next step continues after it: those before stay open for now
+	after   store.DepositCursor     // the next step continues after it: those before stay open for now
 }
 
 // asked reports whether any currency of the chain needs second opinions and the adapter can ask for them.
@@ -61,7 +61,7 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	o.waiting, o.after = nil, store.DepositPlace{}
+	o.waiting, o.after = nil, store.DepositCursor{}
 	return store.Work{
 		Pace: cmp.Or(o.Pace, o.Chain.Capabilities().Pace), Patience: opinionPatience,
 		Step: func(ctx context.Context) (bool, error) { return o.Step(ctx, lease) },
@@ -77,7 +77,7 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 // closes the alarm. An endpoint that is behind, or does not answer, only delays; a deposit that stays open is asked
 // about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	oldest, from := store.DepositPlace{}, o.after
+	oldest, from := store.DepositCursor{}, o.after
 	blocks, more, open, err := o.disputable(ctx, from)
 	if err != nil {
 		return false, err
@@ -117,13 +117,13 @@ type disputed struct {
 }
 
 // last returns the position of the last waiting deposit in a block.
-func (b disputed) last() store.DepositPlace {
-	return store.DepositPlace{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
+func (b disputed) last() store.DepositCursor {
+	return store.DepositCursor{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
 }
 
 // disputable returns the blocks after a position with deposits that only wait for a second opinion, oldest first,
 // whether there may be more of them, and whether the alarm about a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (
+func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
 	blocks []disputed, more, open bool, err error,
 ) {
 	id := o.Chain.Capabilities().ID

@@ -42,7 +42,7 @@ func (h *Handler) recordTransfer(
 	}
 	purpose := h.purpose(t, w, currency)
 	required, opinions := needs(currency, weights.of(t))
-	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{
+	a := store.NewDeposit{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{
 		ID:        h.IDs.Next(),
 		Purpose:   purpose,
 		Currency:  currency.Code,
@@ -111,7 +111,7 @@ func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Currency) bursar.DepositPurpose {
 	switch {
 	case w.Number == 0 && t.Address.Base == h.Hot && h.Hot != "":
-		return bursar.ForCapital
+		return bursar.ForOperatorFunds
 	case w.Number == 0 || w.Currency != currency.Code || t.Inferred:
 		return bursar.ForUnattributed
 	case w.ForCharge:
@@ -120,7 +120,7 @@ func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cur
 	return bursar.ForWallet
 }
 
-func (h *Handler) recordDeposit(ctx context.Context, tx *store.Tx, a store.Arrival) error {
+func (h *Handler) recordDeposit(ctx context.Context, tx *store.Tx, a store.NewDeposit) error {
 	id, written, err := tx.Deposits().Record(ctx, a)
 	if err != nil || !written {
 		return err

@@ -47,10 +47,10 @@ func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) e
 }
 
 func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Ledger().Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.TransferReversed(d, ledger.Owner(d), tx.Now())); err != nil {
 		return err
 	}
-	if d.Purpose == bursar.ForReturned {
+	if d.Purpose == bursar.ForRefunded {
 		if err := h.warnOfLoss(ctx, tx, d); err != nil {
 			return err
 		}

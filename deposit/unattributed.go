@@ -13,7 +13,7 @@ import (
 // The alarms about unattributed deposits. Ref is the deposit's ID.
 const (
 	alarmUnattributed = "unattributed"     // an operator must resolve it
-	alarmUncovered    = "return_uncovered" // it was reorged out after it was refunded to its sender
+	alarmUncovered    = "refund_uncovered" // it was reorged out after it was refunded to its sender
 )
 
 // askOperator raises the alarm about an unattributed deposit.
@@ -64,7 +64,7 @@ func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) 
 
 // makeGood closes the alarm about a deposit that was refunded, was reorged out, and is confirmed again.
 func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if d.Purpose != bursar.ForReturned {
+	if d.Purpose != bursar.ForRefunded {
 		return nil
 	}
 	return tx.Alarms().Resolve(ctx, alarmUncovered, d.ID.String())

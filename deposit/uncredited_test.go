@@ -54,7 +54,8 @@ func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 // resolver returns the service that resolves unattributed deposits.
 func resolver(f *followtest.Harness) *unattributed.Service {
 	return &unattributed.Service{DB: f.DB, Registry: f.Registry, IDs: f.Deposits.IDs, Log: f.Log,
-		Chains: map[bursar.ChainID]unattributed.ChainDesk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
+		Chains: map[bursar.ChainID]unattributed.ChainContext{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits,
+			Hot: f.Hot}}}
 }
 
 // leaves reorgs a transaction out, and returns comes, which brings it back until it is final.
@@ -166,17 +167,18 @@ func TestAResolutionOutlivesAReorganisation(t *testing.T) {
 func TestARefundedDepositThatIsReorgedOutIsALoss(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
-		_, err := resolver(f).Return(ctx, unattributed.Return{Deposit: d.ID, To: f.Sim.Named("sender"), FromCapital: true})
+		_, err := resolver(f).Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: f.Sim.Named("sender"),
+			FromOperatorFunds: true})
 		f.Must(err)
 		f.WantNoAlarm()
 		comes := leaves(f, d.TxID)
-		f.WantAlarm("return_uncovered", "0.00080000 COIN was reorged out after it was paid back")
+		f.WantAlarm("refund_uncovered", "0.00080000 COIN was reorged out after it was paid back")
 		books(f, ledger.Losses, 80_000)
-		books(f, ledger.Returning, 80_000)
+		books(f, ledger.Refunding, 80_000)
 		comes()
 		f.WantNoAlarm()
 		books(f, ledger.Losses, 0)
-		books(f, ledger.Returning, 80_000)
+		books(f, ledger.Refunding, 80_000)
 	})
 }
 
@@ -265,7 +267,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 // A transfer of zero is no deposit, whatever a chain reports about it.
 func TestATransferOfNothingIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
+		f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) {
 			for i := range b.Transfers {
 				b.Transfers[i].Amount = bursar.Amount{}
 			}

@@ -47,7 +47,7 @@ func TestATransferToTheHotWalletIsOperatorFunds(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.WantNoAlarm()
-		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForCapital ||
+		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForOperatorFunds ||
 			list[0].Status != bursar.DepositConfirmed {
 			t.Errorf("it is recorded as %+v", list)
 		}
@@ -57,7 +57,7 @@ func TestATransferToTheHotWalletIsOperatorFunds(t *testing.T) {
 // A watch may match an external address, because it knows fingerprints: a transfer to it is no deposit.
 func TestATransferToAnExternalAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
+		f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) {
 			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash,
 				Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
 		}}

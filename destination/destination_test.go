@@ -139,7 +139,7 @@ func (s *harness) add(n destination.New) bursar.Destination {
 }
 
 func (s *harness) order(r replica, account bursar.ID, currency bursar.CurrencyCode, address string) error {
-	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5",
+	_, err := r.pays.Request(s.Context(), withdrawal.Request{Account: account, Currency: currency, Amount: "5",
 		Address: address})
 	return err
 }

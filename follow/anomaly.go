@@ -43,7 +43,7 @@ func (f *Follower) recordAnomalies(ctx context.Context, tx *store.Tx, b chain.Bl
 		id := f.Chain.Capabilities().ID
 		f.Log.Warn("unrecognized token event ignored", "chain", id, "contract", o.Contract, "hash", o.TxID, "what",
 			o.What)
-		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
+		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "unrecognized_event", Ref: string(id) + ":" + o.Contract,
 			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract,
 				o.What, o.TxID, b.Ref.Height)})
 		if err != nil {

@@ -118,7 +118,7 @@ func benchFollower(b *testing.B, database string, c far) (*follow.Follower, stor
 		b.Fatal(err)
 	}
 	f := service.Follow(service.Following{DB: db, Chain: c, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
-		Log: slog.New(slog.DiscardHandler), Hot: "hot", Capital: "hot", Pace: time.Millisecond})
+		Log: slog.New(slog.DiscardHandler), Hot: "hot", OperatorAddress: "hot", Pace: time.Millisecond})
 	f.Start = new(uint64)
 	var lease store.Lease
 	err = db.Do(ctx, func(tx *store.Tx) error {

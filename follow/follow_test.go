@@ -168,7 +168,7 @@ func TestAnAnomalyIsOneAlarm(t *testing.T) {
 		f.CatchUp()
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
-			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" ||
+			if len(alarms) != 1 || alarms[0].Kind != "unrecognized_event" || alarms[0].Ref != "ethereum:0xc" ||
 				!strings.Contains(alarms[0].Message, "nothing was credited") {
 				t.Errorf("the alarms are %+v", alarms)
 			}

@@ -17,7 +17,7 @@ func giveOut(f *followtest.Harness, base string) {
 	}))
 }
 
-// unattributed returns the unattributed deposits.
+// unattributed refunds the unattributed deposits.
 func unattributed(f *followtest.Harness) (list []bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {

@@ -23,8 +23,8 @@ func recovering(f *followtest.Harness) {
 // has expired.
 func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 	external := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "whose", Base: "hot", Height: 2,
-		Claims: []byte("[]"), Payments: []byte("[]"), Status: store.ExternalUnclear, Reason: "unclear"}
-	forgotten := store.Forgotten{Chain: bursar.Ethereum, Number: 1, Spend: bursar.ID{7}, Content: []byte("{}")}
+		Reservations: []byte("[]"), Payments: []byte("[]"), Status: store.ExternalUnclear, Reason: "unclear"}
+	forgotten := store.ForgottenPayment{Chain: bursar.Ethereum, Number: 1, OutgoingID: bursar.ID{7}, Content: []byte("{}")}
 	for name, tc := range map[string]struct{ open, close func(tx *store.Tx) error }{
 		"a transaction is unclear": {
 			func(tx *store.Tx) error { return tx.ExternalSpends().Put(ctx, external) },

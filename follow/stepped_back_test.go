@@ -58,7 +58,7 @@ func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 		f.Want("block 3, 0 credited, map[], 0 events")
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[pending:1], 0 events")
-		f.WantAlarm("foreign_spend", txID)
+		f.WantAlarm("external_spend", txID)
 	})
 }
 

@@ -56,7 +56,7 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 			}
 		}
 		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
-			Order: []byte("{}")}
+			Request: []byte("{}")}
 		do(func(tx *store.Tx) error {
 			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 				return err

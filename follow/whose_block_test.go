@@ -46,7 +46,7 @@ func (h handler) Undo(_ context.Context, _ *store.Tx, b follow.Undone) error { r
 func sign(f *followtest.Harness, n byte, txID string) (id bursar.ID) {
 	f.T.Helper()
 	p := bursar.OutgoingTx{ID: bursar.ID{9, n}, Chain: bursar.Ethereum, Kind: "withdrawal", Currency: "COIN", Base: "hot",
-		Order: []byte("{}")}
+		Request: []byte("{}")}
 	do(f, func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err

@@ -9,20 +9,20 @@ import (
 
 // The kinds of entries, one for each business event.
 const (
-	KindDeposit         Kind = "deposit"
-	KindDepositReversed Kind = "deposit_reversed"
-	KindArrival         Kind = "arrival" // a transfer that is no customer's deposit
-	KindArrivalReversed Kind = "arrival_reversed"
-	KindAssigned        Kind = "unattributed_assigned"
-	KindKept            Kind = "unattributed_kept"
-	KindReturnHeld      Kind = "return_held"
-	KindReturnSettled   Kind = "return_settled"
-	KindRefundUnsettled Kind = "return_reopened"
-	KindReturnUnsettled Kind = "return_unsettled" // a settlement that was reorged out
+	KindDeposit          Kind = "deposit"
+	KindDepositReversed  Kind = "deposit_reversed"
+	KindTransfer         Kind = "arrival" // a transfer that is no customer's deposit
+	KindTransferReversed Kind = "arrival_reversed"
+	KindAssigned         Kind = "unattributed_assigned"
+	KindKept             Kind = "unattributed_kept"
+	KindRefundHeld       Kind = "return_held"
+	KindRefundSettled    Kind = "return_settled"
+	KindRefundFailed     Kind = "return_reopened"
+	KindRefundUnsettled  Kind = "return_unsettled" // a settlement that was reorged out
 
-	KindReturnPaidAfterAll Kind = "return_paid_after_all" // a failed refund that paid on another branch
-	KindReturnPaidTwice    Kind = "return_paid_twice"
-	KindReturnNotPaidTwice Kind = "return_not_paid_twice"
+	KindRefundPaidAfterAll Kind = "return_paid_after_all" // a failed refund that paid on another branch
+	KindRefundPaidTwice    Kind = "return_paid_twice"
+	KindRefundNotPaidTwice Kind = "return_not_paid_twice"
 
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
@@ -73,26 +73,26 @@ func DepositReversed(d bursar.Deposit, at time.Time) Entry {
 		post(DepositFees, Available(d.AccountID), d.Currency, d.Fee))
 }
 
-// Arrived books a final transfer that is not credited to a customer: operator funds, a deposit below the minimum, or an
-// unattributed deposit.
-func Arrived(d bursar.Deposit, owner Account, at time.Time) Entry {
-	return entry(KindArrival, depositRef(d), at, post(Custody, owner, d.Currency, d.Amount))
+// TransferReceived books a final transfer that is not credited to a customer: operator funds, a deposit below the
+// minimum, or an unattributed deposit.
+func TransferReceived(d bursar.Deposit, owner Account, at time.Time) Entry {
+	return entry(KindTransfer, depositRef(d), at, post(Custody, owner, d.Currency, d.Amount))
 }
 
-// ArrivalReversed reverses exactly what Arrived booked.
-func ArrivalReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
-	return entry(KindArrivalReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
+// TransferReversed reverses exactly what TransferReceived booked.
+func TransferReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
+	return entry(KindTransferReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
 }
 
 // Owner returns the account to which an uncredited transfer belongs. Value that was refunded already belongs to nobody
 // any more: when its chain reorgs it out, that is a loss, and when it comes back, the loss is undone.
 func Owner(d bursar.Deposit) Account {
 	switch {
-	case d.Purpose == bursar.ForCapital:
+	case d.Purpose == bursar.ForOperatorFunds:
 		return Capital
 	case d.Purpose == bursar.ForUnattributed:
 		return Unattributed
-	case d.Purpose == bursar.ForReturned:
+	case d.Purpose == bursar.ForRefunded:
 		return Losses
 	}
 	return BelowMinimum

@@ -24,7 +24,7 @@ const (
 	Capital        Account = "capital"         // equity: operator funds in hot wallets
 	Drawings       Account = "drawings"        // equity: operator funds that the operator took out; they reduce equity
 	Unattributed   Account = "unattributed"    // liability: value that belongs to no wallet, until it is resolved
-	Returning      Account = "returning"       // liability: such value being refunded, until the payment is final
+	Refunding      Account = "returning"       // liability: such value being refunded, until the payment is final
 	BelowMinimum   Account = "below_minimum"   // liability: deposits too small to credit
 	DepositFees    Account = "fees:deposit"    // income
 	WithdrawalFees Account = "fees:withdrawal" // income

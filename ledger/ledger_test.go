@@ -104,13 +104,13 @@ func (w *harness) reverse(t *rapid.T) {
 
 func (w *harness) arrive(t *rapid.T) {
 	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "deposit"),
-		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed,
+		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForOperatorFunds, bursar.ForUnattributed,
 			bursar.ForWallet}).Draw(t, "purpose")}
-	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
+	w.must(t, ledger.TransferReceived(d, ledger.Owner(d), at))
 	w.add(t, d.Amount)
 	switch {
 	case rapid.Bool().Draw(t, "reversed"):
-		w.must(t, ledger.ArrivalReversed(d, ledger.Owner(d), at))
+		w.must(t, ledger.TransferReversed(d, ledger.Owner(d), at))
 		w.sub(t, d.Amount)
 	case d.Purpose == bursar.ForUnattributed:
 		w.decide(t, d)

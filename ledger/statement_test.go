@@ -273,7 +273,7 @@ func TestAnUnsettledRefundGoesToTheOwnerOfItsDeposit(t *testing.T) {
 		d := confirmed
 		test.change(&d)
 		var lines []string
-		for _, p := range ledger.RefundUnsettled(n, d, 0, noon).Postings {
+		for _, p := range ledger.RefundFailed(n, d, 0, noon).Postings {
 			lines = append(lines, p.Amount.String()+" "+string(p.Credit))
 		}
 		if got := strings.Join(lines, ", "); got != test.want {

@@ -40,7 +40,7 @@ func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by b
 		by, err = s.takeUTXOs(ctx, id)
 	}
 	if err == nil {
-		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason,
+		s.Log.Warn("outgoing transaction is being made void by an operator", "outgoing", id, "by", by, "reason", a.Reason,
 			"actor", a.Actor)
 	}
 	return by, err
@@ -187,19 +187,19 @@ func (s *Sender) completeVoiding(ctx context.Context, request *chain.TxRequest) 
 			return s.completeFiller(ctx, tx, request, first)
 		}
 		request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool {
-			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Outpoint })
+			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Resource == c.Outpoint })
 		})
 		request.Payments[0].Amount = sumOf(request.UTXOs)
 		return nil
 	})
 }
 
-// isBeingVoided returns a *HeldError for a transaction that is being made void: it is neither sent again nor bumped.
+// isBeingVoided returns a *WaitError for a transaction that is being made void: it is neither sent again nor bumped.
 func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 		if err == nil && len(moved) > 0 {
-			err = &HeldError{Reason: fmt.Sprintf("it is being made void by outgoing transaction %s", moved[0].To)}
+			err = &WaitError{Reason: fmt.Sprintf("it is being made void by outgoing transaction %s", moved[0].To)}
 		}
 		return err
 	})

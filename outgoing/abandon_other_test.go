@@ -21,7 +21,7 @@ func (r *harness) moved(from bursar.ID) (resources []string, to bursar.ID) {
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Reservations().MovedFrom(ctx, from)
 		for _, m := range list {
-			resources, to = append(resources, m.Claim), m.To
+			resources, to = append(resources, m.Resource), m.To
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 // A voiding transaction takes only the UTXOs that every version of the other one needs. Meanwhile the other one is
 // neither sent again nor bumped: its error names the transaction that voids it.
 func TestAVoidingTransactionTakesOnlyWhatEveryVersionNeeds(t *testing.T) {
-	config := coined
+	config := utxoModel
 	config.BumpAfter = 2
 	each(t, config, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -120,7 +120,7 @@ func (d recordingChain) Build(ctx context.Context, request chain.TxRequest) (cha
 
 // A voiding transaction that has nothing to take any more is not built, and its error says so.
 func TestAVoidingTransactionWithoutUTXOsIsNotBuilt(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
 		r.do(func(tx *store.Tx) error { return tx.Reservations().UndoMove(ctx, r.chain.Capabilities().ID, by) })
@@ -134,7 +134,7 @@ func TestAVoidingTransactionWithoutUTXOsIsNotBuilt(t *testing.T) {
 
 // A transaction that is unsigned or in a block is not made void; one that was signed and reached no node is.
 func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.trouble = true
@@ -163,7 +163,7 @@ func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
 
 // If no UTXO is left to take, or no currency of the chain would pay for it, nothing is requested.
 func TestATransactionWithoutUTXOsIsNotMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		registry := r.sender.Registry
@@ -214,7 +214,7 @@ func TestATransactionThatExpiresIsNotMadeVoid(t *testing.T) {
 
 // Nothing is built on the change of a transaction that is being made void.
 func TestNothingIsBuiltOnTheChangeOfAVoidedTransaction(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
@@ -245,7 +245,7 @@ func TestNothingIsBuiltOnTheChangeOfAVoidedTransaction(t *testing.T) {
 // If the first transaction is included after all, the one that was to void it ends together with its alarms, and its
 // error says why; the UTXOs that it had taken are free.
 func TestAVoidingTransactionEndsWithItsAlarms(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		resources, by := r.moved(w.OutgoingID)
 		r.sender.Signer = newFlakySigner(r, func() {}).by[stingy]
@@ -267,7 +267,7 @@ func TestAVoidingTransactionEndsWithItsAlarms(t *testing.T) {
 
 // If two transactions that use the same UTXOs are both in blocks, which is a contradiction, neither is settled.
 func TestTwoIncludedTransactionsWithOneUTXOAreNotSettled(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
 		r.chain.Mine(1)

@@ -31,7 +31,7 @@ func (r *harness) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 
 // A transaction that is made void is paid again once the voiding transaction is final, and not before.
 func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.step()
 		r.chain.Mine(1)
@@ -48,7 +48,7 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 
 // If it is included after all, it counts, and the transaction that was to void it ends.
 func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1) // before the other one is sent
 		r.trouble = true
@@ -63,7 +63,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 // A reorg removes the voiding transaction before it is final, and the first transaction is mined on the other branch;
 // and the other way round.
 func TestAReorgUndoesAnAbandonment(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		first := r.version(w.TxID)
 		r.step()
@@ -86,7 +86,7 @@ func TestAReorgUndoesAnAbandonment(t *testing.T) {
 			t.Errorf("it is %+v", got)
 		}
 	})
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1)
 		r.trouble = true
@@ -102,7 +102,7 @@ func TestAReorgUndoesAnAbandonment(t *testing.T) {
 
 // A transaction that is not sent, or is in a block, cannot be made void; nor can one be made void twice.
 func TestTransactionsThatCannotBeMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID,
 			outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {

@@ -28,7 +28,7 @@ func (s *Sender) withoutBytes(
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
-		return &HeldError{Reason: "its block was reorged out and its bytes are not known; it ends once the final " +
+		return &WaitError{Reason: "its block was reorged out and its bytes are not known; it ends once the final " +
 			"blocks are past its lifetime, " +
 			"unless it may have been signed by others: then it stays open"}
 	}
@@ -36,7 +36,7 @@ func (s *Sender) withoutBytes(
 		return err
 	}
 	if state.Latest < p.SentAt+max(1, s.Chain.Capabilities().BumpAfter) {
-		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
+		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
 			"unless it is included again soon"}
 	}
 	request, why, err := s.requestAgain(ctx, p)
@@ -44,16 +44,16 @@ func (s *Sender) withoutBytes(
 		return err
 	}
 	if why != "" {
-		return &HeldError{Reason: fmt.Sprintf("its block was reorged out, its bytes are not known, and no other "+
+		return &WaitError{Reason: fmt.Sprintf("its block was reorged out, its bytes are not known, and no other "+
 			"version can be built: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned
 	err = s.makeAgain(ctx, lease, state, p, request)
-	var held *HeldError
+	var held *WaitError
 	if errors.As(err, &held) {
-		err = errors.Join(err, s.makeWay(ctx, lease, p))
+		err = errors.Join(err, s.makeVoid(ctx, lease, p))
 	}
 	return err
 }
@@ -163,11 +163,11 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 		return false, err
 	case after.Status == bursar.OutgoingAbandoned:
 		s.Log.Warn("adopted transaction can never be included: another one has used the same UTXOs or nonce",
-			"spend", p.ID, "chain", p.Chain, "by", other)
+			"outgoing", p.ID, "chain", p.Chain, "by", other)
 		return true, nil
 	}
 	return false,
-		&HeldError{Reason: fmt.Sprintf("its block was reorged out and its bytes are not known; outgoing transaction %s "+
+		&WaitError{Reason: fmt.Sprintf("its block was reorged out and its bytes are not known; outgoing transaction %s "+
 			"uses the same UTXOs or nonce, and goes on", other)}
 }
 
@@ -185,7 +185,7 @@ func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resour
 func (s *Sender) requestAgain(
 	ctx context.Context, p bursar.OutgoingTx,
 ) (request chain.TxRequest, why string, err error) {
-	if request, err = Order(p); err != nil {
+	if request, err = DecodeRequest(p); err != nil {
 		return request, "", err
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -254,7 +254,7 @@ func (s *Sender) makeAgain(
 		return err
 	}
 	if len(unsigned.Reservations) == 0 {
-		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
+		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
 			"the transactions with lower nonces are included"}
 	}
 	p, err = s.reserveAgain(ctx, passage{p, request, stepBump, lease}, unsigned)
@@ -285,7 +285,7 @@ func (s *Sender) makeAgain(
 	if err != nil {
 		return err
 	}
-	s.Log.Warn("adopted transaction was reorged out: another version is sent", "spend", p.ID, "chain", p.Chain, "hash",
+	s.Log.Warn("adopted transaction was reorged out: another version is sent", "outgoing", p.ID, "chain", p.Chain, "hash",
 		signed.TxID, "fee", unsigned.Fee)
 	return s.Chain.Broadcast(ctx, signed)
 }

@@ -54,7 +54,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 				p := r.spendNow(lost)
 				var fresh chain.UnsignedTx
 				r.must(json.Unmarshal(p.Unsigned, &fresh))
-				asked, err := outgoing.Order(p)
+				asked, err := outgoing.DecodeRequest(p)
 				r.must(err)
 				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
 					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)

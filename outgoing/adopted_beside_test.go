@@ -13,7 +13,7 @@ import (
 // If an adopted transaction has used UTXOs that another one of ours has reserved, which is signed and was never sent,
 // they are spent once it is final.
 func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		r.chain.Mine(3)
@@ -47,7 +47,7 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		r.check(r.sender.Step(ctx, r.lease))
-		if p := r.spendNow(unclear[0].SpendID); p.Status != bursar.OutgoingFinal {
+		if p := r.spendNow(unclear[0].OutgoingID); p.Status != bursar.OutgoingFinal {
 			t.Errorf("the adopted one is %s", p.Status)
 		}
 		r.must(r.audit())

@@ -76,7 +76,7 @@ func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 				r.chain.Forget()
 				r.trouble = true
 				r.blocks(30)
-				lost := r.externalSpend(first).SpendID
+				lost := r.externalSpend(first).OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 					t.Errorf("it is %s", p.Status)
 				}

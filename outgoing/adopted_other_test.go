@@ -48,8 +48,8 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.vanishes(item.TxID)
-		r.refusedAgain(item.SpendID, "its payments differ from those that were requested")
-		_, err := r.sender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+		r.refusedAgain(item.OutgoingID, "its payments differ from those that were requested")
+		_, err := r.sender.Abandon(ctx, item.OutgoingID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 		r.must(err)
 		r.blocks(40)
 		r.holdsOnce(meant)
@@ -83,7 +83,7 @@ func TestAPaymentThatNoRequestAskedForIsNotMadeAgain(t *testing.T) {
 				}
 				r.blocks(1)
 				r.vanishes(first)
-				r.refusedAgain(r.externalSpend(first).SpendID, "it pays something that no request asked for")
+				r.refusedAgain(r.externalSpend(first).OutgoingID, "it pays something that no request asked for")
 			})
 		})
 	}
@@ -110,12 +110,12 @@ func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 			chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
 		r.blocks(1)
 		x := r.externalSpend(failed)
-		if x.SpendID.IsZero() || x.Status != store.ExternalAdopted {
+		if x.OutgoingID.IsZero() || x.Status != store.ExternalAdopted {
 			t.Fatalf("it was not adopted: %+v", x)
 		}
 		r.vanishes(failed)
 		r.recovered()
-		r.refusedAgain(x.SpendID, "it pays nobody")
+		r.refusedAgain(x.OutgoingID, "it pays nobody")
 	})
 }
 

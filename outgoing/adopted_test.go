@@ -228,7 +228,7 @@ func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
 				}
 				w := r.order(100_000_000, r.chain.Named("another"))
 				r.blocks(30)
-				lost := unclear[0].SpendID
+				lost := unclear[0].OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent ||
 					!strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)

@@ -125,7 +125,7 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 		})
 	})
 	t.Run("a smaller batch", func(t *testing.T) {
-		each(t, coined, func(t *testing.T, r *harness) {
+		each(t, utxoModel, func(t *testing.T, r *harness) {
 			r.fund()
 			r.settle()
 			for range 4 {
@@ -144,7 +144,7 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			ended(t, r, id, string(signer.ReasonPace))
 			refuses = false
 			r.step()
-			if request, err := outgoing.Order(r.only()); err != nil || len(request.Payments) != 2 {
+			if request, err := outgoing.DecodeRequest(r.only()); err != nil || len(request.Payments) != 2 {
 				t.Errorf("the next one has %d payments", len(request.Payments))
 			}
 			r.settle()

@@ -70,7 +70,7 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 
 // If a batch can never be included, all its withdrawals are requeued and paid once.
 func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)

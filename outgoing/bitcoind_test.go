@@ -82,7 +82,7 @@ func (b *bank) open() {
 	})
 	log := slog.New(slog.DiscardHandler)
 	b.follower = service.Follow(service.Following{DB: b.db, Chain: b.chain, Registry: b.registry, IDs: b.ids, Log: log,
-		Hot: b.hot.Base, Capital: b.hot.Base})
+		Hot: b.hot.Base, OperatorAddress: b.hot.Base})
 	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
 	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry,
@@ -125,7 +125,7 @@ func (b *bank) paid(account int, amounts ...uint64) []string {
 // ordered requests a withdrawal of an account.
 func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 	b.t.Helper()
-	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount,
+	w, err := b.withdrawals.Request(ctx, withdrawal.Request{Account: b.accounts[account], Currency: "BTC", Amount: amount,
 		Address: to})
 	b.must(err)
 	return w

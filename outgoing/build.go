@@ -19,7 +19,7 @@ import (
 func (s *Sender) build(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return p, err
 	}
@@ -127,7 +127,7 @@ func (s *Sender) cannotBuild(
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
-	var dear *chain.TooDearError
+	var dear *chain.FeeLimitError
 	var inputs *chain.TooManyInputsError
 	if errors.As(cause, &funds) && len(request.UTXOs) == maxUTXOs { // there are more UTXOs than one build looks at
 		cause = &chain.TooManyInputsError{Limit: maxUTXOs, Cause: cause}
@@ -207,7 +207,7 @@ func (s *Sender) giveUp(
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil {
-		s.Log.Warn("outgoing transaction given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
+		s.Log.Warn("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", reason)
 		s.settled()
 	}
 	return after, err
@@ -239,7 +239,12 @@ func (s *Sender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		}); err != nil {
 			return err
 		}
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})
+		return tx.Alarms().Raise(ctx, store.Alarm{
+			Chain:   p.Chain,
+			Kind:    "external_nonce",
+			Ref:     p.ID.String(),
+			Message: reason,
+		})
 	})
 	return errors.Join(cause, err)
 }

@@ -118,7 +118,7 @@ func (r *harness) putUTXOs(n int) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
-			utxo := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
+			utxo := store.UTXO{Outpoint: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
 				Index: r.hot.Key.Index, Amount: bursar.Units(1), Height: 1}
 			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, utxo); err != nil {
 				return err
@@ -130,7 +130,7 @@ func (r *harness) putUTXOs(n int) {
 
 // If there are more UTXOs than one build looks at, the transaction does not wait for funds but for consolidation.
 func TestTooManyUTXOsAreNoLackOfFunds(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 1 << 20
 		r.prepare()
 		r.order(100_000_000, r.chain.Named("outside"))

@@ -39,7 +39,7 @@ func (s *Sender) higherFee(
 	if err != nil || changeUsed {
 		return request, unsigned, err
 	}
-	if request, err = Order(p); err != nil {
+	if request, err = DecodeRequest(p); err != nil {
 		return request, unsigned, err
 	}
 	return s.bumpFor(ctx, lease, state, p, request)
@@ -156,7 +156,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil || p.TxID != signed.TxID {
 		return err == nil, err
 	}
-	s.Log.Info("outgoing transaction fee bumped", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID,
+	s.Log.Info("outgoing transaction fee bumped", "outgoing", p.ID, "chain", p.Chain, "hash", signed.TxID,
 		"fee", unsigned.Fee)
 	return true, s.Chain.Broadcast(ctx, signed)
 }

@@ -29,7 +29,7 @@ func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
 
 // A payment whose change another one has used keeps its fee: a bump would make the other one void. It is sent again.
 func TestAPaymentWhoseChangeIsUsedIsNotBumped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -271,7 +271,7 @@ func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 
 // A consolidation that was made while fees were low waits for low fees again: it is not bumped.
 func TestAConsolidationIsNotBumped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.scatter(30, 2_000_000)
 		r.sender.ConsolidateAbove = 20
 		r.step()

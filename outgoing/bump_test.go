@@ -14,7 +14,7 @@ import (
 
 // A fee bump may need a further UTXO. If the lower version is mined after all, that UTXO can still be spent.
 func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -65,13 +65,13 @@ func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
 // watched is a signer that reports every unsigned transaction before it signs.
 type watched struct {
 	outgoing.Signer
-	tell func(chain.UnsignedTx)
+	notify func(chain.UnsignedTx)
 }
 
 func (s watched) Sign(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	s.tell(unsigned)
+	s.notify(unsigned)
 	return s.Signer.Sign(ctx, id, request, unsigned)
 }
 
@@ -85,7 +85,7 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 				[]string{resource})
 			return errors.Join(err, undo)
 		})
-		if !errors.Is(err, store.ErrClaimed) {
+		if !errors.Is(err, store.ErrReserved) {
 			found = resource
 		}
 	}
@@ -94,7 +94,7 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 
 // Nothing is signed before its UTXOs are reserved, including a fee bump.
 func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -146,7 +146,7 @@ func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 // Nothing is built on the change of one of several versions before it is final: a block may include another version
 // instead.
 func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest UTXO
 		r.pay(r.wallet(0).Address, 900_000_000)

@@ -25,15 +25,15 @@ import (
 // any statement, fees that rise and fall, receivers that refuse, and reorgs deeper than finality.
 type chaos struct {
 	*simulatedRun
-	clock    *clock
-	signer   *flakySigner
-	broken   *interruption
-	procs    [2]*harness
-	leader   int
-	busy     bool   // something already happens while a process waits
-	bottom   uint64 // where the chain was when it was followed first
-	indexes  uint32 // deposit keys handed out
-	expected int    // requests to wallets that are not made yet
+	clock       *clock
+	signer      *flakySigner
+	broken      *interruption
+	procs       [2]*harness
+	leaseHolder int
+	busy        bool   // something already happens while a process waits
+	bottom      uint64 // where the chain was when it was followed first
+	indexes     uint32 // deposit keys handed out
+	expected    int    // requests to wallets that are not made yet
 }
 
 func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
@@ -56,14 +56,14 @@ func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 	for i := range s.procs {
 		s.start(i)
 	}
-	s.work(s.procs[s.leader].follower.Step) // the chain begins here: no reorg may reach blocks below
+	s.work(s.procs[s.leaseHolder].follower.Step) // the chain begins here: no reorg may reach blocks below
 	s.bottom = s.height()
 	return s
 }
 
 // start starts a new process, which takes the lease; the process that held it goes on without knowing.
 func (s *chaos) start(i int) {
-	if leads := s.procs[s.leader]; leads != nil {
+	if leads := s.procs[s.leaseHolder]; leads != nil {
 		s.lease = leads.lease
 	}
 	s.restart()
@@ -72,13 +72,13 @@ func (s *chaos) start(i int) {
 	p.follower.Chain, p.sender.Chain, p.sweeper.Chain, p.sender.Signer = node, node, node, s.signer
 	db := s.db.As(s.clock.now, store.Conduct{Before: s.broken.before})
 	p.follower.DB, p.sender.DB, p.sweeper.DB = db, db, db
-	s.procs[i], s.leader = &p, i
+	s.procs[i], s.leaseHolder = &p, i
 }
 
-// lead gives the lease to a process that goes on with what it has in memory.
-func (s *chaos) lead(i int) {
+// giveLease gives the lease to a process that goes on with what it has in memory.
+func (s *chaos) giveLease(i int) {
 	s.do(func(tx *store.Tx) error {
-		if err := tx.Leases().Release(ctx, s.procs[s.leader].lease); err != nil {
+		if err := tx.Leases().Release(ctx, s.procs[s.leaseHolder].lease); err != nil {
 			return err
 		}
 		lease, ok, err := tx.Leases().Acquire(ctx, s.chain.Capabilities().ID, s.ids.Next().String(), 1<<50)
@@ -88,11 +88,11 @@ func (s *chaos) lead(i int) {
 		s.procs[i].lease = lease
 		return err
 	})
-	s.leader = i
+	s.leaseHolder = i
 }
 
-// leads reports whether the working process still holds the lease; what a stale one signs is never sent.
-func (m *flakySigner) leads(outgoingID bursar.ID) bool {
+// holdsLease reports whether the working process still holds the lease; what a stale one signs is never sent.
+func (m *flakySigner) holdsLease(outgoingID bursar.ID) bool {
 	status := bursar.OutgoingStatus("")
 	m.view(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, outgoingID)
@@ -113,7 +113,7 @@ func (s *chaos) meanwhile() {
 	case 0, 1:
 		s.chain.Mine(1)
 	case 2:
-		s.lead(1 - s.leader)
+		s.giveLease(1 - s.leaseHolder)
 	case 3:
 		s.decide()
 	case 4:
@@ -121,12 +121,12 @@ func (s *chaos) meanwhile() {
 	case 5:
 		s.deepReorg()
 	default:
-		s.work(s.procs[s.leader].follower.Step)
+		s.work(s.procs[s.leaseHolder].follower.Step)
 	}
 }
 
 func (s *chaos) work(step func(context.Context, store.Lease) (bool, error)) {
-	if _, err := step(ctx, s.procs[s.leader].lease); err != nil && !s.trouble {
+	if _, err := step(ctx, s.procs[s.leaseHolder].lease); err != nil && !s.trouble {
 		s.t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func (s *chaos) act() {
 	case n < 16:
 		s.start(s.random.IntN(2))
 	case n < 17:
-		s.lead(1 - s.leader)
+		s.giveLease(1 - s.leaseHolder)
 	case n < 19:
 		s.fault()
 	case n < 21:
@@ -266,9 +266,9 @@ func (s *chaos) within(depth int, txIDs []string) (some []string) {
 
 // stepSomeone lets a worker of any process take a step, and its connection may break at any moment.
 func (s *chaos) stepSomeone() {
-	p := s.procs[s.leader]
+	p := s.procs[s.leaseHolder]
 	if s.random.IntN(6) == 0 {
-		p = s.procs[1-s.leader]
+		p = s.procs[1-s.leaseHolder]
 	}
 	if s.random.IntN(5) == 0 {
 		s.broken.left = 1 + s.random.IntN(120)

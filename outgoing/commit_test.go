@@ -26,7 +26,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 				return broken
 			}
 			return nil
-		}}), coined)
+		}}), utxoModel)
 		before, to := r.prepare(), r.chain.Named("outside")
 		armed.Store(true)
 		w, err := r.withdraw(0, 300_000_000, to)

@@ -76,11 +76,11 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 		return false, nil
 	}
 	s.asked = state.Latest
-	thrifty, knows := s.Chain.(chain.Thrifty)
+	thrifty, knows := s.Chain.(chain.FeeMarket)
 	if !knows {
 		return false, nil
 	}
-	return thrifty.Cheap(ctx)
+	return thrifty.FeesAreLow(ctx)
 }
 
 // completeConsolidation chooses the UTXOs to merge out of those that may be used, which are sorted by amount, largest
@@ -107,7 +107,7 @@ func (s *Sender) noConsolidation(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
-	s.Log.Info("consolidation skipped", "spend", p.ID, "chain", p.Chain, "reason", cause)
+	s.Log.Info("consolidation skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})

@@ -35,7 +35,7 @@ func (r *harness) utxos() (n int) {
 
 // A withdrawal that needs more UTXOs than one transaction may use is paid: as many as needed are consolidated first.
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		n := 5000
 		if r.db.Postgres() || testing.Short() {
 			n = 1500 // the same way, in less time
@@ -51,7 +51,7 @@ func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 
 // While fees are low, many UTXOs are consolidated without a request; while fees are not low, nothing is spent on that.
 func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 100
 		r.chain.SetRate(40)
 		r.scatter(300, 200_000)
@@ -78,7 +78,7 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 // While a payment waits for UTXOs that are not worth their fee, one consolidation is tried per block, and no more,
 // because each is a row.
 func TestConsolidationsInVainArePaced(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 1 << 20
 		r.scatter(600, 200_000)
 		r.order(600*200_000*9/10, r.chain.Named("outside"))

@@ -45,26 +45,26 @@ func (r *harness) resources(p bursar.OutgoingTx) []string {
 	return unsigned.Reservations
 }
 
-// thrifty counts how often it is asked whether fees are low.
-type thrifty struct {
+// feeMarket counts how often it is asked whether fees are low.
+type feeMarket struct {
 	*sim.Chain
 	asked     int
 	meanwhile func()
 }
 
-func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
+func (c *feeMarket) FeesAreLow(ctx context.Context) (bool, error) {
 	c.asked++
 	if c.meanwhile != nil {
 		c.meanwhile()
 	}
-	return c.Chain.Cheap(ctx)
+	return c.Chain.FeesAreLow(ctx)
 }
 
 // UTXOs are consolidated from the configured number on; while a consolidation is in progress, no other one is made; and
 // a node is asked once per block whether fees are low, and only if there is something to consolidate.
 func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
-		node := &thrifty{Chain: r.chain}
+	each(t, utxoModel, func(t *testing.T, r *harness) {
+		node := &feeMarket{Chain: r.chain}
 		r.sender.Chain, r.sender.ConsolidateAbove = node, 10
 		r.step()
 		r.hold(9, 200_000)
@@ -109,7 +109,7 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 func TestWhichUTXOsAreConsolidated(t *testing.T) {
 	for name, urgent := range map[string]bool{"while fees are low": false, "for a payment": true} {
 		t.Run(name, func(t *testing.T) {
-			config := coined
+			config := utxoModel
 			config.MaxInputs = 400
 			each(t, config, func(t *testing.T, r *harness) {
 				r.step()
@@ -156,7 +156,7 @@ func (r *harness) worth(resource string) (amount bursar.Amount) {
 // If a payment waits for it, up to four consolidations are in progress at once, of two UTXOs or more.
 func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	for utxos, want := range map[int]int{1: 0, 2: 4} {
-		each(t, coined, func(t *testing.T, r *harness) {
+		each(t, utxoModel, func(t *testing.T, r *harness) {
 			r.step()
 			r.hold(utxos, 100_000_000)
 			r.order(50_000_000, r.chain.Named("outside"))
@@ -179,7 +179,7 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 
 // Change that is in no block yet is not consolidated.
 func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.hold(10, 10_000_000)
 		w := r.order(1_000_000, r.chain.Named("outside"))
@@ -196,7 +196,7 @@ func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
 
 // A chain that cannot tell whether fees are low consolidates nothing, except for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
 		r.step()
 		r.hold(5, 100_000)
@@ -210,7 +210,7 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 
 // Without a currency for the native asset a chain consolidates nothing, and the error says so.
 func TestAChainWithoutANativeAssetConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 2
 		r.step()
 		r.hold(5, 100_000)
@@ -229,8 +229,8 @@ func TestAChainWithoutANativeAssetConsolidatesNothing(t *testing.T) {
 
 // A process that loses the lease while it asks whether fees are low requests no consolidation.
 func TestALostLeaseConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
-		r.sender.Chain, r.sender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2
+	each(t, utxoModel, func(t *testing.T, r *harness) {
+		r.sender.Chain, r.sender.ConsolidateAbove = &feeMarket{Chain: r.chain, meanwhile: r.overthrow}, 2
 		r.step()
 		r.hold(5, 100_000)
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {

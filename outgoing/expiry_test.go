@@ -43,11 +43,11 @@ func TestASettledPaymentThatExpiresAfterAllIsMadeAgain(t *testing.T) {
 // If a transaction that was proven to have expired is in a block after all, the withdrawal must not be paid a third
 // time, and an alarm is raised.
 func TestAnExpiredTransactionThatIsMinedStopsPayouts(t *testing.T) {
-	t.Run("at once", func(t *testing.T) { deadComesBack(t, false) })
-	t.Run("after a restart", func(t *testing.T) { deadComesBack(t, true) })
+	t.Run("at once", func(t *testing.T) { expiredComesBack(t, false) })
+	t.Run("after a restart", func(t *testing.T) { expiredComesBack(t, true) })
 }
 
-func deadComesBack(t *testing.T, again bool) {
+func expiredComesBack(t *testing.T, again bool) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		to := r.chain.Named("outside")

@@ -14,7 +14,7 @@ import (
 
 // The alarms about external spends. Ref is the transaction hash.
 const (
-	alarmExternal = "foreign_spend" // somebody else may have a key of ours
+	alarmExternal = "external_spend" // somebody else may have a key of ours
 )
 
 // Externals handles the external spends of blocks: transactions from addresses of ours that the database does not know.
@@ -123,7 +123,7 @@ func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpen
 	tx.After(func() {
 		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address",
 			x.Base,
-			"verdict", found.Verdict, "spend", found.OutgoingID, "reason", found.Reason)
+			"verdict", found.Verdict, "outgoing", found.OutgoingID, "reason", found.Reason)
 	})
 }
 

@@ -115,7 +115,7 @@ func (m *flakySigner) Sign(
 	if err == nil {
 		m.signed = append(m.signed, tx.TxID)
 		if len(m.signed)%5 == 0 {
-			if resource := m.unreserved(unsigned); resource != "" && m.leads(request.ID) {
+			if resource := m.unreserved(unsigned); resource != "" && m.holdsLease(request.ID) {
 				m.t.Errorf("%s was signed and is not reserved", resource)
 			}
 		}

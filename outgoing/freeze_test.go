@@ -167,7 +167,7 @@ func (r *harness) stepAndMine(n int) {
 // that block may be reorged out as well, and a queued withdrawal would be paid with other customers' money. The freeze
 // ends once both are credited.
 func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000)

@@ -149,7 +149,7 @@ func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 	if err != nil {
 		return store.Alarm{}, false
 	}
-	ref, waiting := string(id)+":"+string(currency.Code), payments(short.Spends)
+	ref, waiting := string(id)+":"+string(currency.Code), payments(short.Count)
 	switch short.Wait {
 	case bursar.WaitsForFunds:
 		return store.Alarm{Chain: id, Kind: alarmFunds, Ref: ref,

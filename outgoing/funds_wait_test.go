@@ -84,7 +84,7 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 			{lacks(token.Contract, 50), bursar.WaitsForFunds, "TOKEN", 50, 50, "funds_low", "lacks 0.50 TOKEN for 1 payment on"},
 			{lacks("", 50), bursar.WaitsForFunds, "COIN", 50, 1_000_000, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
 			{lacks("unknown", 50), bursar.WaitsForFunds, "COIN", 50, 50, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
-			{&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}, bursar.WaitsForFee, "", 0, 0,
+			{&chain.FeeLimitError{Fee: bursar.Units(9), Limit: bursar.Units(8)}, bursar.WaitsForFee, "", 0, 0,
 				"fee_above_limit", "1 payment of COIN on"},
 			{&chain.TooManyInputsError{Limit: 3}, bursar.WaitsForInputs, "", 0, 0, "too_many_inputs", "1 payment of COIN on"},
 			{errors.New("no answer"), "", "", 0, 0, "", ""},
@@ -176,7 +176,7 @@ func TestOnlyShortagesThatAnOperatorCanEndRaiseAnAlarm(t *testing.T) {
 			r.wantAlarms()
 			r.resume(byAnn(store.HaltAll))
 		}
-		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9),
+		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.FeeLimitError{Fee: bursar.Units(9),
 			Limit: bursar.Units(8)}}
 		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
 		r.step()
@@ -188,10 +188,10 @@ func TestOnlyShortagesThatAnOperatorCanEndRaiseAnAlarm(t *testing.T) {
 func TestABatchThatIsTooBigIsPaidInParts(t *testing.T) {
 	for _, because := range []error{
 		&chain.NeedsFundsError{Missing: bursar.Units(1_000)},
-		&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
+		&chain.FeeLimitError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
 		&chain.TooManyInputsError{Limit: 3},
 	} {
-		each(t, coined, func(t *testing.T, r *harness) {
+		each(t, utxoModel, func(t *testing.T, r *harness) {
 			r.prepare()
 			r.settle()
 			r.sender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}

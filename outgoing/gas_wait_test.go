@@ -132,7 +132,7 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		r.catchUp()
 		r.must(r.sender.Step(ctx, r.lease))
 		open = r.open()
-		gas, err := outgoing.Order(open[len(open)-1])
+		gas, err := outgoing.DecodeRequest(open[len(open)-1])
 		r.must(err)
 		if gas.Kind != chain.KindGasTopUp || gas.Change.Base != w.Address.Base || gas.ID == first {
 			t.Errorf("the last that is open is %+v", gas)

@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// HeldError is the reason why an outgoing transaction waits although it has no error: it goes on once the reason no
+// WaitError is the reason why an outgoing transaction waits although it has no error: it goes on once the reason no
 // longer applies.
-type HeldError struct {
+type WaitError struct {
 	Reason   string      // one sentence for operators
 	Accounts []bursar.ID // if set, only the withdrawals of these accounts are held; otherwise the whole transaction is
 
@@ -22,7 +22,7 @@ type HeldError struct {
 	gas   bool // it waits for the operator's funds of the native asset
 }
 
-func (e *HeldError) Error() string { return e.Reason }
+func (e *WaitError) Error() string { return e.Reason }
 
 // step is the next step of an outgoing transaction.
 type step int
@@ -44,7 +44,7 @@ type passage struct {
 	lease      store.Lease
 }
 
-// gate returns a *HeldError that says why an outgoing transaction may not take its next step now, or nil if it may. It
+// gate returns a *WaitError that says why an outgoing transaction may not take its next step now, or nil if it may. It
 // reads the database as the given database transaction sees it. Withdrawals, refunds to senders, sweeps and gas top-ups
 // all pass it before they are built, in the database transaction that makes their reservation, immediately before the
 // signer is asked, in the database transaction that stores the signed bytes, before those are sent for the first time,
@@ -77,7 +77,7 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 	for i, h := range halts {
 		reasons[i] = h.String()
 	}
-	return &HeldError{Reason: strings.Join(reasons, "; ")}
+	return &WaitError{Reason: strings.Join(reasons, "; ")}
 }
 
 // scopes returns the halt scopes that cover an outgoing transaction, except those of accounts.
@@ -102,7 +102,7 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	if err != nil || len(frozen) == 0 {
 		return err
 	}
-	held := &HeldError{}
+	held := &WaitError{}
 	for _, a := range frozen {
 		held.Accounts = append(held.Accounts, a.ID)
 	}
@@ -114,7 +114,7 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 // blocks no other, and waits as new with the reason as its error. If only some accounts are held, its withdrawals are
 // requeued, and those of the other accounts are assigned again without them.
 func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return p, err
 	}
@@ -126,7 +126,7 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		return p, err
 	}
 	err = s.ask(ctx, passage{p, request, step, lease})
-	var held *HeldError
+	var held *WaitError
 	switch {
 	case err == nil && step == stepSign:
 		return s.lowerNonce(ctx, lease, p)
@@ -168,7 +168,7 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 
 // passSigned checks at the gate signed bytes that are not known to have been sent. They may expire while they are held.
 func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.
 	if err := s.isBeingVoided(ctx, p); err != nil {
 		return err
 	}
-	return errors.Join(held, s.makeWay(ctx, lease, p))
+	return errors.Join(held, s.makeVoid(ctx, lease, p))
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.

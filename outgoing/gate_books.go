@@ -51,7 +51,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.request.Payments) {
-		return &HeldError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
+		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
@@ -60,7 +60,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	}
 	for _, id := range ids {
 		if reason, not := why[id]; not {
-			return &HeldError{Reason: fmt.Sprintf("the books do not owe withdrawal %s: %s", id, reason)}
+			return &WaitError{Reason: fmt.Sprintf("the books do not owe withdrawal %s: %s", id, reason)}
 		}
 	}
 	return s.notPaidAlready(ctx, tx, p, ids)
@@ -76,6 +76,6 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if err != nil || other.IsZero() {
 		return err
 	}
-	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
+	return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
 		"in the database", other)}
 }

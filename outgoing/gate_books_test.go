@@ -20,7 +20,7 @@ func intruded(t *testing.T, test func(t *testing.T, r *harness, attack func(quer
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				db.SealWith([]byte("a key that is in no database"))
-				kind := coined
+				kind := utxoModel
 				if config.numbered {
 					kind = numbered
 				}

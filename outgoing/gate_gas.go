@@ -53,7 +53,7 @@ func (s *Sender) inBudget(
 	if err != nil || !left.Less(fee) {
 		return err
 	}
-	return &HeldError{Reason: (&GasError{left, fee, native, s.Hot.Base}).Error(), gas: true}
+	return &WaitError{Reason: (&GasError{left, fee, native, s.Hot.Base}).Error(), gas: true}
 }
 
 // budget sets aside an unsigned transaction's fee, as far as no customer pays it, in the database transaction that
@@ -114,7 +114,7 @@ func (s *Sender) feesPaid(
 
 // alarmGas raises the alarm for an outgoing transaction that waits for operator funds.
 func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
-	var held *HeldError
+	var held *WaitError
 	if !errors.As(trouble, &held) || !held.gas {
 		return nil
 	}

@@ -82,7 +82,7 @@ func TestFeesThatCustomersPayAreNotSetAside(t *testing.T) {
 	})
 	for name, order := range map[string]func(r *harness, token bursar.Currency){
 		"a token": func(r *harness, token bursar.Currency) {
-			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+			_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 				Address: r.chain.Named("outside")})
 			r.must(err)
 		},
@@ -146,7 +146,7 @@ func (r *harness) withoutGas(left uint64) bursar.Currency {
 
 func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
 	r.t.Helper()
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
+	w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
 		Address: r.chain.Named(to)})
 	r.must(err)
 	return w
@@ -216,7 +216,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 				}
 				if adopted {
 					r.forged = true
-					request, err := outgoing.Order(r.open()[1])
+					request, err := outgoing.DecodeRequest(r.open()[1])
 					r.must(err)
 					request.Payments = nil
 					text, err := json.Marshal(request)
@@ -282,7 +282,7 @@ func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 func TestASignedPaymentNeedsNoFurtherGas(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()
-		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+		w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 			Address: r.chain.Named("outside")})
 		r.must(err)
 		r.withoutSigner(func() { r.check(r.sender.Step(ctx, r.lease)) })

@@ -72,7 +72,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		out, err := r.withdrawals.Request(ctx,
-			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+			withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		for range 12 {
 			r.chain.Mine(1)
@@ -121,7 +121,7 @@ func TestGasFromCustomers(t *testing.T) {
 		r.chain.Mine(4)
 		r.step()
 		out, err := r.withdrawals.Request(ctx,
-			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+			withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		r.settle()
 		if got := r.chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
@@ -142,7 +142,7 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02",
+		_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.02",
 			Address: r.chain.Named("out")})
 		r.must(err)
 		r.step()
@@ -191,7 +191,7 @@ func TestATokenPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				r.trouble = true
 				r.blocksWithoutSweeps(4)
 				paid, err := r.withdrawals.Request(ctx,
-					withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
+					withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
 				r.must(err)
 				r.check(r.sender.Step(ctx, r.lease))
 				if got := r.now(paid).Status; got != bursar.WithdrawalBroadcast {

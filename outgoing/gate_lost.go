@@ -20,7 +20,7 @@ func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) err
 	}
 	there, err := tx.UTXOs().StillSpendable(ctx, p.outgoingTx.Chain, unsigned.Reservations)
 	if err == nil && !there {
-		err = &HeldError{Reason: "a UTXO was reorged out or spent before the transaction was signed; it is built again"}
+		err = &WaitError{Reason: "a UTXO was reorged out or spent before the transaction was signed; it is built again"}
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	}
 	for _, other := range unsigned {
 		if nonce, is := nonceOfTx(other); is && nonce < own {
-			return &HeldError{keeps: true,
+			return &WaitError{keeps: true,
 				Reason: fmt.Sprintf("it waits for nonce %d of %s, reserved by outgoing transaction %s, which is not signed", nonce,
 					other.Base, other.ID)}
 		}

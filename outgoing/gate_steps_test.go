@@ -80,7 +80,7 @@ func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 // Signed bytes that are held end like any others if their UTXO has been reorged out for good. Until then they are not
 // sent, and the reason is recorded.
 func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
 		r.pay(r.wallet(0).Address, 300_000_000)

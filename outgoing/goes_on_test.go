@@ -203,7 +203,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		if got := strings.TrimSpace(r.errors()); got != "" {
 			t.Errorf("at an outgoing transaction its error is %q", got)
 		}
-		r.wantAlarms("foreign_nonce")
+		r.wantAlarms("external_nonce")
 		r.restart()
 		node = r.record()
 		r.trouble = true

@@ -162,7 +162,7 @@ func (r *harness) errors() (text string) {
 
 // A transaction that was sent is sent again during a halt, at its current fee: no other version is signed.
 func TestASentTransactionGoesOnDuringAHalt(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
+	for name, config := range map[string]sim.Config{"coins": utxoModel, "nonce": numbered} {
 		config.BumpAfter = 2
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
@@ -194,7 +194,7 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 			Amount: bursar.Units(80_000_000)})
 		r.stepAndMine(4)
 		tokens, err := r.withdrawals.Request(ctx,
-			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
+			withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
 		r.must(err)
 		r.sender.Signer = mute{}
 		r.trouble = true

@@ -37,7 +37,7 @@ func (s *Sender) endPointless(ctx context.Context, lease store.Lease, p bursar.O
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Info("sweep ended: nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind,
+		s.Log.Info("sweep ended: nothing final is left to collect", "outgoing", p.ID, "chain", p.Chain, "kind", p.Kind,
 			"address", p.Base)
 	}
 	return after, err
@@ -56,7 +56,7 @@ func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none boo
 
 // pointless reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to pay for.
 func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return false, err
 	}
@@ -99,7 +99,7 @@ func (s *Sender) hangs(
 func (s *Sender) isDust(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil || request.Payments[0].Contract != "" {
 		return false, err
 	}
@@ -131,7 +131,7 @@ func (s *Sender) hang(
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
-	return &HeldError{Reason: "the deposit that it collects was reorged out; it goes on once its address receives a " +
+	return &WaitError{Reason: "the deposit that it collects was reorged out; it goes on once its address receives a " +
 		"deposit"}
 }
 
@@ -156,7 +156,7 @@ func (s *Sender) byHangingNonce(
 		if err != nil || len(hanging) == 0 {
 			return err
 		}
-		request, err := Order(now)
+		request, err := DecodeRequest(now)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (s *Sender) isOutdated(
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return false, false, err
 	}
@@ -248,7 +248,7 @@ func (s *Sender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil
 	}
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return false, err
 	}

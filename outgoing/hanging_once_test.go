@@ -286,7 +286,7 @@ func TestAHangingSweepKeepsItsOwnID(t *testing.T) {
 		for range 12 {
 			r.blocks(1)
 			now := r.spendNow(hanging.ID)
-			request, err := outgoing.Order(now)
+			request, err := outgoing.DecodeRequest(now)
 			r.must(err)
 			if request.ID != hanging.ID {
 				t.Fatalf("the sweep %s has the request of %s", hanging.ID, request.ID)

@@ -102,7 +102,7 @@ func (r *harness) restart() {
 		capital = "" // a payment there without a memo belongs to no wallet
 	}
 	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log,
-		Hot: r.hot.Base, Capital: capital})
+		Hot: r.hot.Base, OperatorAddress: capital})
 	maxFee := bursar.Units(1 << 30)
 	r.sender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log,
 		Hot: r.hot, MaxFee: maxFee}
@@ -167,7 +167,7 @@ func (r *harness) pay(to bursar.Address, units uint64) string {
 }
 
 func (r *harness) withdraw(account int, units uint64, to string) (bursar.Withdrawal, error) {
-	return r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: "COIN",
+	return r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[account], Currency: "COIN",
 		Amount: r.currency.Exact(bursar.Units(units)), Address: to})
 }
 

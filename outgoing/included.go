@@ -62,8 +62,8 @@ func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Blo
 	if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
 		return nil
 	}
-	c := store.Coin{
-		Claim:      t.UTXO,
+	c := store.UTXO{
+		Outpoint:   t.UTXO,
 		Base:       t.Address.Base,
 		Branch:     chain.OwnBranch,
 		Amount:     t.Amount,
@@ -128,10 +128,10 @@ func (h *Inclusions) cameBack(
 ) error {
 	reason := fmt.Sprintf("transaction %s of outgoing transaction %s is in block %d, although final blocks had proven "+
 		"that it could never be included; its payments were requested again", txID, p.ID, b.Ref.Height)
-	h.Log.Error("expired transaction was included after all", "chain", p.Chain, "spend", p.ID, "hash", txID)
+	h.Log.Error("expired transaction was included after all", "chain", p.Chain, "outgoing", p.ID, "hash", txID)
 	if err := tx.Halts().Put(ctx, store.Halt{
 		Scope:  store.HaltChain(p.Chain),
-		Kind:   store.HaltByDeadReturn,
+		Kind:   store.HaltByExpiredIncluded,
 		Ref:    txID,
 		Reason: reason,
 	}); err != nil {
@@ -155,7 +155,7 @@ func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone)
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain: id,
-		Kind:  "deep_reorganisation",
+		Kind:  "deep_reorg",
 		Ref:   fmt.Sprintf("%s:%d:%s", id, b.Height, b.State.Hash),
 		Message: fmt.Sprintf("block %d was final and was reorged out with %d transactions of ours; they are sent again",
 			b.Height, excluded),
@@ -211,7 +211,7 @@ func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in
 
 func (h *Inclusions) logIncluded(tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
-		h.Log.Info("outgoing transaction included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID,
+		h.Log.Info("outgoing transaction included", "outgoing", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID,
 			"height", at.Height, "failed", in.Failed, "fee", in.Fee)
 	})
 }
@@ -221,7 +221,7 @@ func (h *Inclusions) logExcluded(ctx context.Context, tx *store.Tx, height uint6
 	outgoingIDs, err := tx.Outgoing().InBlock(ctx, h.Capabilities.ID, height)
 	tx.After(func() {
 		for _, id := range outgoingIDs {
-			h.Log.Warn("outgoing transaction reorged out", "spend", id, "chain", h.Capabilities.ID, "height", height)
+			h.Log.Warn("outgoing transaction reorged out", "outgoing", id, "chain", h.Capabilities.ID, "height", height)
 		}
 	})
 	return err

@@ -45,7 +45,7 @@ func TestAPaymentThatTheChainShowsIsSettled(t *testing.T) {
 // A transaction that is being made void, the transaction that voids it, and a settled one cannot be made void: of two
 // operators the second is refused.
 func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("it is made void twice: %v", err)

@@ -39,7 +39,7 @@ func (r *harness) orderOf(account int, code bursar.CurrencyCode, units uint64, t
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: code,
+	w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[account], Currency: code,
 		Amount: currency.Exact(bursar.Units(units)), Address: to})
 	r.must(err)
 	return w
@@ -129,7 +129,7 @@ func (r *harness) topUps() map[string]int {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100_000)
 		for _, p := range open {
-			request, _ := outgoing.Order(p)
+			request, _ := outgoing.DecodeRequest(p)
 			if request.Kind == chain.KindGasTopUp {
 				counts[request.Change.Base]++
 			}
@@ -251,7 +251,7 @@ func TestFundsInProgressAreNotSpentTwice(t *testing.T) {
 // A batch that costs more than the limit is paid in parts; a payment that costs more than the limit alone waits, its
 // error says so, and it holds up no others.
 func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		for range 40 {
 			r.pay(r.wallet(0).Address, 1_000_000)
@@ -288,7 +288,7 @@ func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
 
 // Of a batch with a receiver that can never be paid, only that withdrawal fails, and the others are paid together.
 func TestARefusedReceiverFailsAlone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.prepare()
 		var list []bursar.Withdrawal
 		for i := range 4 {

@@ -9,7 +9,7 @@ import (
 // the commit: docs/operations.md shows how to read them.
 
 func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...any) {
-	attrs := []any{"spend", p.ID, "chain", p.Chain, "kind", p.Kind}
+	attrs := []any{"outgoing", p.ID, "chain", p.Chain, "kind", p.Kind}
 	if p.TxID != "" {
 		attrs = append(attrs, "hash", p.TxID)
 	}
@@ -18,7 +18,7 @@ func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...
 
 func (s *Sender) logAssigned(tx *store.Tx, w bursar.Withdrawal, outgoingID bursar.ID) {
 	tx.After(func() {
-		s.Log.Info("withdrawal assigned to outgoing transaction", "withdrawal", w.ID, "spend", outgoingID,
+		s.Log.Info("withdrawal assigned to outgoing transaction", "withdrawal", w.ID, "outgoing", outgoingID,
 			"chain", s.Chain.Capabilities().ID, "account", w.AccountID)
 	})
 }

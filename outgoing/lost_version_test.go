@@ -14,7 +14,7 @@ import (
 // If the second of two versions needs a deposit that is gone for good and the first does not, the first may still be
 // included, and no other transaction pays.
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
-	config := coined
+	config := utxoModel
 	config.BumpAfter = 2
 	each(t, config, func(t *testing.T, r *harness) {
 		r.step()
@@ -76,7 +76,7 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 						then()
 					}
 					return nil
-				}}), coined)
+				}}), utxoModel)
 				deposit, w, _ := r.batchOverADeposit()
 				lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 				r.trouble = true
@@ -110,7 +110,7 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 
 // A transaction that is given up is not sent again, and no error is recorded for it.
 func TestATransactionThatIsGivenUpIsNotSentAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 		r.trouble = true

@@ -19,7 +19,7 @@ func (r *harness) guarded(file string) *recovery.Guard {
 	r.t.Helper()
 	g := r.guard(file)
 	r.must(g.Start(ctx))
-	r.lead(g)
+	r.takeLease(g)
 	return g
 }
 
@@ -30,14 +30,14 @@ func (r *harness) guard(file string) *recovery.Guard {
 		Log:      slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
 }
 
-func (r *harness) lead(g *recovery.Guard) {
+func (r *harness) takeLease(g *recovery.Guard) {
 	r.t.Helper()
 	id := r.chain.Capabilities().ID
-	_, err := g.Lead(ctx, id)
+	_, err := g.BeginLease(ctx, id)
 	r.must(err)
 	r.sender.Marks, r.wallets.Marks = g, g
 	r.follower.Current, r.follower.KnownFinal = func() bool {
-		return g.Leads(id)
+		return g.HoldsLease(id)
 	}, func() uint64 { return g.KnownFinal(id) }
 }
 
@@ -119,7 +119,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		g.DB = r.db // the same process goes on without noticing
 		id := r.chain.Capabilities().ID
 		r.sender.Marks, r.wallets.Marks = g, g
-		r.follower.Current = func() bool { return g.Leads(id) }
+		r.follower.Current = func() bool { return g.HoldsLease(id) }
 		r.trouble = true
 		for range 3 {
 			r.step()
@@ -128,7 +128,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 			}
 		}
 		r.trouble = false
-		if err := g.Look(t.Context()); err != nil { // the journal holds the payment back until the next check
+		if err := g.Compare(t.Context()); err != nil { // the journal holds the payment back until the next check
 			t.Fatal(err)
 		}
 		if n := r.recoveries(); n != 1 {
@@ -197,7 +197,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 			seen[w.Index] = true
 		}
 		for _, g := range []*recovery.Guard{one, two} {
-			r.must(g.Look(ctx))
+			r.must(g.Compare(ctx))
 		}
 		if r.recovering() {
 			t.Error("the chain recovers for nothing")
@@ -218,10 +218,10 @@ func TestAnIndexGivenOutDuringACheckIsNoStepBack(t *testing.T) {
 			return nil
 		}})
 		r.must(g.Start(ctx))
-		r.lead(g)
+		r.takeLease(g)
 		r.prepare()
 		looking = true
-		r.must(g.Look(ctx))
+		r.must(g.Compare(ctx))
 		if looking || r.recovering() {
 			t.Errorf("the look has not met a wallet (%v), or the chain recovers (%v)", looking, r.recovering())
 		}

@@ -43,7 +43,7 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 // A refund to a sender is called back while a step assigns it, builds it and has it signed. Either it is too late for
 // that and the refund is paid, or nobody is paid and the journal keeps no signature.
 func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": coined, "shared": memoed} {
+	for name, config := range map[string]sim.Config{"coins": utxoModel, "shared": memoed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var d bursar.Deposit

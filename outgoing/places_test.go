@@ -49,7 +49,7 @@ func (r *harness) funded() {
 // On a UTXO chain no place is kept for gas: of ten places, one is for refunds and the others are for withdrawals, and
 // each step takes one.
 func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
-	config := coined
+	config := utxoModel
 	config.MaxPayments = 1
 	each(t, config, func(t *testing.T, r *harness) {
 		r.step()

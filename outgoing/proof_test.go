@@ -86,7 +86,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 
 // A transaction whose UTXO is lost ends for that reason: it is not sent again, and no error is returned.
 func TestALostTransactionIsNotSentAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w)
 		r.trouble = true
@@ -111,7 +111,7 @@ func TestALostTransactionIsNotSentAgain(t *testing.T) {
 // If the UTXO that a payment and its voiding transaction both need is lost, both end, and the payment is made from
 // other UTXOs.
 func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		w = r.now(w)
 		first := w.OutgoingID

@@ -21,7 +21,7 @@ const putBackAtOnce = 100
 // the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs that
 // another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
-	var waiting []store.Forgotten
+	var waiting []store.ForgottenPayment
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Capabilities().ID, putBackAtOnce)
 		return err
@@ -40,12 +40,12 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
 			return errors.Join(alarmAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
-		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.Spend, err), noted)
+		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.OutgoingID, err), noted)
 	}
 	return failed
 }
 
-func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
+func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
 	request, unsigned, err := recovery.Resign(f)
 	if err != nil {
 		return err
@@ -67,36 +67,37 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		return err
 	})
 	if err == nil {
-		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became",
+		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "outgoing", f.OutgoingID, "hash", signed.TxID,
+			"became",
 			became)
 	}
 	return err
 }
 
-// mayPutBack returns a *HeldError while the service or the chain is halted for another reason than that the chain is
+// mayPutBack returns a *WaitError while the service or the chain is halted for another reason than that the chain is
 // recovering: nothing is signed again then.
 func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
 		if h.Kind != store.HaltByRecovery {
-			return &HeldError{Reason: h.String()}
+			return &WaitError{Reason: h.String()}
 		}
 	}
 	return err
 }
 
-func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
+func alarmAltered(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) error {
 	if !f.Altered {
 		return nil
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain: f.Chain,
 		Kind:  recovery.AlarmNotPutBack,
-		Ref:   f.Spend.String(),
+		Ref:   f.OutgoingID.String(),
 		Message: fmt.Sprintf(
 			"the database says that outgoing transaction %s was signed and forgotten, but this service did not write that: "+
 				"it is not signed; somebody else has written to the database",
-			f.Spend),
+			f.OutgoingID),
 	})
 }
 

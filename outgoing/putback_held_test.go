@@ -30,7 +30,7 @@ func (r *harness) forgotten() (w bursar.Withdrawal) {
 	return w
 }
 
-func (r *harness) waitingToBePutBack() (list []store.Forgotten) {
+func (r *harness) waitingToBePutBack() (list []store.ForgottenPayment) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		list, err = tx.ForgottenPayments().List(ctx, r.chain.Capabilities().ID, 100)
@@ -50,7 +50,7 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *harness) {
 				w := r.forgotten()
 				r.trouble = true
-				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend}
+				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID}
 				r.sender.Signer = sign
 				r.halt(byAnn(scope(r)))
 				err := r.sender.Step(ctx, r.lease)
@@ -82,7 +82,7 @@ func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()
 		r.trouble = true
-		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend, err: errAway}
+		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID, err: errAway}
 		r.sender.Signer = sign
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, errAway) {
 			t.Errorf("the step returned %v", err)

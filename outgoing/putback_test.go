@@ -36,7 +36,7 @@ func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, request.ID, 100)
 			for _, c := range utxos {
 				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
-				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount,
+				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Outpoint, Amount: c.Amount,
 					Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err

@@ -25,7 +25,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 		for name, failsAgain := range map[string]bool{"the earlier one is paid": false, "the earlier one fails again": true} {
 			t.Run(name+" "+string(held), func(t *testing.T) {
 				each(t, memoed, func(t *testing.T, r *harness) {
-					d, first := r.failedReturn()
+					d, first := r.failedRefund()
 					second := r.sendBack(d, "somebody else")
 					real := r.sender.Signer
 					r.holdBack(held)
@@ -60,7 +60,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						}
 					}
 					r.wantBooks("0", "0", "0")
-					r.wantAlarms("deep_reorganisation")
+					r.wantAlarms("deep_reorg")
 					r.must(r.audit())
 				})
 			})
@@ -73,7 +73,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		second := r.sendBack(d, "somebody else")
 		once := false
 		r.sender.Signer = busy{r.sender.Signer, func() {

@@ -59,7 +59,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 				r.do(func(tx *store.Tx) error {
 					for range open { // of a currency that is not paid any more
 						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: d.Chain, Currency: "GONE",
-							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Order: []byte("{}")})
+							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Request: []byte("{}")})
 						if err != nil {
 							return err
 						}
@@ -87,7 +87,7 @@ func TestALostLeaseAssignsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := storetest.SQLite(t)
-			r := newHarness(t, storetest.Open(t, url), coined)
+			r := newHarness(t, storetest.Open(t, url), utxoModel)
 			waits(r)
 			r.overthrow()
 			before := contents(t, url)
@@ -149,7 +149,7 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	config := memoed
 	config.Expiry = 6
 	each(t, config, func(t *testing.T, r *harness) {
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		r.chain.FailBroadcasts(sim.LostSilently, 1000)
 		r.reopenFirst(d, first)
 		r.trouble = true

@@ -25,7 +25,7 @@ func (r *harness) refundToken(token bursar.Currency, manners sim.Manners) bursar
 	r.settle()
 	d := r.strandedBy(id)
 	r.chain.SetManners(token.Contract, manners)
-	_, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
+	_, err := r.unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender")})
 	r.must(err)
 	r.settle()
 	return d
@@ -71,7 +71,7 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 // A refund that had failed and is paid on another branch counts as if it had never failed.
 func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		r.wantAlarms("unattributed")
 		r.undo(first.TxID)
 		r.step()
@@ -80,11 +80,11 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 		if n.ID != first.ID || n.Status != bursar.ResolutionDone || n.Error != "" || n.TxID != first.TxID {
 			t.Errorf("it is %s by %s: %q", n.Status, n.TxID, n.Error)
 		}
-		if got := r.deposit(d.ID); got.Purpose != bursar.ForReturned {
+		if got := r.deposit(d.ID); got.Purpose != bursar.ForRefunded {
 			t.Errorf("the deposit is for %s", got.Purpose)
 		}
 		r.wantBooks("0", "0", "0")
-		r.wantAlarms("deep_reorganisation")
+		r.wantAlarms("deep_reorg")
 		r.must(r.audit())
 	})
 }

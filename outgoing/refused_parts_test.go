@@ -54,7 +54,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 
 // After a batch that was too big has been paid in parts, the next withdrawals are batched again.
 func TestBatchesGrowAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.fund()
 		r.sender.Chain = onlyAlone{r.chain}
 		r.order(1_000_000, r.chain.Named("one"))
@@ -78,7 +78,7 @@ func TestBatchesGrowAgain(t *testing.T) {
 // refused, it is not known whose that is: nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchRefundsNobody(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, coined)
+		r := newHarness(t, db, utxoModel)
 		attack := intruder(t, db)
 		r.fund()
 		var orders []bursar.Withdrawal
@@ -120,7 +120,7 @@ func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.wantAlarms("foreign_nonce")
+		r.wantAlarms("external_nonce")
 		id := r.now(w).OutgoingID.String()
 		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
 		r.view(func(tx *store.Tx) error {

@@ -77,7 +77,7 @@ func (r *harness) wantAlarms(kinds ...string) {
 // Of a batch that a chain refuses without naming the payment, each payment is tried alone: nobody is refunded who can
 // be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.fund()
 		var orders []bursar.Withdrawal
 		for _, name := range []string{"one", "two", "three"} {

@@ -29,7 +29,7 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, request chain.TxReq
 // addReserved adds what one outgoing transaction takes: what its request pays, and, in the native asset, the highest
 // fee of its newest version: every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return nil, err
 	}

@@ -215,7 +215,8 @@ func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resol
 		return tx.Alarms().Resolve(ctx, alarmPruned, p.ID.String())
 	})
 	if err == nil {
-		s.Log.Warn("outgoing transaction resolved by an operator", "spend", p.ID, "chain", p.Chain, "paid", r.Paid, "reason",
+		s.Log.Warn("outgoing transaction resolved by an operator", "outgoing", p.ID, "chain", p.Chain, "paid", r.Paid,
+			"reason",
 			r.Reason, "actor", r.Actor)
 	}
 	return err

@@ -164,7 +164,7 @@ func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				r.step()
 				w = r.now(w)
 				once := false
-				asked := dead{resolvedBeside{r.chain, func() {
+				asked := expired{resolvedBeside{r.chain, func() {
 					if !once {
 						once = true
 						meanwhile(r)
@@ -185,10 +185,10 @@ func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	}
 }
 
-// dead is a node that reports every transaction as one that can never be included.
-type dead struct{ resolvedBeside }
+// expired is a node that reports every transaction as one that can never be included.
+type expired struct{ resolvedBeside }
 
-func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (d expired) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	_, err := d.resolvedBeside.Expired(ctx, unsigned, txID)
 	return true, err
 }

@@ -23,7 +23,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 	contract := request.Payments[0].Contract
 	empty, final, err := s.isEmpty(ctx, request.From.Base, contract)
 	if err != nil { // an unknown balance does not count as empty
-		s.Log.Warn("balance of swept address is not known", "spend", p.ID, "chain", p.Chain, "address", request.From.Base,
+		s.Log.Warn("balance of swept address is not known", "outgoing", p.ID, "chain", p.Chain, "address", request.From.Base,
 			"error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {

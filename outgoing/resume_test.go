@@ -42,7 +42,7 @@ func (r *harness) losses() bursar.Amount {
 }
 
 // resumable lists the chains on which a resume must work.
-var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring}
+var resumable = map[string]sim.Config{"coins": utxoModel, "nonce": numbered, "expiring": expiring}
 
 // If an external spend takes the nonce or the UTXOs of a transaction of ours in progress, resuming settles it once it
 // is final: the withdrawal is paid by another transaction, the next ones are paid as well, and the books are right to

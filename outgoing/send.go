@@ -39,9 +39,9 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		if replaced || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
-		var held *HeldError
+		var held *WaitError
 		if errors.As(err, &held) {
-			err = errors.Join(err, s.makeWay(ctx, lease, p))
+			err = errors.Join(err, s.makeVoid(ctx, lease, p))
 		}
 		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
@@ -199,7 +199,7 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		return s.giveUpSigned(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Warn("outgoing transaction expired: its payments are requeued", "spend", p.ID, "chain", p.Chain)
+		s.Log.Warn("outgoing transaction expired: its payments are requeued", "outgoing", p.ID, "chain", p.Chain)
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := s.quiet(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := recovery.Dead(ctx, tx, p); err != nil {
+	if err := recovery.ResolveUnpaid(ctx, tx, p); err != nil {
 		return err
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)

@@ -225,16 +225,16 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		return nil
 	}
 	var gas *chain.NeedsGasError
-	var held *HeldError
+	var held *WaitError
 	switch {
 	case errors.As(trouble, &held):
-		s.Log.Info("outgoing transaction held back", "spend", p.ID, "chain", p.Chain, "status", p.Status,
+		s.Log.Info("outgoing transaction held back", "outgoing", p.ID, "chain", p.Chain, "status", p.Status,
 			"reason", held.Reason)
 	case errors.As(trouble, &gas): // every sweep of a token begins this way
-		s.Log.Info("outgoing transaction waits for gas", "spend", p.ID, "chain", p.Chain, "address", gas.Source.Base,
+		s.Log.Info("outgoing transaction waits for gas", "outgoing", p.ID, "chain", p.Chain, "address", gas.Source.Base,
 			"amount", gas.Amount)
 	case trouble != nil:
-		s.Log.Warn("outgoing transaction cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status,
+		s.Log.Warn("outgoing transaction cannot go on now", "outgoing", p.ID, "chain", p.Chain, "status", p.Status,
 			"error", trouble)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {

@@ -15,7 +15,7 @@ import (
 // swept. The part of a token that did not reach the hot wallet is the operator's loss. Unless the sweep was adopted,
 // its request is updated to the amount that was taken.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Sender) gone(
 	case p.Failed:
 		return bursar.Amount{}, nil
 	}
-	gone, lost, err := chain.Gone(sweep, p.Delivered)
+	gone, lost, err := chain.DebitedAndLost(sweep, p.Delivered)
 	if err != nil || lost.IsZero() && gone == sweep.Amount {
 		return gone, err
 	}

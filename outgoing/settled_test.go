@@ -62,7 +62,7 @@ func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 // Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block
 // yet.
 func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -110,7 +110,7 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 // If a UTXO is reorged out while a transaction that uses it is built, nothing is reserved, and the payment is made from
 // other UTXOs.
 func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)

@@ -17,7 +17,7 @@ const AlarmShort = "payout_short"
 // the whole amount. A token may report that a transfer succeeded and deliver nothing, or less: only its own event shows
 // what was delivered.
 func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return chain.Shortfall{}, false, err
 	}
@@ -49,7 +49,7 @@ func (s *Sender) settleShort(
 func (s *Sender) raiseShort(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, code bursar.CurrencyCode, what string,
 ) error {
-	s.Log.Error("token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
+	s.Log.Error("token delivered less than was paid", "chain", p.Chain, "currency", code, "outgoing", p.ID, "hash", p.TxID)
 	halt := store.Halt{Scope: store.HaltCurrency(code), Kind: store.HaltByShortPayout, Ref: p.ID.String(), Reason: what}
 	if err := tx.Halts().Put(ctx, halt); err != nil {
 		return err

@@ -43,7 +43,7 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
 			Amount: bursar.Units(80_000_000)})
 		r.blocksWithoutSweeps(4)
-		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+		w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 			Address: r.chain.Named("outside")})
 		r.must(err)
 		r.blocksWithoutSweeps(6)
@@ -75,7 +75,7 @@ func TestAShortPaymentThatRefundsLessEndsNoFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
-		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
+		_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
 			Address: r.chain.Named("second")})
 		r.must(err)
 		r.chain.SetManners(token.Contract, sim.Manners{Fee: 5_000})

@@ -23,7 +23,7 @@ func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Wi
 		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	r.chain.SetManners(token.Contract, manners)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+	w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 		Address: r.chain.Named("outside")})
 	r.must(err)
 	r.settle()
@@ -80,7 +80,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		r.wantAlarms("payout_short")
 		r.must(r.reconcile())
 		again, err := r.withdrawals.Request(ctx,
-			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
+			withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
 		for range 5 {
 			r.chain.Mine(1)
 			r.step()
@@ -220,7 +220,7 @@ func TestAShortPaymentThatRefundsAgainEndsTheFreeze(t *testing.T) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		r.wantToken(token, "70100000", "100000")
-		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
+		_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
 			Address: r.chain.Named("second")})
 		r.must(err)
 		wantFrozen := func(when string, want bool) {
@@ -259,7 +259,7 @@ func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
 				r.catchUp()
 				r.chain.SetManners(token.Contract, manners)
 				_, err := r.withdrawals.Request(ctx,
-					withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+					withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
 				r.must(err)
 				for range 12 {
 					r.step()

@@ -13,7 +13,7 @@ import (
 
 // sign has a reserved transaction signed, and stores the bytes before they are sent anywhere.
 func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return p, err
 	}
@@ -38,7 +38,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	}
 	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
 		bursar.OutgoingSigned)
-	var held *HeldError
+	var held *WaitError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
@@ -77,13 +77,13 @@ func (s *Sender) store(
 			return err
 		}
 		for _, c := range b.signed.Change {
-			utxo := store.Coin{
-				Claim:  c.Outpoint,
-				Base:   c.Source.Base,
-				Branch: c.Source.Key.Branch,
-				Index:  c.Source.Key.Index,
-				Amount: c.Amount,
-				MadeBy: now.ID,
+			utxo := store.UTXO{
+				Outpoint: c.Outpoint,
+				Base:     c.Source.Base,
+				Branch:   c.Source.Key.Branch,
+				Index:    c.Source.Key.Index,
+				Amount:   c.Amount,
+				MadeBy:   now.ID,
 			}
 			if err := tx.UTXOs().Put(ctx, now.Chain, utxo); err != nil {
 				return err
@@ -128,7 +128,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	halted := refused.Reason == signer.ReasonHalted
 	smaller := refused.Reason == signer.ReasonPace && len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
 	if !smaller && !halted && p.Error != cause.Error() {
-		s.Log.Error("signer refused an unsigned transaction", "spend", p.ID, "chain", p.Chain, "error", cause)
+		s.Log.Error("signer refused an unsigned transaction", "outgoing", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
@@ -150,7 +150,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		return s.requeue(ctx, lease, after)
 	}
 	if halted {
-		cause = &HeldError{Reason: cause.Error()}
+		cause = &WaitError{Reason: cause.Error()}
 	}
 	return after, errors.Join(cause, err)
 }

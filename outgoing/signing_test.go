@@ -116,7 +116,7 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 // A halt may begin at any moment of a step. From then on the signer is not asked, except for a request that is already
 // in progress, whose signature is discarded.
 func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
+	for name, config := range map[string]sim.Config{"coins": utxoModel, "nonce": numbered} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var was bursar.OutgoingStatus
@@ -163,7 +163,7 @@ func (r *harness) unconfirmed() (resources []string) {
 		utxos, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
 		for _, c := range utxos {
 			if c.Height == 0 {
-				resources = append(resources, c.Claim)
+				resources = append(resources, c.Outpoint)
 			}
 		}
 		return err
@@ -173,7 +173,7 @@ func (r *harness) unconfirmed() (resources []string) {
 
 // The change of a version that was replaced is gone: nothing is built on it.
 func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -221,7 +221,7 @@ func TestARefusalOfTheSigner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newHarness(t, db, coined)
+				r := newHarness(t, db, utxoModel)
 				r.prepare()
 				r.settle()
 				for i := range c.orders {

@@ -45,7 +45,7 @@ func column(t *testing.T, db *sql.DB, query string) string {
 // A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
 // to write.
 func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
+	for name, config := range map[string]sim.Config{"coins": utxoModel, "nonce": numbered, "expiring": expiring} {
 		for scene, set := range map[string]func(r *harness){
 			"to draft, sign and send": func(r *harness) { r.order(100_000_000, r.chain.Named("outside")) },
 			"to outbid": func(r *harness) {
@@ -78,15 +78,15 @@ func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
 		} {
 			t.Run(name+" "+scene, func(t *testing.T) {
 				t.Parallel()
-				losesTheLead(t, config, set)
+				losesTheLease(t, config, set)
 			})
 		}
 	}
 }
 
-// losesTheLead repeats a scenario in which the lease holder loses the lease at its first call of a node, at its second
+// losesTheLease repeats a scenario in which the lease holder loses the lease at its first call of a node, at its second
 // and so on, until there are no more calls.
-func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
+func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
 	for at := 1; ; at++ {
 		url := storetest.SQLite(t)
 		r := newHarness(t, storetest.Open(t, url), config)

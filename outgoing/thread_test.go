@@ -13,13 +13,13 @@ import (
 
 // both runs a test on a chain that uses the UTXO model and on one that uses the account model, each on both databases.
 func both(t *testing.T, test func(t *testing.T, r *harness)) {
-	t.Run("coins", func(t *testing.T) { each(t, coined, test) })
+	t.Run("coins", func(t *testing.T) { each(t, utxoModel, test) })
 	t.Run("nonce", func(t *testing.T) { each(t, numbered, test) })
 }
 
 // The chains: UTXO model, account model, and account model with transactions that expire.
 var (
-	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3,
+	utxoModel = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3,
 		MaxPayments: 5}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
 	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6,

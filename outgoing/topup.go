@@ -21,7 +21,7 @@ func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.Outgoing
 	if most, err := s.MaxFee.Mul(2); err == nil &&
 		most.Less(need.Amount) { // a sweep within the fee limit needs no more gas than this
 		return s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: bursar.WaitsForFee},
-			&chain.TooDearError{Fee: need.Amount, Limit: most})
+			&chain.FeeLimitError{Fee: need.Amount, Limit: most})
 	}
 	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
 	request := chain.TxRequest{

@@ -18,7 +18,7 @@ import (
 // judgement is a scenario with an operator who resolves unattributed deposits; it remembers whom a refund pays.
 type judgement struct {
 	*simulatedRun
-	returned map[string]bursar.ID // deposit by the address that only its refund pays
+	refunded map[string]bursar.ID // deposit by the address that only its refund pays
 }
 
 func (j *judgement) act() {
@@ -68,10 +68,10 @@ func (j *judgement) decideOne() {
 	case 2:
 		_, err = operator.Keep(ctx, d.ID, "")
 	default:
-		to := j.chain.Named(fmt.Sprint("sender ", len(j.returned)))
-		if _, err = operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: to,
-			FromCapital: j.random.IntN(2) == 0}); err == nil {
-			j.returned[to] = d.ID
+		to := j.chain.Named(fmt.Sprint("sender ", len(j.refunded)))
+		if _, err = operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to,
+			FromOperatorFunds: j.random.IntN(2) == 0}); err == nil {
+			j.refunded[to] = d.ID
 			if j.random.IntN(4) == 0 {
 				j.step()
 			}
@@ -125,13 +125,13 @@ func (j *judgement) judgeResolutions() error {
 		switch {
 		case d.Purpose == bursar.ForUnattributed && d.Status == bursar.DepositConfirmed:
 			open, _ = open.Add(d.Amount)
-		case d.Purpose == bursar.ForReturned && d.Status != bursar.DepositConfirmed:
+		case d.Purpose == bursar.ForRefunded && d.Status != bursar.DepositConfirmed:
 			lost, _ = lost.Add(d.Amount)
 		case n.Status == bursar.ResolutionQueued || n.Status == bursar.ResolutionSigned:
 			return fmt.Errorf("decision %+v has not ended", n)
 		}
 	}
-	for to, id := range j.returned {
+	for to, id := range j.refunded {
 		n, want := resolutions[id], bursar.Amount{}
 		if n.Status == bursar.ResolutionDone && n.Address.Base == to {
 			want = n.Amount
@@ -140,7 +140,7 @@ func (j *judgement) judgeResolutions() error {
 			return fmt.Errorf("the sender of deposit %s holds %s, and the newest decision is %+v", id, got, n)
 		}
 	}
-	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Returning), j.book(ledger.Losses); u != open.String() ||
+	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Refunding), j.book(ledger.Losses); u != open.String() ||
 		b != "0" || l != lost.String() {
 		return fmt.Errorf("the books say %s unattributed, %s on its way back, %s lost; the deposits say %s and %s", u, b, l,
 			open, lost)
@@ -165,7 +165,7 @@ func TestRandomResolutions(t *testing.T) {
 				t.Parallel()
 				config.Seed = uint64(seed)
 				r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-				j := &judgement{returned: map[string]bursar.ID{},
+				j := &judgement{refunded: map[string]bursar.ID{},
 					simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{},
 						random: rand.New(rand.NewPCG(uint64(seed), 11))}}
 				j.step()
@@ -179,7 +179,7 @@ func TestRandomResolutions(t *testing.T) {
 				if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
 					t.Fatal(err)
 				}
-				if len(j.returned) == 0 {
+				if len(j.refunded) == 0 {
 					t.Fatal("this history has no return")
 				}
 			})

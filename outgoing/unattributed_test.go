@@ -18,14 +18,15 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// unattributed returns the handler of unattributed deposits over a harness's database.
+// unattributed refunds the handler of unattributed deposits over a harness's database.
 func (r *harness) unattributed() *unattributed.Service {
 	return r.unattributedOver(r.db)
 }
 
 func (r *harness) unattributedOver(db *store.DB) *unattributed.Service {
-	at := unattributed.ChainDesk{Chain: r.chain, Creditor: r.follower.Deposits, Hot: r.hot.Base}
-	return &unattributed.Service{DB: db, Chains: map[bursar.ChainID]unattributed.ChainDesk{r.chain.Capabilities().ID: at},
+	at := unattributed.ChainContext{Chain: r.chain, Creditor: r.follower.Deposits, Hot: r.hot.Base}
+	return &unattributed.Service{DB: db,
+		Chains:   map[bursar.ChainID]unattributed.ChainContext{r.chain.Capabilities().ID: at},
 		Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -197,7 +198,7 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 		for name, err := range map[string]error{
 			"keep":   second(operator.Keep(ctx, d.ID, "")),
 			"assign": second(operator.AssignToWallet(ctx, d.ID, w.ID, "")),
-			"return": second(operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("outside")})),
+			"return": second(operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("outside")})),
 		} {
 			if !errors.Is(err, store.ErrDecided) {
 				t.Errorf("%s a second time: %v", name, err)
@@ -248,7 +249,7 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 					case 0:
 						_, err = operator.AssignToWallet(ctx, d.ID, w.ID, "")
 					case 1:
-						_, err = operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("outside")})
+						_, err = operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("outside")})
 					default:
 						_, err = operator.Keep(ctx, d.ID, "")
 					}
@@ -266,8 +267,8 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 		}
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		r.settle()
-		if r.book(ledger.Unattributed) != "0" || r.book(ledger.Returning) != "0" {
-			t.Errorf("%s is unattributed, %s under way", r.book(ledger.Unattributed), r.book(ledger.Returning))
+		if r.book(ledger.Unattributed) != "0" || r.book(ledger.Refunding) != "0" {
+			t.Errorf("%s is unattributed, %s under way", r.book(ledger.Unattributed), r.book(ledger.Refunding))
 		}
 		r.must(r.audit())
 	})

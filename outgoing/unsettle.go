@@ -68,16 +68,16 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	if err != nil {
 		return err
 	}
-	h.Log.Error("final block of a refund to a sender was reorged out", "decision", n.ID,
+	h.Log.Error("final block of a refund to a sender was reorged out", "resolution", n.ID,
 		"deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
 	if n.Status == bursar.ResolutionFailed {
 		return unsettlePaidTwice(ctx, tx, n)
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.ReturnUnsettled(n, round+1, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, round+1, tx.Now())); err != nil {
 		return err
 	}
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
@@ -86,15 +86,15 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 // unsettlePaidTwice undoes the booking that a failed refund was paid after all, if there is one. There is none if the
 // refund failed because its token delivered nothing.
 func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	booked, err := tx.Ledger().IsPosted(ctx, ledger.ReturnPaidTwice(n, round, tx.Now()))
+	booked, err := tx.Ledger().IsPosted(ctx, ledger.RefundPaidTwice(n, round, tx.Now()))
 	if err != nil || !booked {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.RefundNotPaidTwice(n, round+1, tx.Now()))
 }
 
 // unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have reserved its UTXOs.

@@ -15,7 +15,7 @@ import (
 // was swept, and undoes the booking of what its token kept.
 func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("decode the transaction request: %w", err)
 	}
 	if len(request.Payments) != 1 {
@@ -55,7 +55,7 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 	case adopted && sweep.Contract == "": // its request is what it moved, without the fee
 		return sweep.Amount.Add(p.Fee)
 	case adopted:
-		gone, _, err := chain.Gone(sweep, p.Delivered)
+		gone, _, err := chain.DebitedAndLost(sweep, p.Delivered)
 		return gone, err
 	}
 	return sweep.Amount, nil
@@ -68,7 +68,7 @@ func (h *Inclusions) unsettleShortSweep(
 	if p.Failed {
 		return nil
 	}
-	_, lost, err := chain.Gone(sweep, p.Delivered)
+	_, lost, err := chain.DebitedAndLost(sweep, p.Delivered)
 	if err != nil || lost.IsZero() {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // If the signer refuses a voiding transaction, the UTXOs that were moved to it stay with it: the payment's bytes may be
 // anywhere, and nothing else may be built on what they use.
 func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))

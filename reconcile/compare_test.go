@@ -88,12 +88,13 @@ func (b *bench) do(f func(tx *store.Tx) error) {
 func (b *bench) arrives(base string, height, units uint64) {
 	b.Helper()
 	b.n++
-	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForCapital, Currency: "COIN",
-		Chain: bursar.Ethereum,
-		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units),
+	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForOperatorFunds,
+		Currency: "COIN",
+		Chain:    bursar.Ethereum,
+		TxID:     fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units),
 		Status: bursar.DepositPending, Height: height}
 	b.do(func(tx *store.Tx) error {
-		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
+		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d})
 		return err
 	})
 }
@@ -169,7 +170,7 @@ func TestUnbookedTransfersAreNoDifference(t *testing.T) {
 	b.arrives("x", 8, 7)
 	w := bursar.Withdrawal{ID: bursar.ID{4}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(30),
 		Status: bursar.WithdrawalQueued}
-	p := bursar.OutgoingTx{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+	p := bursar.OutgoingTx{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Request: []byte("{}"),
 		Unsigned: []byte("{}"), Currency: "COIN", TxID: "t",
 		Height: 7, Fee: bursar.Units(2)}
 	b.do(func(tx *store.Tx) error {
@@ -259,10 +260,10 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 func TestUTXOsAreComparedByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
-		for resource, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
+		for resource, c := range map[string]store.UTXO{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
 			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
-			c.Claim = resource
+			c.Outpoint = resource
 			if err := tx.UTXOs().Put(ctx, bursar.Ethereum, c); err != nil {
 				return err
 			}

@@ -33,14 +33,14 @@ func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint
 // withMoved replaces the requested amount with what an outgoing transaction really took from us.
 func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursar.Amount, error) {
 	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	if err := json.Unmarshal(p.Request, &order); err != nil {
 		return sum, err
 	}
 	for _, payment := range order.Payments {
 		if payment.Contract != c.Contract {
 			continue
 		}
-		gone, lost, err := chain.Gone(payment, p.Delivered)
+		gone, lost, err := chain.DebitedAndLost(payment, p.Delivered)
 		if err != nil {
 			return sum, err
 		}

@@ -68,9 +68,9 @@ func TestUncovered(t *testing.T) {
 			"liabilities exceed custody by 0.60000000 BTC: 6.99000000 BTC are owed, 6.39000000 BTC are held") {
 			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
 		}
-		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "BTC",
+		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForOperatorFunds, Currency: "BTC",
 			Amount: bursar.Units(60_000_000)}
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.Arrived(capital, ledger.Capital, at)); !v.OK() ||
+		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.TransferReceived(capital, ledger.Capital, at)); !v.OK() ||
 			len(alarms) > 0 {
 			t.Fatalf("covered again, and yet %+v, %+v", v.Problems, alarms)
 		}

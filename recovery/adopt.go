@@ -69,7 +69,7 @@ func (k Book) adopt(
 		Kind:     string(m.request.Kind),
 		Currency: m.currency,
 		Base:     x.Base,
-		Order:    order,
+		Request:  order,
 		Unsigned: unsigned,
 		TxID:     x.TxID,
 		Height:   b.Ref.Height,

@@ -58,7 +58,7 @@ func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 
 func look(t *testing.T, g *recovery.Guard) {
 	t.Helper()
-	if err := g.Look(ctx); err != nil {
+	if err := g.Compare(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -103,7 +103,7 @@ func TestALostLinkIsNotExpectedForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, two)
-	if _, err := two.Lead(ctx, simbtc); err != nil {
+	if _, err := two.BeginLease(ctx, simbtc); err != nil {
 		t.Fatal(err)
 	}
 	before := storetest.Copy(t, db)

@@ -83,7 +83,7 @@ func Unexplained(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return nil, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	explained, err := explainedBy(ctx, tx, registry, p)

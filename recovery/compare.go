@@ -80,7 +80,7 @@ func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh mark
 	if sameCluster && (g.SynchronousFailover || alone(now, fresh) && signed == fresh.Signed[string(id)]) {
 		return true
 	}
-	return g.Leads(id) && signed == kept.Signed[string(id)]
+	return g.HoldsLease(id) && signed == kept.Signed[string(id)]
 }
 
 // stepBack returns the proof that the database is older than it was; "" if there is none.

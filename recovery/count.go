@@ -29,7 +29,7 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 	e, err := g.count(ctx, lease, id)
 	switch {
 	case errors.Is(err, errMoved):
-		return errors.Join(err, g.Look(ctx))
+		return errors.Join(err, g.Compare(ctx))
 	case errors.Is(err, marks.ErrFull):
 		return errors.Join(err, g.alarmFull(ctx))
 	case err != nil:

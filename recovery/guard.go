@@ -28,17 +28,17 @@ type Guard struct {
 	// is then no reason to recover. A number that goes back always is one.
 	SynchronousFailover bool
 
-	turn  store.Turn // held while the marks and the database are compared or raised
-	state sync.RWMutex
-	kept  marks.State              // what is durable, as far as this process knows
-	given map[bursar.Family]uint32 // the first index above those that this process issued
-	leads map[bursar.ChainID]bool
-	ahead map[bursar.Family]batch
-	wants chan bursar.Family
-	ended []marks.Ended // entries that the next raise removes from the journal
-	other bool          // other marks are used with the database too
-	full  bool          // the journal was full, or may have been
-	link  marks.State   // the newest audited link of the books, and its hash
+	turn   store.Turn // held while the marks and the database are compared or raised
+	state  sync.RWMutex
+	kept   marks.State              // what is durable, as far as this process knows
+	given  map[bursar.Family]uint32 // the first index above those that this process issued
+	leases map[bursar.ChainID]bool
+	ahead  map[bursar.Family]batch
+	wants  chan bursar.Family
+	ended  []marks.Ended // entries that the next raise removes from the journal
+	other  bool          // other marks are used with the database too
+	full   bool          // the journal was full, or may have been
+	link   marks.State   // the newest audited link of the books, and its hash
 }
 
 const (
@@ -64,7 +64,7 @@ func (g *Guard) Start(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	g.given, g.leads, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
+	g.given, g.leases, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
 	g.ahead, g.ended, g.full = map[bursar.Family]batch{}, nil, true
 	kept, err := g.Keeper.Load(ctx)
 	if errors.Is(err, marks.ErrMissing) {
@@ -165,7 +165,7 @@ func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 		return err
 	}
 	defer release()
-	g.given, g.leads, g.ahead = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, map[bursar.Family]batch{}
+	g.given, g.leases, g.ahead = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, map[bursar.Family]batch{}
 	now, err := g.read(ctx)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (g *Guard) Run(ctx context.Context) error {
 		case family := <-g.wants:
 			err = g.Reserve(ctx, family)
 		case <-ticker.C:
-			err = g.Look(ctx)
+			err = g.Compare(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
 			g.Log.Warn("the database could not be compared with the marks", "error", err)
@@ -202,8 +202,8 @@ func (g *Guard) Run(ctx context.Context) error {
 	}
 }
 
-// Look compares the database with the marks, and counts the look in both.
-func (g *Guard) Look(ctx context.Context) error {
+// Compare compares the database with the marks, and counts the look in both.
+func (g *Guard) Compare(ctx context.Context) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
 		return err
@@ -215,18 +215,18 @@ func (g *Guard) Look(ctx context.Context) error {
 	return g.beat(ctx)
 }
 
-// Lead compares the database with the marks under the chain lease, before the chain's workers run, and records what
-// other processes have signed there: a database that loses that later has lost something. end records that the lease
-// has ended.
-func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err error) {
-	if err := g.Look(ctx); err != nil {
+// BeginLease compares the database with the marks under the chain lease, before the chain's workers run, and records
+// what other processes have signed there: a database that loses that later has lost something. end records that the
+// lease has ended.
+func (g *Guard) BeginLease(ctx context.Context, id bursar.ChainID) (end func(), err error) {
+	if err := g.Compare(ctx); err != nil {
 		return nil, err
 	}
 	if err := g.noteSigned(ctx, id); err != nil {
 		return nil, err
 	}
-	g.setLeads(id, true)
-	return func() { g.setLeads(id, false) }, nil
+	g.setLease(id, true)
+	return func() { g.setLease(id, false) }, nil
 }
 
 func (g *Guard) noteSigned(ctx context.Context, id bursar.ChainID) error {
@@ -242,18 +242,18 @@ func (g *Guard) noteSigned(ctx context.Context, id bursar.ChainID) error {
 	return g.raise(ctx, marks.State{Signed: map[string]int64{string(id): now.Signed[string(id)]}})
 }
 
-func (g *Guard) setLeads(id bursar.ChainID, leads bool) {
+func (g *Guard) setLease(id bursar.ChainID, leads bool) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	g.leads[id] = leads
+	g.leases[id] = leads
 }
 
-// Leads reports whether this process holds the chain lease and has compared the database with the marks since it
+// HoldsLease reports whether this process holds the chain lease and has compared the database with the marks since it
 // acquired it.
-func (g *Guard) Leads(id bursar.ChainID) bool {
+func (g *Guard) HoldsLease(id bursar.ChainID) bool {
 	g.state.RLock()
 	defer g.state.RUnlock()
-	return g.leads[id]
+	return g.leases[id]
 }
 
 // KnownFinal returns the highest final height of a chain in the marks.

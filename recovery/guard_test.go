@@ -109,7 +109,7 @@ func (p *post) sign(lease store.Lease) error {
 	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
 	p.do(func(tx *store.Tx) error {
 		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x",
-			Order: []byte(`{"Payments":[]}`)}
+			Request: []byte(`{"Payments":[]}`)}
 		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func TestANewDatabaseGetsMarks(t *testing.T) {
 		saved.Database != kept.Database {
 		t.Errorf("on disk is %+v, %v", saved, err)
 	}
-	p.need(p.Look(ctx))
+	p.need(p.Compare(ctx))
 	if p.Kept().Beat != 2 || p.marks().Beat != 2 {
 		t.Errorf("after another look the marks count %d, the database %d", p.Kept().Beat, p.marks().Beat)
 	}
@@ -217,7 +217,7 @@ func TestARestoredDatabaseIsRaisedToTheMarks(t *testing.T) {
 		}
 		return recovery.End(ctx, tx, r)
 	})
-	p.need(p.Look(ctx))
+	p.need(p.Compare(ctx))
 	if recovering(t, p.DB) {
 		t.Error("a second recovery started")
 	}
@@ -259,21 +259,21 @@ func TestALeaseHolderRecordsWhatOthersSigned(t *testing.T) {
 		_, err := tx.Counters().CountSigned(ctx, simbtc) // by another process, with marks of its own
 		return err
 	})
-	if p.Leads(simbtc) {
+	if p.HoldsLease(simbtc) {
 		t.Error("it reports the lease before the comparison")
 	}
-	end, err := p.Lead(ctx, simbtc)
+	end, err := p.BeginLease(ctx, simbtc)
 	p.need(err)
-	if !p.Leads(simbtc) || p.Kept().Signed[string(simbtc)] != 1 {
-		t.Errorf("it reports the lease %v, the marks are %+v", p.Leads(simbtc), p.Kept())
+	if !p.HoldsLease(simbtc) || p.Kept().Signed[string(simbtc)] != 1 {
+		t.Errorf("it reports the lease %v, the marks are %+v", p.HoldsLease(simbtc), p.Kept())
 	}
 	end()
-	if p.Leads(simbtc) {
+	if p.HoldsLease(simbtc) {
 		t.Error("it reports the lease after its end")
 	}
 	p.base = storetest.Open(t, older)
 	p.DB = p.base
-	if _, err := p.Lead(ctx, simbtc); err != nil {
+	if _, err := p.BeginLease(ctx, simbtc); err != nil {
 		t.Error(err)
 	}
 	if !recovering(t, p.DB) {

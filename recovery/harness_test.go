@@ -19,9 +19,9 @@ var (
 
 // The chains that a test may run on: one of UTXOs, and two with nonces, without and with expiry of transactions.
 var (
-	coined   = chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", Model: chain.UTXOModel}
-	numbered = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel}
-	expiring = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel,
+	utxoCapabilities = chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", Model: chain.UTXOModel}
+	numbered         = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel}
+	expiring         = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel,
 		Lifetime: chain.Lifetime{Blocks: 6}}
 )
 
@@ -138,7 +138,7 @@ func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, r
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
 	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
-		Order:    marshal(r.T, request),
+		Request:  marshal(r.T, request),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
@@ -233,7 +233,7 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 	if n != len(withdrawals) {
 		r.Errorf("it pays %d withdrawals, want %d", n, len(withdrawals))
 	}
-	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID ||
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.OutgoingID != found.OutgoingID ||
 		got.Height != 7 {
 		r.Errorf("recorded is %+v", got)
 	}

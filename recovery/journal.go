@@ -20,7 +20,7 @@ type content struct {
 	Currency    bursar.CurrencyCode  `json:"currency"`
 	Share       bursar.OutgoingShare `json:"share"`
 	Base        string               `json:"base"`
-	Order       json.RawMessage      `json:"order"`
+	Request     json.RawMessage      `json:"order"`
 	Unsigned    json.RawMessage      `json:"draft"`
 	Withdrawals []journaled          `json:"withdrawals,omitempty"`
 	Refund      *journaled           `json:"refund,omitempty"`
@@ -38,7 +38,14 @@ type journaled struct {
 
 // entryOf describes an outgoing transaction for the journal, as of the database transaction that counts its signature.
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
-	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Unsigned: p.Unsigned}
+	c := content{
+		Kind:     p.Kind,
+		Currency: p.Currency,
+		Share:    p.Share,
+		Base:     p.Base,
+		Request:  p.Request,
+		Unsigned: p.Unsigned,
+	}
 	e = marks.Entry{Chain: string(p.Chain), OutgoingID: p.ID.String()}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
@@ -102,7 +109,7 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 			// It has paid something that the database does not count as paid: it stays in the journal, so that nothing
 			// else pays it.
 		case status == bursar.OutgoingNew && slices.Contains(signed,
-			store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+			store.ForgottenPayment{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
 			// It was signed, although its outgoing transaction is new again: the entry is needed if the database is
 			// restored once more.
 		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned,
@@ -150,7 +157,13 @@ func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sur
 		if err != nil {
 			return fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
-		f := store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number, Spend: id, Content: e.Content, Sure: sure}
+		f := store.ForgottenPayment{
+			Chain:      bursar.ChainID(e.Chain),
+			Number:     e.Number,
+			OutgoingID: id,
+			Content:    e.Content,
+			Sure:       sure,
+		}
 		if err := tx.ForgottenPayments().Note(ctx, f); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ type Shown struct {
 // Show reads what an external spend did, and which outgoing transactions it replaced.
 func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
 	shown := Shown{ExternalSpend: x}
-	if err := json.Unmarshal(x.Claims, &shown.Resources); err != nil {
+	if err := json.Unmarshal(x.Reservations, &shown.Resources); err != nil {
 		return shown, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {

@@ -23,7 +23,7 @@ func marshal(t testing.TB, v any) []byte {
 // A transaction that pays exactly what a withdrawal requests is its payment, whether the database is older than the
 // chain or not: the withdrawal is on the chain from then on, and its account is notified.
 func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
-	for name, capabilities := range map[string]chain.Capabilities{"utxos": coined, "nonces": numbered} {
+	for name, capabilities := range map[string]chain.Capabilities{"utxos": utxoCapabilities, "nonces": numbered} {
 		for _, forgot := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				r := newHarness(t, capabilities)
@@ -38,7 +38,7 @@ func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
 				var request chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Request, &request))
 				if len(request.Payments) != 3 || request.Kind != chain.KindWithdrawal || request.MaxFee != x.Fee {
 					t.Errorf("its request is %+v", request)
 				}
@@ -124,9 +124,9 @@ func TestAWithdrawalThatAnotherTransactionMayPayIsNotMatched(t *testing.T) {
 		"it is sent":                     {numbered, bursar.OutgoingSent, "hot/90", false},
 		"it is sent, and replaced":       {numbered, bursar.OutgoingSent, "hot/1", true},
 		"it is sent, and will expire":    {expiring, bursar.OutgoingSent, "hot/90", false},
-		"it is signed, of UTXOs":         {coined, bursar.OutgoingSigned, "u:0", false},
-		"it is signed and replaced":      {coined, bursar.OutgoingSigned, "hot/1", true},
-		"it is not signed, and replaced": {coined, bursar.OutgoingReserved, "hot/1", true},
+		"it is signed, of UTXOs":         {utxoCapabilities, bursar.OutgoingSigned, "u:0", false},
+		"it is signed and replaced":      {utxoCapabilities, bursar.OutgoingSigned, "hot/1", true},
+		"it is not signed, and replaced": {utxoCapabilities, bursar.OutgoingReserved, "hot/1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, c.capabilities)
@@ -198,7 +198,7 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	}
 	r.untouched(w)
 
-	utxos := newHarnessBeside(t, coined)
+	utxos := newHarnessBeside(t, utxoCapabilities)
 	w = utxos.order(ann, "x", "COIN", 500)
 	x = utxos.mineExternal(pays("x", "", 500))
 	x.Base = "deposit" // the first of its inputs

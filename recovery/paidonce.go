@@ -40,17 +40,17 @@ func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) 
 		if err != nil {
 			return id, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
-		if dead, err := isDead(ctx, tx, held, id); err != nil || !dead {
+		if dead, err := neverIncluded(ctx, tx, held, id); err != nil || !dead {
 			return id, err
 		}
 	}
 	return bursar.ID{}, nil
 }
 
-// isDead reports whether a transaction in the journal pays nobody: it was proven that it can never be included, the
-// signer has refused it, or it was forgotten and is not put back because its payments were made otherwise. A final
+// neverIncluded reports whether a transaction in the journal pays nobody: it was proven that it can never be included,
+// the signer has refused it, or it was forgotten and is not put back because its payments were made otherwise. A final
 // transaction has paid.
-func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
+func neverIncluded(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
 	if err != nil {
 		return false, err

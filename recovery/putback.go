@@ -15,29 +15,31 @@ import (
 // Resign returns what is signed again for a forgotten outgoing transaction: the very same request and unsigned
 // transaction, and so the very same bytes. The error is store.ErrAltered if the database differs from what was
 // recorded.
-func Resign(f store.Forgotten) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+func Resign(f store.ForgottenPayment) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
-		return request, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.Spend, store.ErrAltered)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.OutgoingID, store.ErrAltered)
 	}
 	c, err := contentOf(f)
 	if err != nil {
 		return request, unsigned, err
 	}
-	if err := json.Unmarshal(c.Order, &request); err != nil {
-		return request, unsigned, fmt.Errorf("read the request of forgotten transaction %s: %w", f.Spend, err)
+	if err := json.Unmarshal(c.Request, &request); err != nil {
+		return request, unsigned, fmt.Errorf("read the request of forgotten transaction %s: %w", f.OutgoingID, err)
 	}
 	if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
-		return request, unsigned, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.Spend, err)
+		return request, unsigned, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w",
+			f.OutgoingID, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
-		return request, unsigned, fmt.Errorf("forgotten transaction %s pays others, but has no withdrawal or refund", f.Spend)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s pays others, but has no withdrawal or refund",
+			f.OutgoingID)
 	}
 	return request, unsigned, nil
 }
 
-func contentOf(f store.Forgotten) (c content, err error) {
+func contentOf(f store.ForgottenPayment) (c content, err error) {
 	if err := json.Unmarshal(f.Content, &c); err != nil {
-		return c, fmt.Errorf("read forgotten transaction %s: %w", f.Spend, err)
+		return c, fmt.Errorf("read forgotten transaction %s: %w", f.OutgoingID, err)
 	}
 	return c, nil
 }
@@ -50,7 +52,9 @@ var errPaidElse = errors.New("what it pays is paid by another transaction")
 // from there. Payments of it that are missing from the database are left to an operator. A transaction that is in the
 // database by now, or whose payments another transaction makes, is left unchanged. It returns the outcome, for
 // operators.
-func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, signed chain.SignedTx) (string, error) {
+func (k Book) PutBack(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, signed chain.SignedTx,
+) (string, error) {
 	c, err := contentOf(f)
 	if err != nil {
 		return "", err
@@ -59,16 +63,16 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err != nil {
 		return "", err
 	}
-	p, err := tx.Outgoing().Lock(ctx, f.Spend)
+	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		p = bursar.OutgoingTx{
-			ID:       f.Spend,
+			ID:       f.OutgoingID,
 			Chain:    f.Chain,
 			Kind:     c.Kind,
 			Currency: c.Currency,
 			Base:     c.Base,
-			Order:    c.Order,
+			Request:  c.Request,
 			Share:    c.Share,
 		}
 	case err != nil:
@@ -104,13 +108,13 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 			return "", err
 		}
 	}
-	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()),
+	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.OutgoingID.String()),
 		tx.ForgottenPayments().PutBack(ctx, f))
 }
 
 // alarmPaidElse raises the alarm about a transaction that was signed and may have been sent, but is given up.
 func (k Book) alarmPaidElse(
-	ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error,
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content, txID string, why error,
 ) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {
@@ -122,7 +126,7 @@ func (k Book) alarmPaidElse(
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain: f.Chain,
 		Kind:  AlarmNotPutBack,
-		Ref:   f.Spend.String(),
+		Ref:   f.OutgoingID.String(),
 		Message: fmt.Sprintf(
 			"transaction %s was signed before the database was restored, may have been sent, and is not sent again: %v; "+
 				"if it is included after all, it pays a second time: %s",
@@ -166,7 +170,7 @@ func (k Book) restore(
 	if err := k.useNonces(ctx, tx, used); err != nil {
 		return err
 	}
-	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Order); err != nil {
+	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Request); err != nil {
 		return err
 	}
 	now, err := tx.Outgoing().Lock(ctx, p.ID)
@@ -178,7 +182,7 @@ func (k Book) restore(
 		return err
 	}
 	for _, utxo := range signed.Change {
-		change := store.Coin{Claim: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
+		change := store.UTXO{Outpoint: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
 			Index:  utxo.Source.Key.Index,
 			Amount: utxo.Amount, MadeBy: p.ID}
 		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
@@ -249,7 +253,7 @@ func (k Book) askWhatItPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
 ) error {
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	resources, err := json.Marshal(unsigned.Reservations)
@@ -266,16 +270,16 @@ func (k Book) askWhatItPaid(
 	}
 	why := "its payments are missing from the database: " + strings.Join(list, "; ")
 	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
-		Chain:    p.Chain,
-		TxID:     p.TxID,
-		Base:     p.Base,
-		MadeAt:   tx.Now(),
-		Fee:      unsigned.Fee,
-		Claims:   resources,
-		Payments: payments,
-		SpendID:  p.ID,
-		Status:   store.ExternalUnclear,
-		Reason:   why,
+		Chain:        p.Chain,
+		TxID:         p.TxID,
+		Base:         p.Base,
+		MadeAt:       tx.Now(),
+		Fee:          unsigned.Fee,
+		Reservations: resources,
+		Payments:     payments,
+		OutgoingID:   p.ID,
+		Status:       store.ExternalUnclear,
+		Reason:       why,
 	})
 	if err != nil {
 		return err
@@ -298,8 +302,8 @@ func (k Book) name(j journaled) string {
 	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
 }
 
-// Dead closes the question what a transaction paid that can never be included: it has paid nobody.
-func Dead(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// ResolveUnpaid closes the question what a transaction paid that can never be included: it has paid nobody.
+func ResolveUnpaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
 		return ignoreNone(err)

@@ -114,18 +114,18 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear,
 		ExternalTx: store.ExternalHalted}[found.Verdict]
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{
-		Chain:    k.Capabilities.ID,
-		TxID:     x.TxID,
-		Base:     x.Base,
-		Height:   b.Ref.Height,
-		MadeAt:   b.Time,
-		Failed:   x.Failed,
-		Fee:      x.Fee,
-		Claims:   resources,
-		Payments: payments,
-		SpendID:  found.OutgoingID,
-		Status:   status,
-		Reason:   found.Reason,
+		Chain:        k.Capabilities.ID,
+		TxID:         x.TxID,
+		Base:         x.Base,
+		Height:       b.Ref.Height,
+		MadeAt:       b.Time,
+		Failed:       x.Failed,
+		Fee:          x.Fee,
+		Reservations: resources,
+		Payments:     payments,
+		OutgoingID:   found.OutgoingID,
+		Status:       status,
+		Reason:       found.Reason,
 	})
 }
 

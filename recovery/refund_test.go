@@ -23,11 +23,11 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
 	r.do(func(tx *store.Tx) error {
-		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()),
-			ledger.ReturnHeld(n, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.TransferReceived(d, ledger.Unattributed, tx.Now()),
+			ledger.RefundHeld(n, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Resolutions().Insert(ctx, n)

@@ -33,7 +33,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	if x.Status != store.ExternalUnclear || x.Chain != k.Capabilities.ID {
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
 	}
-	p, err := tx.Outgoing().Lock(ctx, x.SpendID)
+	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (k Book) resolveOne(
 // spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used: the operator has
 // to wait until it has ended.
 func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
-	if id.IsZero() || id == x.SpendID {
+	if id.IsZero() || id == x.OutgoingID {
 		return nil
 	}
 	other, err := tx.Outgoing().Lock(ctx, id)
@@ -117,7 +117,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 		return fmt.Errorf("read the unsigned transaction %s: %w", id, err)
 	}
 	var used []string
-	if err := unmarshal(x.Claims, &used); err != nil {
+	if err := unmarshal(x.Reservations, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
 	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {

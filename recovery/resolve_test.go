@@ -211,7 +211,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 		got.Booked != store.UsedUpAsLoss || got.Note != "n" || got.Actor != "ann" {
 		t.Errorf("settled is %+v, recorded %+v", taken, got)
 	}
-	p := r.outgoing(got.SpendID)
+	p := r.outgoing(got.OutgoingID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Fee != x.Fee || p.Base != "hot" {
 		t.Errorf("it is %+v", p)
 	}
@@ -229,10 +229,10 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 
 // An external transaction of UTXOs takes the value of ours, whoever else took part and whatever came back.
 func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoCapabilities)
 	r.do(func(tx *store.Tx) error {
 		for resource, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
-			utxo := store.Coin{Claim: resource, Base: "hot", Amount: bursar.Units(amount), Height: 1}
+			utxo := store.UTXO{Outpoint: resource, Base: "hot", Amount: bursar.Units(amount), Height: 1}
 			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo); err != nil {
 				return err
 			}
@@ -244,7 +244,7 @@ func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedForOperator)
 	r.need(err)
-	p := r.outgoing(r.external(x.TxID).SpendID)
+	p := r.outgoing(r.external(x.TxID).OutgoingID)
 	if !p.Fee.IsZero() {
 		t.Errorf("the fee is %s, but it is part of the loss", p.Fee)
 	}
@@ -282,7 +282,7 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 		}
 		return err
 	})
-	if request := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); request.From.Base != "deposit" ||
+	if request := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).OutgoingID}); request.From.Base != "deposit" ||
 		request.From.Key.Branch != chain.DepositBranch {
 		t.Errorf("its request is %+v", request)
 	}
@@ -290,7 +290,7 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 
 // Show returns what an external spend did, and each outgoing transaction that it replaced once.
 func TestReplacedTransactionsAreShown(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoCapabilities)
 	w := r.order(ann, "y", "COIN", 500)
 	lost := r.takenUp(bursar.OutgoingSent, []string{"u:0", "u:1"}, w)
 	x := r.mineExternal(pays("thief", "", 90))

@@ -28,7 +28,7 @@ func (r *harness) wallet(base string) bursar.Wallet {
 
 func (r *harness) orderOf(found recovery.Finding) (request chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Request, &request))
 	return request
 }
 
@@ -67,9 +67,9 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 		"gas and more": {numbered, "hot", false, []chain.Payment{pays("deposit", "", 9), pays("x", "", 9)},
 			recovery.Unclear, chain.KindWithdrawal},
 		"nothing but a fee": {numbered, "hot", true, nil, recovery.Adopted, chain.KindWithdrawal},
-		"change alone": {coined, "hot", false, []chain.Payment{pays("hot", "", 500)}, recovery.Adopted,
+		"change alone": {utxoCapabilities, "hot", false, []chain.Payment{pays("hot", "", 500)}, recovery.Adopted,
 			chain.KindWithdrawal},
-		"gas of UTXOs": {coined, "hot", false, []chain.Payment{pays("deposit", "", 9)}, recovery.Unclear,
+		"gas of UTXOs": {utxoCapabilities, "hot", false, []chain.Payment{pays("deposit", "", 9)}, recovery.Unclear,
 			chain.KindWithdrawal},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestTheNonceOfAnAbandonedTransactionIsFree(t *testing.T) {
 		"the same nonce": {numbered, []string{"hot/9"}, 10, true},
 		"another's":      {numbered, []string{"other/5"}, 10, true},
 		"no nonces":      {numbered, []string{"hot", "hot/x", "/5"}, 10, true},
-		"of UTXOs":       {coined, []string{"hot/5"}, 0, false},
+		"of UTXOs":       {utxoCapabilities, []string{"hot/5"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, c.capabilities)
@@ -256,7 +256,7 @@ func TestAVersionIsRecognised(t *testing.T) {
 
 // A transaction that uses the reservations of two transactions of ours is a version of neither.
 func TestNothingIsAVersionOfTwo(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoCapabilities)
 	one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
 	x := r.mineExternal(pays("b", "", 100))

@@ -62,7 +62,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 		return err
 	}
 	block := chain.Block{Ref: chain.BlockRef{Height: x.Height}}
-	if x.SpendID, err = k.adopt(ctx, tx, block, spent, m); err != nil {
+	if x.OutgoingID, err = k.adopt(ctx, tx, block, spent, m); err != nil {
 		return err
 	}
 	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalSettled, a.Rest, a.Note, a.Actor, "by an operator's word"
@@ -74,7 +74,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 // payment, because what another address of ours received is recorded as a transfer.
 func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
-	err = errors.Join(unmarshal(x.Claims, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
+	err = errors.Join(unmarshal(x.Reservations, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
 	if err != nil {
 		return spent, fmt.Errorf("read what it did: %w", err)
 	}

@@ -31,7 +31,7 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 		return bursar.OutgoingTx{}, err
 	}
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return bursar.OutgoingTx{}, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	if !k.samePayments(request, x) {
@@ -105,7 +105,7 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 		return nil
 	}
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("read the transaction request: %w", err)
 	}
 	request.Payments = slices.Clone(x.Payments)

@@ -17,7 +17,7 @@ type chargeWallets struct {
 }
 
 // Create creates a charge with its wallet in one transaction.
-func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
+func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursar.Charge, err error) {
 	_, err = c.wallets.Create(ctx, wallet.New{
 		Account:       o.Account,
 		Currency:      o.Currency,

@@ -91,7 +91,7 @@ func (f *flow) pay(units uint64) string {
 func (f *flow) order() {
 	f.Helper()
 	_, err := f.service.Withdrawals.Request(ctx,
-		withdrawal.Order{Account: f.issued.AccountID, Currency: native.Code, Amount: "0.5", Address: f.outsider})
+		withdrawal.Request{Account: f.issued.AccountID, Currency: native.Code, Amount: "0.5", Address: f.outsider})
 	f.need(err)
 	f.ordered += whole / 2
 }

@@ -14,14 +14,14 @@ import (
 
 // Following holds the parameters for following a chain.
 type Following struct {
-	DB       *store.DB
-	Chain    chain.Chain
-	Registry *bursar.Registry
-	IDs      *bursar.IDs
-	Log      *slog.Logger
-	Hot      string // the hot wallet's address on the chain
-	Capital  string // the same if transfers to it are operator funds; empty if wallets share the address
-	Pace     time.Duration
+	DB              *store.DB
+	Chain           chain.Chain
+	Registry        *bursar.Registry
+	IDs             *bursar.IDs
+	Log             *slog.Logger
+	Hot             string // the hot wallet's address on the chain
+	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
+	Pace            time.Duration
 }
 
 // Followed is a chain's follower with its block handlers.
@@ -40,14 +40,14 @@ func Follow(f Following) Followed {
 		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,
 		Capabilities: capabilities,
-		Hot:          f.Capital,
+		Hot:          f.OperatorAddress,
 	}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
 		Capabilities: capabilities,
 		Registry:     f.Registry,
 		IDs:          f.IDs,
 		Log:          f.Log,
-		Hot:          f.Capital,
+		Hot:          f.OperatorAddress,
 	}}
 	follower := &follow.Follower{
 		DB:       f.DB,
@@ -55,7 +55,7 @@ func Follow(f Following) Followed {
 		Watch:    watch,
 		Registry: f.Registry,
 		Log:      f.Log,
-		Hot:      f.Capital,
+		Hot:      f.OperatorAddress,
 		Pace:     f.Pace,
 		Handlers: outgoing.Handlers(externals, deposits),
 		Creditor: deposits,

@@ -26,7 +26,7 @@ func (s *Service) newGuard() {
 		if s.parts.Marks == nil {
 			continue
 		}
-		w.follower.Current = func() bool { return s.Guard.Leads(id) }
+		w.follower.Current = func() bool { return s.Guard.HoldsLease(id) }
 		w.follower.KnownFinal = func() uint64 { return s.Guard.KnownFinal(id) }
 	}
 	if s.parts.Marks == nil {
@@ -84,7 +84,7 @@ func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(conte
 	if s.Guard == nil {
 		return run(ctx, lease)
 	}
-	end, err := s.Guard.Lead(ctx, lease.Chain)
+	end, err := s.Guard.BeginLease(ctx, lease.Chain)
 	if err != nil {
 		return fmt.Errorf("compare the database with the marks: %w", err)
 	}

@@ -25,17 +25,18 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.
 type RecoveringChain struct {
 	store.Recovery
-	Height    int64 // of the last block recorded
-	Final     uint64
-	Unclear   int
-	Forgotten []store.Forgotten // transactions that wait to be signed again and put back
+	Height            int64 // of the last block recorded
+	Final             uint64
+	Unclear           int
+	ForgottenPayments []store.ForgottenPayment // transactions that wait to be signed again and put back
 }
 
 // WaitsFor describes to operators what a recovery waits for.
 func (r RecoveringChain) WaitsFor() string {
 	switch {
-	case len(r.Forgotten) > 0:
-		return fmt.Sprintf("%d forgotten transactions to be signed again%s", len(r.Forgotten), after(r.Forgotten[0].Error))
+	case len(r.ForgottenPayments) > 0:
+		return fmt.Sprintf("%d forgotten transactions to be signed again%s", len(r.ForgottenPayments),
+			after(r.ForgottenPayments[0].Error))
 	case r.Unclear > 0:
 		return fmt.Sprintf("your explanation of %d payments", r.Unclear)
 	case r.From < 0:
@@ -103,11 +104,11 @@ func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, ite
 				return err
 			}
 			chains = append(chains, RecoveringChain{
-				Recovery:  r,
-				Height:    state.Height,
-				Final:     state.Final,
-				Unclear:   count[state.Chain],
-				Forgotten: forgotten,
+				Recovery:          r,
+				Height:            state.Height,
+				Final:             state.Final,
+				Unclear:           count[state.Chain],
+				ForgottenPayments: forgotten,
 			})
 		}
 		return nil

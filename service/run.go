@@ -32,7 +32,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	for _, id := range s.order {
 		w := s.workers[id]
-		group.Go(func() error { return s.lead(ctx, w) })
+		group.Go(func() error { return s.holdLease(ctx, w) })
 		group.Go(s.enduring(ctx, "token check", func(ctx context.Context) error { return s.watchAssets(ctx, w) }))
 	}
 	group.Go(s.enduring(ctx, "signer halts", s.watchHalts))
@@ -53,8 +53,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// lead runs a chain's workers whenever this process holds the chain lease.
-func (s *Service) lead(ctx context.Context, w *worker) error {
+// holdLease runs a chain's workers whenever this process holds the chain lease.
+func (s *Service) holdLease(ctx context.Context, w *worker) error {
 	id := w.chain.Capabilities().ID
 	for ctx.Err() == nil {
 		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {

@@ -143,7 +143,7 @@ func (tl *scenario) logLines(ids ...bursar.ID) (lines []string) {
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			tl.Fatalf("the log has %s", text)
 		}
-		for _, name := range []string{"deposit", "withdrawal", "spend"} {
+		for _, name := range []string{"deposit", "withdrawal", "outgoing"} {
 			if named, is := line[name].(string); is && slices.ContainsFunc(ids, func(id bursar.ID) bool {
 				return id.String() == named
 			}) {
@@ -279,7 +279,7 @@ func TestTheLogFollowsAWithdrawal(t *testing.T) {
 		return slices.Contains(tl.logLines(deposited), "INFO deposit credited height=1")
 	})
 	w, err := tl.service.Withdrawals.Request(ctx,
-		withdrawal.Order{Account: tl.issued.AccountID, Currency: native.Code, Amount: "0.1",
+		withdrawal.Request{Account: tl.issued.AccountID, Currency: native.Code, Amount: "0.1",
 			Address: tl.node.Named("outside")})
 	tl.need(err)
 	var outgoingID bursar.ID

@@ -187,7 +187,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		Capital: capitalAt(w.hot, capabilities), Pace: pace})
+		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
@@ -249,9 +249,9 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 	return nil
 }
 
-// capitalAt returns where operator funds are received: the hot wallet's address, unless customers' wallets share it. In
-// that case a transfer without a memo may be anybody's, and is unattributed.
-func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
+// operatorAddress returns where operator funds are received: the hot wallet's address, unless customers' wallets share
+// it. In that case a transfer without a memo may be anybody's, and is unattributed.
+func operatorAddress(hot chain.Source, capabilities chain.Capabilities) string {
 	if capabilities.SharedAddress {
 		return ""
 	}
@@ -269,10 +269,10 @@ func hint(c chan struct{}) {
 func (s *Service) addNouns() {
 	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
 		map[bursar.ChainID]string{}
-	chains := map[bursar.ChainID]unattributed.ChainDesk{}
+	chains := map[bursar.ChainID]unattributed.ChainContext{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		chains[id] = unattributed.ChainDesk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
+		chains[id] = unattributed.ChainContext{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
 	}
 	s.Unattributed = &unattributed.Service{
 		DB:       s.DB,
@@ -280,7 +280,7 @@ func (s *Service) addNouns() {
 		Registry: s.Registry,
 		IDs:      s.IDs,
 		Log:      s.log,
-		Decided:  s.decided,
+		Resolved: s.decided,
 		Behind:   s.behind,
 	}
 	s.Accounts = account.NewService(s.DB, s.IDs)

@@ -145,7 +145,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 			group.Go(func() {
 				replica := []*service.Service{first, second}[i%2]
 				_, err := replica.Withdrawals.Request(ctx,
-					withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1",
+					withdrawal.Request{Account: issued.AccountID, Currency: native.Code, Amount: "0.1",
 						Address: node.Named(fmt.Sprint("outside ", i))})
 				if err != nil {
 					t.Error(err)

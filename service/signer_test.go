@@ -110,7 +110,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		return available(t, s.DB, issued.AccountID) == bursar.Units(1_000_000_000)
 	})
 	order, err := s.Withdrawals.Request(ctx,
-		withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
+		withdrawal.Request{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 
 		order := func(code bursar.CurrencyCode) {
 			_, err := p.service.Withdrawals.Request(ctx,
-				withdrawal.Order{Account: p.account, Currency: code, Amount: "0.1", Address: node.Named("outsider")})
+				withdrawal.Request{Account: p.account, Currency: code, Amount: "0.1", Address: node.Named("outsider")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			t.Errorf("a wallet of a suspended currency: %v", err)
 		}
 		_, err = p.service.Withdrawals.Request(ctx,
-			withdrawal.Order{Account: p.account, Currency: "DOLLAR", Amount: "1", Address: node.Named("outsider")})
+			withdrawal.Request{Account: p.account, Currency: "DOLLAR", Amount: "1", Address: node.Named("outsider")})
 		if !errors.As(err, &refused) || refused.Code != bursar.CodeUnavailable {
 			t.Errorf("a withdrawal of a suspended currency: %v", err)
 		}

@@ -12,9 +12,9 @@ import (
 // addTreasury lets the treasury pay by the same path as every withdrawal.
 func (s *Service) addTreasury() {
 	s.Treasury = &treasury.Service{DB: s.DB, Registry: s.Registry,
-		Pay: func(ctx context.Context, o treasury.Order, address string,
+		Pay: func(ctx context.Context, o treasury.Request, address string,
 			fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
-			return s.Withdrawals.Request(ctx, withdrawal.Order{
+			return s.Withdrawals.Request(ctx, withdrawal.Request{
 				Account:  treasury.Account,
 				Currency: o.Currency,
 				Amount:   o.Amount,

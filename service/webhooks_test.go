@@ -163,7 +163,7 @@ func (h *hooked) pay(to bursar.Address, units uint64) string {
 
 func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
 	h.Helper()
-	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: native.Code,
+	w, err := h.Withdrawals.Request(ctx, withdrawal.Request{Account: h.issued.AccountID, Currency: native.Code,
 		Amount: amount, Address: h.node.Named(to)})
 	h.must(err)
 	return w
@@ -179,7 +179,7 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: native.Code,
 		Webhook: h.hook("/wallet"), Metadata: "order 1"})
 	h.must(err)
-	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: native.Code,
+	c, err := h.Charges.Create(ctx, charge.Request{Account: h.issued.AccountID, Currency: native.Code,
 		Webhook: h.hook("/charge"), Life: time.Hour})
 	h.must(err)
 	h.pay(bursar.Address{Base: h.Hot(bursar.Bitcoin).Base}, 900_000_000)

@@ -19,8 +19,8 @@ type check struct {
 
 func (c *check) run() error {
 	steps := []func() error{
-		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded,
-		c.paysTheOrder, c.paceHolds,
+		c.requestHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded,
+		c.paysTheRequest, c.paceHolds,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -34,19 +34,19 @@ func (c *check) refuse(reason Reason, format string, args ...any) error {
 	return &RefusalError{c.policy.Capabilities.ID, c.request.ID, reason, fmt.Sprintf(format, args...)}
 }
 
-// orderHolds checks the request alone.
-func (c *check) orderHolds() error {
+// requestHolds checks the request alone.
+func (c *check) requestHolds() error {
 	payments := c.request.Payments
 	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
-		return c.refuse(ReasonOrder, "it has %d payments: 1 to %d are allowed", len(payments),
+		return c.refuse(ReasonRequest, "it has %d payments: 1 to %d are allowed", len(payments),
 			c.policy.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
 		if p.Amount.IsZero() || p.Address.Base == "" {
-			return c.refuse(ReasonOrder, "a payment of %s to %q", p.Amount, p.Address)
+			return c.refuse(ReasonRequest, "a payment of %s to %q", p.Amount, p.Address)
 		}
 	}
-	if err := c.sourcesOfOrder(); err != nil {
+	if err := c.sourcesOfRequest(); err != nil {
 		return err
 	}
 	switch c.request.Kind {
@@ -59,11 +59,11 @@ func (c *check) orderHolds() error {
 	case chain.KindGasTopUp:
 		return c.topUpHolds()
 	}
-	return c.refuse(ReasonOrder, "unknown kind %q", c.request.Kind)
+	return c.refuse(ReasonRequest, "unknown kind %q", c.request.Kind)
 }
 
-// sourcesOfOrder checks that From and Change are addresses of ours if the chain uses them.
-func (c *check) sourcesOfOrder() error {
+// sourcesOfRequest checks that From and Change are addresses of ours if the chain uses them.
+func (c *check) sourcesOfRequest() error {
 	if c.policy.Capabilities.Model == chain.AccountModel {
 		return c.ours(c.request.From, "the payer")
 	}
@@ -86,7 +86,7 @@ func (c *check) withdrawalHolds() error {
 
 func (c *check) sweepHolds() error {
 	if len(c.request.Payments) != 1 || !c.policy.returnsHome(c.request.Payments[0]) {
-		return c.refuse(ReasonOrder, "a sweep must have one payment, to the hot wallet")
+		return c.refuse(ReasonRequest, "a sweep must have one payment, to the hot wallet")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (c *check) sweepHolds() error {
 // consolidationHolds checks that all of a consolidation stays with us: many UTXOs of ours become one at the hot wallet.
 func (c *check) consolidationHolds() error {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
-		return c.refuse(ReasonOrder, "a consolidation needs a chain of the UTXO model")
+		return c.refuse(ReasonRequest, "a consolidation needs a chain of the UTXO model")
 	}
 	return c.sweepHolds()
 }
@@ -103,17 +103,17 @@ func (c *check) consolidationHolds() error {
 func (c *check) topUpHolds() error {
 	payee := c.request.Change
 	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
-		return c.refuse(ReasonOrder, "a gas top-up must be one payment on a chain of the account model")
+		return c.refuse(ReasonRequest, "a gas top-up must be one payment on a chain of the account model")
 	}
 	if payee.Key.Branch != chain.DepositBranch {
-		return c.refuse(ReasonOrder, "a gas top-up pays branch %d", payee.Key.Branch)
+		return c.refuse(ReasonRequest, "a gas top-up pays branch %d", payee.Key.Branch)
 	}
 	if err := c.ours(payee, "the payee"); err != nil {
 		return err
 	}
 	p := c.request.Payments[0]
 	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.request.From.Base {
-		return c.refuse(ReasonOrder, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
+		return c.refuse(ReasonRequest, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func TestRefusesConsolidations(t *testing.T) {
 	sound := b.consolidation
 	deposit := b.source(FamilyBitcoin, chain.DepositBranch, 1)
 	b.wantRefusals([]refusalTest{
-		{"to a thief", ReasonOrder, sound, func(r *request) {
+		{"to a thief", ReasonRequest, sound, func(r *request) {
 			r.request.Payments = []chain.Payment{pay("mallory", 1500)}
 			r.contents.Payments = []chain.Payment{pay("mallory", 700)}
 		}},
@@ -38,7 +38,7 @@ func TestRefusesConsolidations(t *testing.T) {
 		{"to a thief beside us", ReasonExternal, sound, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, pay("mallory", 1))
 		}},
-		{"to a deposit address", ReasonOrder, sound, func(r *request) {
+		{"to a deposit address", ReasonRequest, sound, func(r *request) {
 			r.request.Payments = []chain.Payment{pay(deposit.Base, 1500)}
 			r.contents.Payments = []chain.Payment{pay(deposit.Base, 700)}
 		}},
@@ -49,10 +49,10 @@ func TestRefusesConsolidations(t *testing.T) {
 			r.contents.Payments[0].Address.HasMemo = true
 		}},
 		{"of a token", ReasonExternal, sound, func(r *request) { r.contents.Payments[0].Contract = "token" }},
-		{"with two payments", ReasonOrder, sound, func(r *request) {
+		{"with two payments", ReasonRequest, sound, func(r *request) {
 			r.request.Payments = slices.Repeat(r.request.Payments, 2)
 		}},
-		{"without a payment", ReasonOrder, sound, func(r *request) { r.request.Payments = nil }},
+		{"without a payment", ReasonRequest, sound, func(r *request) { r.request.Payments = nil }},
 		{"of more than the request says", ReasonUnpaid, sound, func(r *request) {
 			r.contents.Payments[0].Amount = bursar.Units(1501)
 		}},
@@ -73,6 +73,6 @@ func TestRefusesConsolidations(t *testing.T) {
 			r.contents.Fee, r.contents.Weight = bursar.Units(1001), 5000
 		}},
 		{"at a rate above the policy's", ReasonRate, sound, func(r *request) { r.contents.Weight = 159 }},
-		{"on the account model", ReasonOrder, b.sweep, func(r *request) { r.request.Kind = chain.KindConsolidation }},
+		{"on the account model", ReasonRequest, b.sweep, func(r *request) { r.request.Kind = chain.KindConsolidation }},
 	})
 }

@@ -104,11 +104,11 @@ func (c *check) feeIsBounded() error {
 	return nil
 }
 
-func (c *check) paysTheOrder() error {
+func (c *check) paysTheRequest() error {
 	if c.request.Kind == chain.KindSweep || c.request.Kind == chain.KindConsolidation {
 		return c.paysHome()
 	}
-	rest, err := c.beyondTheOrder()
+	rest, err := c.beyondTheRequest()
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (c *check) paysTheOrder() error {
 	return nil
 }
 
-// beyondTheOrder matches the request's payments with the transaction's, one for one, and returns the remaining ones.
-func (c *check) beyondTheOrder() ([]chain.Payment, error) {
+// beyondTheRequest matches the request's payments with the transaction's, one for one, and returns the remaining ones.
+func (c *check) beyondTheRequest() ([]chain.Payment, error) {
 	due := map[chain.Payment]int{}
 	for _, p := range c.request.Payments {
 		due[p]++

@@ -12,23 +12,23 @@ type Reason string
 // The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only hourly_limit and halted
 // also occur in normal operation.
 const (
-	ReasonUnknownChain Reason = "unknown_chain"      // no policy allows signing for it
-	ReasonOrder        Reason = "bad_order"          // the request contradicts itself or its kind
-	ReasonTooLarge     Reason = "too_large"          // more bytes, inputs or payments than the policy allows
-	ReasonUnreadable   Reason = "unreadable"         // the bytes are not a transaction of the chain
-	ReasonUnpaid       Reason = "unpaid"             // a payment of the request is missing
-	ReasonExternal     Reason = "foreign_payment"    // it makes a payment that the request does not contain
-	ReasonOwnAddress   Reason = "own_address"        // a withdrawal would pay an address of ours
-	ReasonChange       Reason = "change"             // more than one output returns to us, or one to a wrong address
-	ReasonSource       Reason = "foreign_source"     // an input is not opened by the key that it names
-	ReasonDigest       Reason = "bad_digest"         // a digest has the wrong form, or occurs twice
-	ReasonFee          Reason = "fee_above_limit"    // the fee exceeds a limit, or differs from the stated one
-	ReasonRate         Reason = "rate_above_limit"   // the fee is too high for the transaction's weight
-	ReasonPace         Reason = "hourly_limit"       // the hourly limit would be exceeded; it is signed later
-	ReasonHalted       Reason = "halted"             // an operator or the service halted it; after the halt it is signed
-	ReasonReservations Reason = "claims"             // the unsigned transaction does not reserve one UTXO for each input
-	ReasonSignature    Reason = "signature"          // a signature made here did not verify: broken hardware or memory
-	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected
+	ReasonUnknownChain Reason = "unknown_chain"       // no policy allows signing for it
+	ReasonRequest      Reason = "invalid_request"     // the request contradicts itself or its kind
+	ReasonTooLarge     Reason = "too_large"           // more bytes, inputs or payments than the policy allows
+	ReasonUnreadable   Reason = "unreadable"          // the bytes are not a transaction of the chain
+	ReasonUnpaid       Reason = "unpaid"              // a payment of the request is missing
+	ReasonExternal     Reason = "unrequested_payment" // it makes a payment that the request does not contain
+	ReasonOwnAddress   Reason = "own_address"         // a withdrawal would pay an address of ours
+	ReasonChange       Reason = "change"              // more than one output returns to us, or one to a wrong address
+	ReasonSource       Reason = "wrong_source"        // an input is not opened by the key that it names
+	ReasonDigest       Reason = "bad_digest"          // a digest has the wrong form, or occurs twice
+	ReasonFee          Reason = "fee_above_limit"     // the fee exceeds a limit, or differs from the stated one
+	ReasonRate         Reason = "rate_above_limit"    // the fee is too high for the transaction's weight
+	ReasonPace         Reason = "hourly_limit"        // the hourly limit would be exceeded; it is signed later
+	ReasonHalted       Reason = "halted"              // an operator or the service halted it; after the halt it is signed
+	ReasonReservations Reason = "reservations"        // the unsigned transaction does not reserve one UTXO for each input
+	ReasonSignature    Reason = "signature"           // a signature made here did not verify: broken hardware or memory
+	ReasonAltered      Reason = "altered_on_joining"  // the signed transaction is not the one that was inspected
 )
 
 // RefusalError says that an outgoing transaction was not signed, or that its signatures are withheld. Its text contains

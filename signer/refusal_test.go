@@ -49,14 +49,14 @@ func TestRefusesRequests(t *testing.T) {
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"unknown chain", ReasonUnknownChain, utxoRequest, func(r *request) { r.chain = "dogecoin" }},
-		{"no kind", ReasonOrder, utxoRequest, func(r *request) { r.request.Kind = "" }},
-		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.request.Kind = "gift" }},
-		{"no payment", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments = nil }},
-		{"too many payments", ReasonOrder, nonce, func(r *request) {
+		{"no kind", ReasonRequest, utxoRequest, func(r *request) { r.request.Kind = "" }},
+		{"unknown kind", ReasonRequest, nonce, func(r *request) { r.request.Kind = "gift" }},
+		{"no payment", ReasonRequest, utxoRequest, func(r *request) { r.request.Payments = nil }},
+		{"too many payments", ReasonRequest, nonce, func(r *request) {
 			r.request.Payments = append(r.request.Payments, r.request.Payments...)
 		}},
-		{"nothing to pay", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments[0].Amount = bursar.Amount{} }},
-		{"nobody to pay", ReasonOrder, utxoRequest, func(r *request) { r.request.Payments[0].Address = bursar.Address{} }},
+		{"nothing to pay", ReasonRequest, utxoRequest, func(r *request) { r.request.Payments[0].Amount = bursar.Amount{} }},
+		{"nobody to pay", ReasonRequest, utxoRequest, func(r *request) { r.request.Payments[0].Address = bursar.Address{} }},
 		{"to the hot wallet", ReasonOwnAddress, utxoRequest, func(r *request) {
 			r.request.Payments[0] = pay(r.request.Change.Base, 50)
 			r.contents.Payments[1] = pay(r.request.Change.Base, 50)
@@ -98,16 +98,16 @@ func TestRefusesOwnMovements(t *testing.T) {
 	utxoRequest, sweep, topUp := b.withUTXOs, b.sweep, b.topUp
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
-		{"a sweep elsewhere", ReasonOrder, sweep, func(r *request) {
+		{"a sweep elsewhere", ReasonRequest, sweep, func(r *request) {
 			r.request.Payments[0].Address.Base = "mallory"
 			r.contents.Payments = r.request.Payments
 		}},
-		{"a sweep to a deposit address", ReasonOrder, sweep, func(r *request) {
+		{"a sweep to a deposit address", ReasonRequest, sweep, func(r *request) {
 			r.request.Payments[0].Address.Base = deposit.Base
 			r.contents.Payments = r.request.Payments
 		}},
-		{"a sweep with a memo", ReasonOrder, sweep, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
-		{"gas for an external address", ReasonOrder, topUp, func(r *request) {
+		{"a sweep with a memo", ReasonRequest, sweep, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
+		{"gas for an external address", ReasonRequest, topUp, func(r *request) {
 			r.request.Payments[0].Address.Base = "mallory"
 			r.contents.Payments = r.request.Payments
 		}},
@@ -116,21 +116,23 @@ func TestRefusesOwnMovements(t *testing.T) {
 			r.request.Payments[0].Address.Base = "mallory"
 			r.contents.Payments = r.request.Payments
 		}},
-		{"gas for the hot wallet", ReasonOrder, topUp, func(r *request) {
+		{"gas for the hot wallet", ReasonRequest, topUp, func(r *request) {
 			r.request.Change = r.request.From
 			r.request.Payments[0].Address.Base = r.request.From.Base
 			r.contents.Payments = r.request.Payments
 		}},
-		{"gas in tokens", ReasonOrder, topUp, func(r *request) {
+		{"gas in tokens", ReasonRequest, topUp, func(r *request) {
 			r.request.Payments[0].Contract = "token"
 			r.contents.Payments = r.request.Payments
 		}},
-		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
+		{"gas with a memo", ReasonRequest, topUp, func(r *request) { r.request.Payments[0].Address.HasMemo = true }},
 		{"gas without a key", ReasonSource, topUp, func(r *request) { r.request.Change = chain.Source{} }},
-		{"gas on the UTXO model", ReasonOrder, utxoRequest, func(r *request) {
+		{"gas on the UTXO model", ReasonRequest, utxoRequest, func(r *request) {
 			r.request.Kind, r.request.Payments = chain.KindGasTopUp, r.request.Payments[:1]
 		}},
-		{"gas from a deposit address to itself", ReasonOrder, topUp, func(r *request) { r.request.From = r.request.Change }},
+		{"gas from a deposit address to itself", ReasonRequest, topUp, func(r *request) {
+			r.request.From = r.request.Change
+		}},
 	})
 }
 

@@ -90,7 +90,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	b := newBench(t, nil)
 	judge := func(r request) error {
 		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
-		return c.orderHolds()
+		return c.requestHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
 		"top-up": b.topUp} {
@@ -111,10 +111,10 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 		}},
 		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.request.From.Key.Index = 9 }},
-		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) {
+		{"gas in two payments", ReasonRequest, b.topUp, func(r *request) {
 			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 		}},
-		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
+		{"gas for our own branch", ReasonRequest, b.topUp, func(r *request) {
 			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.request.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
 			r.request.Payments[0].Address.Base = r.request.Change.Base
@@ -131,7 +131,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	r := several.topUp()
 	r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
-	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request {
+	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonRequest, func() request {
 		return r
 	}, func(*request) {}}})
 }

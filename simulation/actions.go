@@ -131,9 +131,9 @@ var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, burs
 // oneStep makes a step of a worker of the process that holds the chain lease, now and then of one that has lost it.
 func (h *history) oneStep(e Event) {
 	c := h.chain(e.A)
-	p := h.leader(c)
+	p := h.leaseHolder(c)
 	if e.B%6 == 0 {
-		if other := h.process(e.B >> 8); other.Leads(c.Capabilities().ID) {
+		if other := h.process(e.B >> 8); other.HoldsLease(c.Capabilities().ID) {
 			p = other
 		}
 	}
@@ -145,7 +145,7 @@ func (h *history) round(e Event) {
 	c := h.chain(e.A)
 	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Sender,
 		bursartest.Sweeper} {
-		h.step(h.leader(c), c, worker, e.Interrupts)
+		h.step(h.leaseHolder(c), c, worker, e.Interrupts)
 	}
 }
 
@@ -164,7 +164,7 @@ func (h *history) audit(e Event) {
 // look makes a process compare the database with the marks outside it.
 func (h *history) look(e Event) {
 	p := h.process(e.A)
-	if outcome := p.Do("look", e.Interrupts, p.Look); outcome != "ok" {
+	if outcome := p.Do("look", e.Interrupts, p.CompareMarks); outcome != "ok" {
 		h.log("  %s looks: %s", p.Name, outcome)
 	}
 }

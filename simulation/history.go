@@ -206,17 +206,17 @@ func (h *history) start(i int) {
 // process returns a live process.
 func (h *history) process(n uint32) *bursartest.Process {
 	i := int(n % 2)
-	if h.Processes[i].Dead() {
+	if h.Processes[i].Killed() {
 		h.start(i)
 		h.log("  p%d is started", i)
 	}
 	return h.Processes[i]
 }
 
-// leader returns the process that holds a chain's lease, as far as it knows.
-func (h *history) leader(c *sim.Chain) *bursartest.Process {
+// leaseHolder returns the process that holds a chain's lease, as far as it knows.
+func (h *history) leaseHolder(c *sim.Chain) *bursartest.Process {
 	for i := range h.Processes {
-		if p := h.process(uint32(i)); p.Leads(c.Capabilities().ID) {
+		if p := h.process(uint32(i)); p.HoldsLease(c.Capabilities().ID) {
 			return p
 		}
 	}
@@ -226,7 +226,7 @@ func (h *history) leader(c *sim.Chain) *bursartest.Process {
 func (h *history) takeLease(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
 	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
-		return p.Lead(ctx, c.Capabilities().ID)
+		return p.TakeLease(ctx, c.Capabilities().ID)
 	}); outcome != "ok" {
 		h.log("  %s does not lead %s: %s", p.Name, c.Capabilities().ID, outcome)
 	}

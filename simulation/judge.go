@@ -28,7 +28,7 @@ func (h *history) judge() error {
 	}
 	h.logEnd()
 	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted,
-		h.returnsHold, h.drawnPaid,
+		h.refundsHold, h.drawnPaid,
 		func() error {
 			return h.balancesHold(m)
 		}, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {
@@ -169,12 +169,12 @@ func (h *history) nothingHalted() error {
 	})
 }
 
-// returnsHold checks that no sender was refunded more than they sent, nor without an operator's resolution.
-func (h *history) returnsHold() error {
+// refundsHold checks that no sender was refunded more than they sent, nor without an operator's resolution.
+func (h *history) refundsHold() error {
 	for _, d := range h.decided {
 		got := h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract)
 		if d.Amount.Less(got) || h.restored == 0 && d.Status == bursar.DepositConfirmed &&
-			got.IsZero() == (d.Purpose == bursar.ForReturned) {
+			got.IsZero() == (d.Purpose == bursar.ForRefunded) {
 			return fmt.Errorf("unattributed deposit %s of %s is for %s, and its sender holds %s", d.ID, d.Amount, d.Purpose, got)
 		}
 	}

@@ -92,7 +92,7 @@ func (h *history) expected() (*model, error) {
 func (h *history) stays(id bursar.ChainID) map[string]bool {
 	ours := map[string]bool{}
 	for _, s := range h.Signed {
-		if s.Chain == id && s.Order.Kind != chain.KindWithdrawal {
+		if s.Chain == id && s.Request.Kind != chain.KindWithdrawal {
 			ours[s.TxID] = true
 		}
 	}

@@ -56,7 +56,7 @@ func (h *history) haltsHold() error {
 	}
 	h.noteHalts()
 	for _, s := range fresh {
-		for _, p := range s.Order.Payments {
+		for _, p := range s.Request.Payments {
 			currency, _ := h.Registry.Asset(s.Chain, p.Contract)
 			scopes := []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain)}
 			if !before[s.TxID] { // what the journal restores was signed before, and is held back when it is broadcast
@@ -64,7 +64,7 @@ func (h *history) haltsHold() error {
 			}
 			for _, scope := range scopes {
 				if slices.Contains(halted, scope) && slices.Contains(h.halted, scope) {
-					return fmt.Errorf("%s of %s was signed while %s was halted", s.Order.Kind, currency.Code, scope)
+					return fmt.Errorf("%s of %s was signed while %s was halted", s.Request.Kind, currency.Code, scope)
 				}
 			}
 		}

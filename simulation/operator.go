@@ -35,7 +35,7 @@ func (h *history) decide(e Event) {
 	h.log("  %s %s: %s", e.Do, o.id, outcome)
 }
 
-// unattributed returns the deposits that an operator can resolve, oldest first.
+// unattributed refunds the deposits that an operator can resolve, oldest first.
 func (h *history) unattributed(all bool) (list []bursar.Deposit) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(h.ctx, all, store.Page{Limit: 50})
@@ -51,7 +51,7 @@ func (h *history) resolve(e Event) {
 		return
 	}
 	p, d := h.process(e.A), list[int(e.B)%len(list)]
-	if h.restored > 0 && h.returnSigned(d) {
+	if h.restored > 0 && h.refundSigned(d) {
 		return // the operator remembers what the database has forgotten
 	}
 	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
@@ -60,7 +60,7 @@ func (h *history) resolve(e Event) {
 			_, err = p.Service.Unattributed.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
 		case "return":
 			to := h.Chain(d.Chain).Named("sender of " + d.TxID)
-			_, err = p.Service.Unattributed.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+			_, err = p.Service.Unattributed.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})
 		case "keep":
 			_, err = p.Service.Unattributed.Keep(ctx, d.ID, "")
 		default:
@@ -71,11 +71,11 @@ func (h *history) resolve(e Event) {
 	h.log("  %s %s: %s", e.Do, d.ID, outcome)
 }
 
-// returnSigned reports whether a transaction was ever signed that refunds a deposit to its sender.
-func (h *history) returnSigned(d bursar.Deposit) bool {
+// refundSigned reports whether a transaction was ever signed that refunds a deposit to its sender.
+func (h *history) refundSigned(d bursar.Deposit) bool {
 	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
 	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
-		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool {
+		return s.Chain == d.Chain && slices.ContainsFunc(s.Request.Payments, func(p chain.Payment) bool {
 			return p.Address.Base == sender
 		})
 	})
@@ -124,7 +124,7 @@ func (h *history) abandonLost(round int) {
 			}
 			return err
 		}))
-		sender := h.leader(c).Service.Workers(c.Capabilities().ID).Sender
+		sender := h.leaseHolder(c).Service.Workers(c.Capabilities().ID).Sender
 		for _, id := range lost {
 			_, err := sender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)

@@ -34,10 +34,10 @@ func (h *history) paceHolds() error {
 		return nil
 	}
 	for _, s := range fresh {
-		if s.Order.Kind != chain.KindWithdrawal {
+		if s.Request.Kind != chain.KindWithdrawal {
 			continue
 		}
-		for _, contract := range contractsOf(s.Order.Payments) {
+		for _, contract := range contractsOf(s.Request.Payments) {
 			if err := h.countPace(s, contract); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func (h *history) paceHolds() error {
 
 func (h *history) countPace(s bursartest.Signed, contract string) error {
 	var paid bursar.Amount
-	for _, p := range s.Order.Payments {
+	for _, p := range s.Request.Payments {
 		if p.Contract == contract {
 			paid, _ = paid.Add(p.Amount)
 		}

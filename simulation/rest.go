@@ -78,7 +78,7 @@ func (h *history) settle(round int) bool {
 	h.abandonLost(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
-		p := h.leader(c)
+		p := h.leaseHolder(c)
 		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower,
 			bursartest.Sender, bursartest.Sweeper} {
 			h.step(p, c, worker, nil)

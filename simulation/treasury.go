@@ -38,7 +38,7 @@ func (h *history) treasury(e Event) {
 			return err
 		}
 		h.drawn = append(h.drawn, d)
-		_, err := p.Service.Treasury.Withdraw(ctx, treasury.Order{
+		_, err := p.Service.Treasury.Withdraw(ctx, treasury.Request{
 			Currency: currency.Code,
 			Amount:   currency.Exact(d.amount),
 			To:       d.to,

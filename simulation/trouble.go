@@ -48,7 +48,7 @@ func (h *history) resumeAll() {
 		halts, err := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
 			switch halt.Kind {
-			case store.HaltByOperator, store.HaltByDeadReturn, store.HaltByShortPayout:
+			case store.HaltByOperator, store.HaltByExpiredIncluded, store.HaltByShortPayout:
 				if _, err := tx.Halts().Lift(h.ctx, halt.Scope, halt.Kind, halt.Ref); err != nil {
 					return err
 				}

@@ -17,7 +17,7 @@ func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, reser
 		{"status", string(bursar.OutgoingSent)},
 		{"currency", string(p.Currency)},
 		{"base", p.Base},
-		{"order_json", string(p.Order)},
+		{"order_json", string(p.Request)},
 		{"draft_json", string(p.Unsigned)},
 		{"tx_id", p.TxID},
 		{"height", int64(p.Height)},

@@ -233,7 +233,7 @@ func (db *DB) WithLease(ctx context.Context, chain bursar.ChainID, holder string
 	for {
 		lease, ok, err := db.acquire(ctx, chain, holder, ttl)
 		if err == nil && ok {
-			err = db.leading(ctx, lease, ttl, f)
+			err = db.underLease(ctx, lease, ttl, f)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrLeaseLost) {
 			return err
@@ -255,8 +255,10 @@ func (db *DB) acquire(ctx context.Context, chain bursar.ChainID, holder string,
 	return lease, ok, err
 }
 
-// leading runs f and renews the lease beside it.
-func (db *DB) leading(ctx context.Context, lease Lease, ttl time.Duration, f func(context.Context, Lease) error) error {
+// underLease runs f and renews the lease beside it.
+func (db *DB) underLease(
+	ctx context.Context, lease Lease, ttl time.Duration, f func(context.Context, Lease) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan error, 1)

@@ -39,9 +39,9 @@ const depositFrom = `FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 
-// Arrival is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and
+// NewDeposit is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and
 // how many endpoints have to report it before it is credited (0: none).
-type Arrival struct {
+type NewDeposit struct {
 	bursar.Deposit
 	Wallet     int64
 	CountsFrom uint64
@@ -52,7 +52,7 @@ type Arrival struct {
 // one that had been reorged out is pending again there, with what it delivers there (a contract may send another
 // amount in another block), any other is left as it is. It reports whether anything was written, and the deposit's
 // ID, which is the first one's.
-func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
+func (tx Deposits) Record(ctx context.Context, a NewDeposit) (id bursar.ID, written bool, err error) {
 	var wallet any
 	if a.Wallet != 0 {
 		wallet = a.Wallet
@@ -80,7 +80,7 @@ func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written
 		{"seen_at", micros(a.SeenAt)},
 		{"required", int64(a.Required)},
 		{"opinions", int64(a.Opinions)},
-		{"seal", tx.seal.sealArrival(fresh, a.Wallet)},
+		{"seal", tx.seal.sealDeposit(fresh, a.Wallet)},
 	}.insertInto("deposits")
 	err = tx.row(ctx, "record deposit",
 		query+` ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`, args, &id)
@@ -94,7 +94,7 @@ func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written
 }
 
 // InsertInternal records a deposit that came from another account of this service: confirmed at once, in no block.
-func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
+func (tx Deposits) InsertInternal(ctx context.Context, a NewDeposit) error {
 	query, args := values{
 		{"id", a.ID},
 		{"purpose", string(a.Purpose)},
@@ -140,7 +140,7 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 			`UPDATE deposits SET status = $3, confirmed_at = $4, fee = $5 WHERE id = $1 AND status = $2`,
 			d.ID, string(d.Status), string(next), confirmed, d.Fee)
 	}
-	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) { a.Status, a.Reversals = next, d.Reversals })
+	seal, err := tx.resealed(ctx, d.ID, func(a *sealedDeposit) { a.Status, a.Reversals = next, d.Reversals })
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ type FinalDeposits struct {
 	Final      uint64
 	Latest     uint64
 	Recorded   uint64
-	After      DepositPlace
+	After      DepositCursor
 	Limit      int
 }
 
-// DepositPlace is where a deposit stands among those of its chain, oldest first; the zero value stands before all of
+// DepositCursor is where a deposit stands among those of its chain, oldest first; the zero value stands before all of
 // them.
-type DepositPlace struct {
+type DepositCursor struct {
 	Height uint64
 	Number int64
 }

@@ -87,18 +87,18 @@ func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]D
 	return leased, err
 }
 
-// Claimed names an event as a worker took it.
-type Claimed struct {
+// LeasedEvent names an event as a worker took it.
+type LeasedEvent struct {
 	Event  int64     // its number
-	Claim  int64     // Delivery.Attempts as it was leased
+	Lease  int64     // Delivery.Attempts as it was leased
 	NextAt time.Time // when it may be leased again
 }
 
 // Release gives events back that were leased and not sent, as if they had never been taken.
-func (tx Deliveries) Release(ctx context.Context, leased []Claimed) error {
+func (tx Deliveries) Release(ctx context.Context, leased []LeasedEvent) error {
 	outcomes := make([]Outcome, len(leased))
 	for i, c := range leased {
-		outcomes[i] = Outcome{Event: c.Event, Claim: c.Claim, NextAt: c.NextAt}
+		outcomes[i] = Outcome{Event: c.Event, Lease: c.Lease, NextAt: c.NextAt}
 	}
 	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
 }
@@ -132,7 +132,7 @@ var attemptColumns = columnsOf([]column[Attempt]{
 type Outcome struct {
 	Attempt
 	Event  int64 // the event's number
-	Claim  int64 // Delivery.Attempts as it was leased
+	Lease  int64 // Delivery.Attempts as it was leased
 	Status string
 	Tries  int64 // Delivery.Tries from now on
 	NextAt time.Time

@@ -25,7 +25,7 @@ func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
 		release := func(number, lease int64) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				return tx.Deliveries().Release(ctx, []store.Claimed{{Event: number, Claim: lease, NextAt: tx.Now()}})
+				return tx.Deliveries().Release(ctx, []store.LeasedEvent{{Event: number, Lease: lease, NextAt: tx.Now()}})
 			})
 		}
 		first := lease()
@@ -77,7 +77,7 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 			for _, d := range due {
 				outcomes = append(outcomes, store.Outcome{
 					Event:   d.Number,
-					Claim:   d.Attempts,
+					Lease:   d.Attempts,
 					Status:  store.DeliveryDelivered,
 					Attempt: store.Attempt{Number: d.Attempts},
 				})

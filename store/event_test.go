@@ -60,7 +60,7 @@ func onQueue(t *testing.T, test func(q *queue)) {
 				TxID:      "ab",
 				Address:   w.Address,
 			}
-			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: number}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d, Wallet: number}); err != nil {
 				return err
 			}
 			return tx.Withdrawals().Insert(ctx, "bitcoin", bursar.Withdrawal{
@@ -122,7 +122,7 @@ func (q *queue) fail(status string) {
 		for _, d := range due {
 			outcomes = append(outcomes, store.Outcome{
 				Event:   d.Number,
-				Claim:   d.Attempts,
+				Lease:   d.Attempts,
 				Status:  status,
 				Tries:   d.Tries + 1,
 				NextAt:  tx.Now().Add(time.Hour),

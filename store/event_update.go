@@ -33,7 +33,7 @@ func (tx *Tx) updateEvents(ctx context.Context, outcomes []Outcome, what, set st
 	for _, o := range outcomes {
 		_, err := statement.ExecContext(ctx,
 			o.Event,
-			o.Claim,
+			o.Lease,
 			micros(o.NextAt),
 			o.Code,
 			tx.deliveredAt(o),
@@ -71,7 +71,7 @@ func (tx *Tx) updateTogether(ctx context.Context, outcomes []Outcome, what, set 
 	var numbers [6][]int64
 	var texts [2][]string
 	for _, o := range outcomes {
-		for i, n := range [...]int64{o.Event, o.Claim, micros(o.NextAt), o.Code, tx.deliveredAt(o), o.Tries} {
+		for i, n := range [...]int64{o.Event, o.Lease, micros(o.NextAt), o.Code, tx.deliveredAt(o), o.Tries} {
 			numbers[i] = append(numbers[i], n)
 		}
 		texts[0], texts[1] = append(texts[0], o.Status), append(texts[1], o.Error)

@@ -29,23 +29,23 @@ const (
 
 // ExternalSpend is a transaction from an address of ours that this database did not make.
 type ExternalSpend struct {
-	Number     int64
-	Chain      bursar.ChainID
-	TxID       string
-	Base       string // the address of ours that paid
-	Height     uint64 // of its block; 0 after the block was reorged out
-	MadeAt     time.Time
-	Failed     bool
-	Fee        bursar.Amount
-	Claims     []byte    // JSON: what it used up
-	Payments   []byte    // JSON: what it delivered
-	SpendID    bursar.ID // the outgoing transaction that books it; zero where none does
-	Status     ExternalStatus
-	Reason     string      // why it has that status, for people
-	Booked     ExternalUse // of what no withdrawal explains
-	Note       string      // of the operator
-	Actor      string
-	ResolvedAt time.Time
+	Number       int64
+	Chain        bursar.ChainID
+	TxID         string
+	Base         string // the address of ours that paid
+	Height       uint64 // of its block; 0 after the block was reorged out
+	MadeAt       time.Time
+	Failed       bool
+	Fee          bursar.Amount
+	Reservations []byte    // JSON: what it used up
+	Payments     []byte    // JSON: what it delivered
+	OutgoingID   bursar.ID // the outgoing transaction that books it; zero where none does
+	Status       ExternalStatus
+	Reason       string      // why it has that status, for people
+	Booked       ExternalUse // of what no withdrawal explains
+	Note         string      // of the operator
+	Actor        string
+	ResolvedAt   time.Time
 }
 
 var externalColumns = columnsOf([]column[ExternalSpend]{
@@ -57,9 +57,9 @@ var externalColumns = columnsOf([]column[ExternalSpend]{
 	{"made_at", func(x *ExternalSpend) any { return instant{&x.MadeAt} }},
 	{"failed", func(x *ExternalSpend) any { return &x.Failed }},
 	{"fee", func(x *ExternalSpend) any { return &x.Fee }},
-	{"reservations", func(x *ExternalSpend) any { return &x.Claims }},
+	{"reservations", func(x *ExternalSpend) any { return &x.Reservations }},
 	{"payments", func(x *ExternalSpend) any { return &x.Payments }},
-	{"outgoing_id", func(x *ExternalSpend) any { return &x.SpendID }},
+	{"outgoing_id", func(x *ExternalSpend) any { return &x.OutgoingID }},
 	{"status", func(x *ExternalSpend) any { return &x.Status }},
 	{"reason", func(x *ExternalSpend) any { return &x.Reason }},
 	{"booked", func(x *ExternalSpend) any { return &x.Booked }},
@@ -78,9 +78,9 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 		{"made_at", micros(x.MadeAt)},
 		{"failed", x.Failed},
 		{"fee", x.Fee},
-		{"reservations", string(x.Claims)},
+		{"reservations", string(x.Reservations)},
 		{"payments", string(x.Payments)},
-		{"outgoing_id", x.SpendID},
+		{"outgoing_id", x.OutgoingID},
 		{"status", string(x.Status)},
 		{"reason", x.Reason},
 	}.insertInto("external_spends")
@@ -115,14 +115,14 @@ func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (
 	return found, err
 }
 
-// Set writes what is known of an external spend: SpendID, Status, Reason, Booked, Note and Actor.
+// Set writes what is known of an external spend: OutgoingID, Status, Reason, Booked, Note and Actor.
 func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	var resolved int64
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
 	}
 	query, args := values{
-		{"outgoing_id", x.SpendID},
+		{"outgoing_id", x.OutgoingID},
 		{"status", string(x.Status)},
 		{"reason", x.Reason},
 		{"note", x.Note},

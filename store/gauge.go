@@ -58,7 +58,7 @@ func (tx Ledger) OperatorBalances(ctx context.Context) (map[ledger.Key]ledger.Ba
 		ledger.Capital,
 		ledger.Drawings,
 		ledger.Unattributed,
-		ledger.Returning,
+		ledger.Refunding,
 		ledger.BelowMinimum,
 		ledger.DepositFees,
 		ledger.WithdrawalFees,

@@ -10,39 +10,39 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it
-// says.
-type Forgotten struct {
-	Chain   bursar.ChainID
-	Number  int64 // of the signature
-	Spend   bursar.ID
-	Content []byte // of the journal's entry
-	Sure    bool   // nobody else can have signed another one that pays the same
-	Error   string // why it could not be signed again yet
-	Altered bool   // somebody without the key of the books wrote or changed it: it must not be signed
+// ForgottenPayment is an outgoing transaction that was signed and that the database has forgotten, as the journal
+// outside it says.
+type ForgottenPayment struct {
+	Chain      bursar.ChainID
+	Number     int64 // of the signature
+	OutgoingID bursar.ID
+	Content    []byte // of the journal's entry
+	Sure       bool   // nobody else can have signed another one that pays the same
+	Error      string // why it could not be signed again yet
+	Altered    bool   // somebody without the key of the books wrote or changed it: it must not be signed
 }
 
-// sealForgotten returns the code that goes with a forgotten outgoing transaction. Every replica has the key.
-func (k sealKey) sealForgotten(f Forgotten) []byte {
+// sealForgottenPayment returns the code that goes with a forgotten outgoing transaction. Every replica has the key.
+func (k sealKey) sealForgottenPayment(f ForgottenPayment) []byte {
 	sum := k.sum("bursar forgotten spend v1")
 	sum.text(string(f.Chain))
 	sum.number(f.Number)
-	sum.bytes(f.Spend[:])
+	sum.bytes(f.OutgoingID[:])
 	sum.bytes(f.Content)
 	sum.text(strconv.FormatBool(f.Sure))
 	return sum.Sum([]byte(k.id))
 }
 
 // Note keeps an outgoing transaction that is to be signed again and put back.
-func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
+func (tx ForgottenPayments) Note(ctx context.Context, f ForgottenPayment) error {
 	query, args := values{
 		{"chain", string(f.Chain)},
 		{"number", f.Number},
-		{"outgoing_id", f.Spend},
+		{"outgoing_id", f.OutgoingID},
 		{"content", string(f.Content)},
 		{"noted_at", micros(tx.now)},
 		{"sure", f.Sure},
-		{"seal", tx.seal.sealForgotten(f)},
+		{"seal", tx.seal.sealForgottenPayment(f)},
 	}.insertInto("forgotten_payments")
 	_, err := tx.exec(ctx, "note a forgotten outgoing transaction", query+` ON CONFLICT (chain, number) DO UPDATE SET
 		outgoing_id = excluded.outgoing_id, content = excluded.content, noted_at = excluded.noted_at, sure = excluded.sure,
@@ -51,44 +51,44 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 }
 
 // List returns what waits to be put back on a chain, in the order in which it was signed.
-func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
+func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]ForgottenPayment, error) {
 	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
-		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
+		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
 		string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
-func (f Forgotten) Name() string { return fmt.Sprintf("%s/%d", f.Chain, f.Number) }
+func (f ForgottenPayment) Name() string { return fmt.Sprintf("%s/%d", f.Chain, f.Number) }
 
 // Ever names what was to be put back once, on any chain, whether it was since or not.
 func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
 	return rows(ctx, tx.Tx, "list what was to be put back", func(s scanner) (name string, err error) {
-		var f Forgotten
+		var f ForgottenPayment
 		err = s.Scan(&f.Chain, &f.Number)
 		return f.Name(), err
 	}, `SELECT chain, number FROM forgotten_payments`)
 }
 
-// forgottenRow is a forgotten transaction as the database keeps it.
-type forgottenRow struct {
-	Forgotten
+// forgottenPayment is a forgotten transaction as the database keeps it.
+type forgottenPayment struct {
+	ForgottenPayment
 	seal []byte
 }
 
-var forgottenColumns = columnsOf([]column[forgottenRow]{
-	{"chain", func(f *forgottenRow) any { return &f.Chain }},
-	{"number", func(f *forgottenRow) any { return &f.Number }},
-	{"outgoing_id", func(f *forgottenRow) any { return &f.Spend }},
-	{"content", func(f *forgottenRow) any { return &f.Content }},
-	{"sure", func(f *forgottenRow) any { return &f.Sure }},
-	{"error", func(f *forgottenRow) any { return &f.Error }},
-	{"seal", func(f *forgottenRow) any { return &f.seal }},
+var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
+	{"chain", func(f *forgottenPayment) any { return &f.Chain }},
+	{"number", func(f *forgottenPayment) any { return &f.Number }},
+	{"outgoing_id", func(f *forgottenPayment) any { return &f.OutgoingID }},
+	{"content", func(f *forgottenPayment) any { return &f.Content }},
+	{"sure", func(f *forgottenPayment) any { return &f.Sure }},
+	{"error", func(f *forgottenPayment) any { return &f.Error }},
+	{"seal", func(f *forgottenPayment) any { return &f.seal }},
 })
 
-func (tx *Tx) forgotten(s scanner) (Forgotten, error) {
-	f, err := forgottenColumns.scan(s)
-	f.Altered = !hmac.Equal(f.seal, tx.seal.sealForgotten(f.Forgotten))
-	return f.Forgotten, err
+func (tx *Tx) forgotten(s scanner) (ForgottenPayment, error) {
+	f, err := forgottenPaymentColumns.scan(s)
+	f.Altered = !hmac.Equal(f.seal, tx.seal.sealForgottenPayment(f.ForgottenPayment))
+	return f.ForgottenPayment, err
 }
 
 // Any reports whether anything waits to be put back on a chain.
@@ -102,20 +102,20 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
-		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`,
+		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`,
 		string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
-func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
+func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {
 	return tx.change(ctx, "note an outgoing transaction as known again",
 		`UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
-func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
+func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f ForgottenPayment, reason string) error {
 	_, err := tx.exec(ctx, "note an outgoing transaction that is not put back", `UPDATE forgotten_payments SET error = $3
 		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
 	return err

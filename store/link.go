@@ -90,7 +90,7 @@ func (s *sealing) noteOrder(o orderFacts) {
 
 // holds returns the order whose money an entry sets aside.
 func holds(e ledger.Entry) (bursar.ID, bool) {
-	if e.Kind != ledger.KindWithdrawalHeld && e.Kind != ledger.KindReturnHeld {
+	if e.Kind != ledger.KindWithdrawalHeld && e.Kind != ledger.KindRefundHeld {
 		return bursar.ID{}, false
 	}
 	id, err := bursar.ParseID(string(e.Ref))

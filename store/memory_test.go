@@ -77,7 +77,7 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 		}
 	}
 	p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
-		Order: []byte(`{}`), Unsigned: []byte(`{}`), TxID: "aa", Height: 3}
+		Request: []byte(`{}`), Unsigned: []byte(`{}`), TxID: "aa", Height: 3}
 	must(db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 // Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the
 // first void.
 type Moved struct {
-	Claim    string
+	Resource string
 	From, To bursar.ID
 }
 
@@ -17,7 +17,7 @@ type Moved struct {
 func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID,
 	reservations []string) error {
 	for _, reservation := range reservations {
-		if err := tx.changeOr(ctx, "move reservation", ErrClaimed,
+		if err := tx.changeOr(ctx, "move reservation", ErrReserved,
 			`UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
 			string(chain), reservation, from, to); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bu
 		if _, err := tx.exec(ctx, "move reservation back",
 			`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
 			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`,
-			string(chain), m.Claim, m.From, to); err != nil {
+			string(chain), m.Resource, m.From, to); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bu
 const selectMoved = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
 
 func scanMoved(s scanner) (m Moved, err error) {
-	err = s.Scan(&m.Claim, &m.From, &m.To)
+	err = s.Scan(&m.Resource, &m.From, &m.To)
 	return m, err
 }
 

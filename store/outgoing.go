@@ -18,7 +18,7 @@ var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
 	{"s.status", func(p *bursar.OutgoingTx) any { return &p.Status }},
 	{"s.currency", func(p *bursar.OutgoingTx) any { return &p.Currency }},
 	{"s.base", func(p *bursar.OutgoingTx) any { return &p.Base }},
-	{"s.order_json", func(p *bursar.OutgoingTx) any { return &p.Order }},
+	{"s.order_json", func(p *bursar.OutgoingTx) any { return &p.Request }},
 	{"s.draft_json", func(p *bursar.OutgoingTx) any { return &p.Unsigned }},
 	{"s.tx_id", func(p *bursar.OutgoingTx) any { return &p.TxID }},
 	{"s.height", func(p *bursar.OutgoingTx) any { return &p.Height }},
@@ -52,7 +52,7 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 		{"status", string(bursar.OutgoingNew)},
 		{"currency", string(p.Currency)},
 		{"base", p.Base},
-		{"order_json", string(p.Order)},
+		{"order_json", string(p.Request)},
 		{"share", string(cmp.Or(p.Share, bursar.ShareWithdrawal))},
 		{"once", once},
 		{"created_at", micros(tx.now)},
@@ -125,7 +125,7 @@ const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoi
 
 // AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest
 // transaction. One that the outgoing transaction has already is named again, and its bytes are kept where they were
-// not known; one of another outgoing transaction is ErrClaimed.
+// not known; one of another outgoing transaction is ErrReserved.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
 	query, args := values{
@@ -144,7 +144,7 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 		return err
 	}
 	if owner != p.ID {
-		return fmt.Errorf("%w: transaction %s", ErrClaimed, v.TxID)
+		return fmt.Errorf("%w: transaction %s", ErrReserved, v.TxID)
 	}
 	return tx.change(ctx, "name transaction", `UPDATE outgoing_txs SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
@@ -165,8 +165,8 @@ func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error
 
 // Sent is a transaction of ours and the order in which it was stored.
 type Sent struct {
-	TxID  string
-	Spend bursar.ID
+	TxID       string
+	OutgoingID bursar.ID
 }
 
 // SentAmong returns which of the transactions of a chain are ours.
@@ -179,13 +179,13 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 			args = append(args, id)
 		}
 		found, err := rows(ctx, tx.Tx, "look up own transactions", func(s scanner) (x Sent, err error) {
-			return x, s.Scan(&x.TxID, &x.Spend)
+			return x, s.Scan(&x.TxID, &x.OutgoingID)
 		}, `SELECT tx_id, outgoing_id FROM outgoing_versions WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range found {
-			ours[x.TxID] = x.Spend
+			ours[x.TxID] = x.OutgoingID
 		}
 		txIDs = txIDs[n:]
 	}

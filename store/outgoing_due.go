@@ -113,7 +113,7 @@ func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
 type Shortage struct {
 	Wait     bursar.OutgoingWait
 	Currency bursar.CurrencyCode // what they wait for; of WaitsForFee and WaitsForInputs what they pay
-	Spends   int
+	Count    int
 	Missing  bursar.Amount // what all of them lack together
 }
 
@@ -146,7 +146,7 @@ func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Short
 			i = len(found)
 			at[key], found = i, append(found, key)
 		}
-		found[i].Spends++
+		found[i].Count++
 		if found[i].Missing, err = found[i].Missing.Add(p.Needed); err != nil {
 			return nil, err
 		}

@@ -65,9 +65,9 @@ var endsOrHolds = []ledger.Kind{
 	ledger.KindWithdrawalSettled,
 	ledger.KindWithdrawalRefund,
 	ledger.KindInternalTransfer,
-	ledger.KindReturnHeld,
-	ledger.KindReturnSettled,
-	ledger.KindRefundUnsettled,
+	ledger.KindRefundHeld,
+	ledger.KindRefundSettled,
+	ledger.KindRefundFailed,
 }
 
 // holdsOf returns what the books hold for orders, which of them have ended, and of which that was taken back by what.
@@ -79,7 +79,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 		for _, kind := range endsOrHolds {
 			args = append(args, string(kind), id.String())
 		}
-		for _, kind := range []ledger.Kind{ledger.KindUnsettled, ledger.KindReturnUnsettled} {
+		for _, kind := range []ledger.Kind{ledger.KindUnsettled, ledger.KindRefundUnsettled} {
 			args = append(args, string(kind), id.String()+"/1")
 		}
 	}
@@ -93,9 +93,9 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 		}
 		id, err := bursar.ParseID(ref[:min(len(ref), 36)])
 		switch kind {
-		case ledger.KindUnsettled, ledger.KindReturnUnsettled:
+		case ledger.KindUnsettled, ledger.KindRefundUnsettled:
 			again[id] = kind
-		case ledger.KindWithdrawalHeld, ledger.KindReturnHeld:
+		case ledger.KindWithdrawalHeld, ledger.KindRefundHeld:
 			holds[id] = holdOf{link, append(holds[id].from, from)}
 		default:
 			ended[id] = true
@@ -222,8 +222,8 @@ func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (
 		return false, err
 	}
 	ends := []ledger.Kind{ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund}
-	if taken == ledger.KindReturnUnsettled {
-		ends = []ledger.Kind{ledger.KindReturnSettled, ledger.KindRefundUnsettled}
+	if taken == ledger.KindRefundUnsettled {
+		ends = []ledger.Kind{ledger.KindRefundSettled, ledger.KindRefundFailed}
 	}
 	err = tx.row(ctx, "look up the end of an order",
 		`SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,

@@ -183,7 +183,7 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 			return false, err
 		}
 	}
-	arrivals, err := tx.sealOldArrivals(ctx, limit)
+	arrivals, err := tx.sealOldDeposits(ctx, limit)
 	if err != nil {
 		return false, err
 	}

@@ -71,7 +71,7 @@ func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height ui
 // Delivered are set.
 func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "read what was delivered", func(s scanner) (p bursar.OutgoingTx, err error) {
-		return p, s.Scan(&p.Kind, &p.Order, &p.Delivered)
+		return p, s.Scan(&p.Kind, &p.Request, &p.Delivered)
 	}, `SELECT s.kind, s.order_json, s.delivered FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'
 		AND s.failed = FALSE AND s.delivered <> '' AND (s.kind = 'sweep'

@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
-var ErrClaimed = errors.New("the reservation belongs to another transaction")
+// ErrReserved is returned when a UTXO or a nonce belongs to another outgoing transaction.
+var ErrReserved = errors.New("the reservation belongs to another transaction")
 
-// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's.
+// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrReserved when one is another's.
 // Reserving again is harmless.
 func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
 	for _, reservation := range reservations {
@@ -23,7 +23,7 @@ func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, reserva
 			return err
 		}
 		if owner != p.ID {
-			return fmt.Errorf("%w: %s", ErrClaimed, reservation)
+			return fmt.Errorf("%w: %s", ErrReserved, reservation)
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int
 }
 
 // SetStatus moves a resolution along its table, or leaves it where it is; n is as it was read in this transaction, with
-// SpendID, TxID and Error as they shall be.
+// OutgoingID, TxID and Error as they shall be.
 func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next bursar.ResolutionStatus) error {
 	if n.Status != next && !n.Status.MayBecome(next) {
 		return fmt.Errorf("resolution %s may not go from %s to %s", n.ID, n.Status, next)
@@ -171,7 +171,7 @@ func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64,
 	if wallet != 0 {
 		number = wallet
 	}
-	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) {
+	seal, err := tx.resealed(ctx, d.ID, func(a *sealedDeposit) {
 		a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet
 	})
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Coin is an output of ours as the database keeps it.
-type Coin struct {
-	Claim      string
+// UTXO is an output of ours as the database keeps it.
+type UTXO struct {
+	Outpoint   string
 	Base       string
 	Branch     uint32
 	Index      uint32
@@ -19,22 +19,22 @@ type Coin struct {
 	MadeBy     bursar.ID // the outgoing transaction whose change it is; zero for what others paid
 }
 
-var utxoColumns = columnsOf([]column[Coin]{
-	{"c.resource", func(c *Coin) any { return &c.Claim }},
-	{"c.base", func(c *Coin) any { return &c.Base }},
-	{"c.key_branch", func(c *Coin) any { return &c.Branch }},
-	{"c.key_index", func(c *Coin) any { return &c.Index }},
-	{"c.amount", func(c *Coin) any { return &c.Amount }},
-	{"c.height", func(c *Coin) any { return &c.Height }},
-	{"c.counts_from", func(c *Coin) any { return &c.CountsFrom }},
-	{"c.made_by", func(c *Coin) any { return &c.MadeBy }},
+var utxoColumns = columnsOf([]column[UTXO]{
+	{"c.resource", func(c *UTXO) any { return &c.Outpoint }},
+	{"c.base", func(c *UTXO) any { return &c.Base }},
+	{"c.key_branch", func(c *UTXO) any { return &c.Branch }},
+	{"c.key_index", func(c *UTXO) any { return &c.Index }},
+	{"c.amount", func(c *UTXO) any { return &c.Amount }},
+	{"c.height", func(c *UTXO) any { return &c.Height }},
+	{"c.counts_from", func(c *UTXO) any { return &c.CountsFrom }},
+	{"c.made_by", func(c *UTXO) any { return &c.MadeBy }},
 })
 
 // Put records an output, or the block it stands in now.
-func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
+func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c UTXO) error {
 	query, args := values{
 		{"chain", string(chain)},
-		{"resource", c.Claim},
+		{"resource", c.Outpoint},
 		{"base", c.Base},
 		{"key_branch", int64(c.Branch)},
 		{"key_index", int64(c.Index)},
@@ -74,7 +74,7 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 // text order them like numbers. What waits for a second opinion is not spent: it may not be there. What an external
 // spend has used is gone.
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
-	limit int) ([]Coin, error) {
+	limit int) ([]UTXO, error) {
 	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)

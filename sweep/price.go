@@ -42,7 +42,7 @@ func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.H
 			p.fee, err = fee.Add(gas)
 		}
 	}
-	var dear *chain.TooDearError
+	var dear *chain.FeeLimitError
 	var refused *chain.RefusedError
 	if errors.As(err, &dear) || errors.As(err, &refused) {
 		p.never = true

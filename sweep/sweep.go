@@ -137,7 +137,7 @@ func (s *Sweeper) collect(
 // without returns what is missing beyond what the sweeps in progress bring.
 func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, error) {
 	for _, p := range open {
-		request, err := outgoing.Order(p)
+		request, err := outgoing.DecodeRequest(p)
 		if err != nil {
 			return lacking, err
 		}
@@ -166,7 +166,7 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 		return err
 	})
 	if err == nil && ordered {
-		s.Log.Info("sweep requested", "spend", request.ID, "chain", capabilities.ID, "address", h.Base,
+		s.Log.Info("sweep requested", "outgoing", request.ID, "chain", capabilities.ID, "address", h.Base,
 			"currency", currency.Code)
 	}
 	return err

@@ -38,11 +38,11 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 // The fees of pending transactions, which are paid in the native asset, do not lower a token's free funds.
 func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	each(t, func(p *purse) {
-		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN",
+		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForOperatorFunds, Currency: "TOKEN",
 			Amount: bursar.Units(70_000_000)}
 		p.do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
-				Order: []byte("{}")}
+				Request: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 			if err := tx.Outgoing().SetOwnFee(ctx, s.ID, bursar.Units(20_000_000)); err != nil {
 				return err
 			}
-			return tx.Ledger().Post(ctx, ledger.Arrived(capital, ledger.Capital, tx.Now()))
+			return tx.Ledger().Post(ctx, ledger.TransferReceived(capital, ledger.Capital, tx.Now()))
 		})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: "token", Decimals: 8, Places: 8}
 		registry, err := bursar.NewRegistry([]bursar.Currency{token})
@@ -76,9 +76,9 @@ func TestTheTreasuryShowsItsSources(t *testing.T) {
 		}
 		list, err := p.treasury.Show(ctx)
 		p.need(err)
-		want := treasury.Position{DepositFees: bursar.Units(10_000_000), Capital: bursar.Units(200_000_000),
+		want := treasury.Position{DepositFees: bursar.Units(10_000_000), OperatorFunds: bursar.Units(200_000_000),
 			NetworkFees: bursar.Units(30_000_000),
-			Drawings:    bursar.Units(150_000_000), Aside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
+			Drawings:    bursar.Units(150_000_000), SetAside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
 		if len(list) != 1 || list[0].Currency.Code != "COIN" {
 			t.Fatalf("it shows %+v", list)
 		}

@@ -23,8 +23,8 @@ import (
 // Account is the treasury's account: an account like any other, without API keys.
 var Account = bursar.ID{0: 't', 1: 'r', 2: 'e', 3: 'a', 4: 's', 5: 'u', 6: 0x70, 7: 'r', 8: 0x80, 9: 'y', 15: 1}
 
-// Order is a request to withdraw operator funds.
-type Order struct {
+// Request is a request to withdraw operator funds.
+type Request struct {
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal, in whole units
 	To       string // an address of the list, or the label of one
@@ -34,7 +34,7 @@ type Order struct {
 
 // Pay creates a withdrawal of an account, as for customers; fund runs in the transaction that holds the money, and done
 // after it.
-type Pay func(ctx context.Context, o Order, address string, fund,
+type Pay func(ctx context.Context, o Request, address string, fund,
 	done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error)
 
 // Service shows and withdraws operator funds. It is safe for concurrent use.
@@ -64,7 +64,7 @@ func (s *Service) Open(ctx context.Context) error {
 }
 
 // Withdraw requests a withdrawal of operator funds. Errors: *bursar.Error for an invalid request.
-func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, error) {
+func (s *Service) Withdraw(ctx context.Context, o Request) (bursar.Withdrawal, error) {
 	if strings.TrimSpace(o.Reason) == "" {
 		return bursar.Withdrawal{}, bursar.Refuse(bursar.CodeInvalidRequest, "reason is required for a treasury withdrawal")
 	}
@@ -183,11 +183,11 @@ type Position struct {
 	Currency       bursar.Currency
 	DepositFees    bursar.Amount
 	WithdrawalFees bursar.Amount
-	Capital        bursar.Amount // operator funds
+	OperatorFunds  bursar.Amount // operator funds
 	NetworkFees    bursar.Amount // network fees paid
 	Losses         bursar.Amount
 	Drawings       bursar.Amount // withdrawn
-	Aside          bursar.Amount // balance of the treasury's account: about to be paid, or returned by a failed withdrawal
+	SetAside       bursar.Amount // balance of the treasury's account: about to be paid, or returned by a failed withdrawal
 	Free           bursar.Amount // may be withdrawn now
 	Short          bursar.Amount // by how much network fees and losses exceed operator funds
 }
@@ -213,7 +213,7 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 	for _, of := range []struct {
 		account ledger.Account
 		to      *bursar.Amount
-	}{{ledger.DepositFees, &p.DepositFees}, {ledger.WithdrawalFees, &p.WithdrawalFees}, {ledger.Capital, &p.Capital},
+	}{{ledger.DepositFees, &p.DepositFees}, {ledger.WithdrawalFees, &p.WithdrawalFees}, {ledger.Capital, &p.OperatorFunds},
 		{ledger.NetworkFees, &p.NetworkFees}, {ledger.Losses, &p.Losses}} {
 		b, err := tx.Ledger().Balance(ctx, of.account, c.Code)
 		if err != nil {
@@ -232,7 +232,7 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 			return p, err
 		}
 		amount, _ := b.Net(ledger.Liability)
-		if p.Aside, err = p.Aside.Add(amount); err != nil {
+		if p.SetAside, err = p.SetAside.Add(amount); err != nil {
 			return p, err
 		}
 	}

@@ -48,15 +48,15 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 		Hot:      map[bursar.ChainID]string{bursar.Bitcoin: "hot"},
 		Registry: registry, IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler)})
 	p.treasury = &treasury.Service{DB: db, Registry: registry,
-		Pay: func(ctx context.Context, o treasury.Order, address string,
+		Pay: func(ctx context.Context, o treasury.Request, address string,
 			fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
-			return p.orders.Request(ctx, withdrawal.Order{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount,
+			return p.orders.Request(ctx, withdrawal.Request{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount,
 				Address: address, Fund: fund, Done: done})
 		}}
 	at := db.Now()
 	deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN",
 		Amount: bursar.Units(500_000_000), Fee: bursar.Units(10_000_000)}
-	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "COIN",
+	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForOperatorFunds, Currency: "COIN",
 		Amount: bursar.Units(200_000_000)}
 	p.need(p.treasury.Open(ctx))
 	p.do(func(tx *store.Tx) error {
@@ -70,7 +70,8 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 		if err != nil {
 			return err
 		}
-		return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at),
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, at),
+			ledger.TransferReceived(capital, ledger.Capital, at),
 			ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
 	})
 	return p
@@ -89,7 +90,8 @@ func (p *purse) do(f func(tx *store.Tx) error) {
 }
 
 func (p *purse) take(amount, to string) (bursar.Withdrawal, error) {
-	return p.treasury.Withdraw(ctx, treasury.Order{Currency: "COIN", Amount: amount, To: to, Reason: "rent", Actor: "ann"})
+	return p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: amount, To: to, Reason: "rent",
+		Actor: "ann"})
 }
 
 func (p *purse) free() bursar.Amount {
@@ -142,7 +144,7 @@ func TestOnlyListedDestinations(t *testing.T) {
 		if _, err := p.take("1", "somewhere"); err == nil {
 			t.Error("an address that is not listed was paid")
 		}
-		if _, err := p.treasury.Withdraw(ctx, treasury.Order{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
+		if _, err := p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
 			t.Error("a withdrawal without a reason was accepted")
 		}
 		p.do(func(tx *store.Tx) error {
@@ -188,7 +190,7 @@ func TestPendingFeesAreSetAside(t *testing.T) {
 	each(t, func(p *purse) {
 		p.do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
-				Order: []byte("{}")}
+				Request: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
@@ -254,7 +256,7 @@ func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "55P03") // lock_not_available
 	}
 	pay, asked := p.treasury.Pay, false
-	p.treasury.Pay = func(ctx context.Context, o treasury.Order, address string,
+	p.treasury.Pay = func(ctx context.Context, o treasury.Request, address string,
 		fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error,
 	) (bursar.Withdrawal, error) {
 		return pay(ctx, o, address, func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {

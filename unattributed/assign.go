@@ -64,7 +64,7 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string,
 	})
 }
 
-func (s *Service) chain(id bursar.ChainID) (ChainDesk, error) {
+func (s *Service) chain(id bursar.ChainID) (ChainContext, error) {
 	at, on := s.Chains[id]
 	if !on {
 		return at, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)

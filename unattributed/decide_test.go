@@ -17,7 +17,7 @@ import (
 
 // A kept deposit becomes operator funds, its alarm closes, and the chain's sender is woken; it is resolved once.
 func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d, other := r.stranded(80_000), r.stranded(5)
 	n, err := r.service.Keep(ctx, d.ID, "  ticket 42 ")
 	r.need(err)
@@ -26,7 +26,7 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 		n.DepositID != d.ID || n.Chain != d.Chain || n.Currency != "COIN" {
 		t.Errorf("the resolution is %+v", n)
 	}
-	if got := r.standing(d); got.ID != n.ID || r.deposit(d.ID).Purpose != bursar.ForCapital {
+	if got := r.standing(d); got.ID != n.ID || r.deposit(d.ID).Purpose != bursar.ForOperatorFunds {
 		t.Errorf("the deposit is for %s, by %s", r.deposit(d.ID).Purpose, got.ID)
 	}
 	r.books(ledger.Capital, 80_000)
@@ -37,13 +37,13 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 	for name, err := range map[string]error{
 		"kept again": second(r.service.Keep(ctx, d.ID, "")),
 		"assigned":   second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")),
-		"returned":   second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+		"returned":   second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if !errors.Is(err, store.ErrDecided) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r.service.Decided = nil
+	r.service.Resolved = nil
 	if _, err := r.service.Keep(ctx, other.ID, ""); err != nil {
 		t.Errorf("without a callback: %v", err)
 	}
@@ -53,11 +53,11 @@ func second(_ bursar.Resolution, err error) error { return err }
 
 // Only a final unattributed deposit is resolved, and only on a chain that is configured.
 func TestOnlyFinalUnattributedValueIsResolved(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	pending := r.arrive(r.anns.Address.Base, "", 80_000, 1)
 	r.refused("pending", second(r.service.Keep(ctx, pending.ID, "")), unattributed.ErrNotFinal, pending)
-	to := unattributed.Return{Deposit: pending.ID, To: r.node.Named("sender")}
-	r.refused("pending", second(r.service.Return(ctx, to)), unattributed.ErrNotFinal, pending)
+	to := unattributed.RefundRequest{Deposit: pending.ID, To: r.node.Named("sender")}
+	r.refused("pending", second(r.service.Refund(ctx, to)), unattributed.ErrNotFinal, pending)
 	r.refused("unknown", second(r.service.Keep(ctx, bursar.ID{15: 9}, "")), bursar.ErrNotFound, bursar.Deposit{})
 
 	r.node.Pay(chain.Payment{Address: r.anns.Address, Amount: bursar.Units(70_000)})
@@ -76,7 +76,7 @@ func TestOnlyFinalUnattributedValueIsResolved(t *testing.T) {
 // A deposit that is assigned to a wallet becomes the wallet's, less the deposit fee; its event goes to the wallet's
 // webhook.
 func TestAWalletGetsWhatIsAssigned(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	other := r.wallet(bob, "COIN", "bob's other one")
 	n, err := r.service.AssignToWallet(ctx, d.ID, other.ID, "")
@@ -103,7 +103,7 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 
 // A deposit that is assigned to a charge pays it.
 func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	w := bursar.Wallet{ID: r.ids.Next(), AccountID: bob, Currency: "COIN", Family: "bitcoin", ForCharge: true,
 		CreatedAt: r.db.Now(),
 		Webhook:   "https://bob.example/hook", Address: bursar.Address{Base: r.node.Named("charge")}, Index: 90}
@@ -133,7 +133,7 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 
 // A deposit that is assigned to an account has no wallet.
 func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	n, err := r.service.AssignToAccount(ctx, d.ID, bob, "")
 	r.need(err)
@@ -146,7 +146,7 @@ func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 
 // An assignment that cannot be credited is refused, and the deposit stays unresolved.
 func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.refused("no wallet", second(r.service.AssignToWallet(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
 	r.refused("another currency's", second(r.service.AssignToWallet(ctx, d.ID, r.bobs.ID, "")), unattributed.ErrTarget, d)
@@ -155,7 +155,7 @@ func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 	r.service.Chains = nil
 	for name, err := range map[string]error{
 		"assigned": second(r.service.AssignToAccount(ctx, d.ID, bob, "")),
-		"returned": second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+		"returned": second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "not configured") {
 			t.Errorf("%s on a chain that is not served: %v", name, err)
@@ -170,7 +170,7 @@ func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 
 // A note is text of at most 1000 bytes; an invalid note is refused before anything is read.
 func TestANoteIsShortText(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
 		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
@@ -185,13 +185,13 @@ func TestANoteIsShortText(t *testing.T) {
 // A refund is cancelled while it is queued and not later; a cancelled one can be resolved again, and says why it
 // failed.
 func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	for _, note := range []string{"", "wrong address"} {
 		if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
 			t.Errorf("without a return: %v", err)
 		}
-		sent, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+		sent, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})
 		r.need(err)
 		n, err := r.service.Cancel(ctx, d.ID, note)
 		if r.need(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
@@ -206,7 +206,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 			return err
 		})
 		r.books(ledger.Unattributed, 80_000)
-		r.books(ledger.Returning, 0)
+		r.books(ledger.Refunding, 0)
 		if r.alarms() != 1 || r.deposit(d.ID).Purpose != bursar.ForUnattributed {
 			t.Errorf("%d alarms are open, it is for %s", r.alarms(), r.deposit(d.ID).Purpose)
 		}
@@ -222,10 +222,10 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 // A database restored from a backup may not know that value was refunded: until its chain has recovered nobody else
 // gets it. A refund may be requested, so that the recovery can adopt its payment.
 func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)
 	to := r.node.Named("sender")
-	r.need(second(r.service.Return(ctx, unattributed.Return{Deposit: ordered.ID, To: to})))
+	r.need(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: ordered.ID, To: to})))
 	decisions := map[string]func() error{
 		"kept":                func() error { return second(r.service.Keep(ctx, d.ID, "")) },
 		"assigned":            func() error { return second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
@@ -249,5 +249,5 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
 		t.Errorf("it is resolved: %+v", n)
 	}
-	r.need(second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))
+	r.need(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})))
 }

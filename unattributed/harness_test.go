@@ -46,8 +46,8 @@ type harness struct {
 
 // The chains that a test may run on.
 var (
-	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
-	tagged = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true,
+	utxoModel = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
+	tagged    = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true,
 		Confirmations: 2}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2}
 )
@@ -68,11 +68,11 @@ func newHarness(t *testing.T, config sim.Config) *harness {
 		capital = "" // what comes there without a tag may be anybody's
 	}
 	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log,
-		Hot: r.hot, Capital: capital})
-	at := unattributed.ChainDesk{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
-	r.service = &unattributed.Service{DB: r.db, Chains: map[bursar.ChainID]unattributed.ChainDesk{config.ID: at},
+		Hot: r.hot, OperatorAddress: capital})
+	at := unattributed.ChainContext{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
+	r.service = &unattributed.Service{DB: r.db, Chains: map[bursar.ChainID]unattributed.ChainContext{config.ID: at},
 		Registry: registry,
-		IDs:      r.ids, Log: log, Decided: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
+		IDs:      r.ids, Log: log, Resolved: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
 	r.do(func(tx *store.Tx) error {
 		for _, id := range []bursar.ID{ann, bob} {
 			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}

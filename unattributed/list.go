@@ -86,8 +86,8 @@ func why(d bursar.Deposit, w *bursar.Wallet) string {
 	return "only a difference of balances shows it: verify it with the node"
 }
 
-// Words describes a resolution and its status for the operator.
-func Words(n bursar.Resolution) string {
+// Describe describes a resolution and its status for the operator.
+func Describe(n bursar.Resolution) string {
 	switch n.Kind {
 	case bursar.ResolutionAssign:
 		if n.WalletID.IsZero() {

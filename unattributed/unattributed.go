@@ -50,8 +50,8 @@ type Creditor interface {
 	Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error
 }
 
-// ChainDesk is all that is needed to resolve value on one chain. Hot is the hot wallet there.
-type ChainDesk struct {
+// ChainContext is all that is needed to resolve value on one chain. Hot is the hot wallet there.
+type ChainContext struct {
 	Chain    Chain
 	Creditor Creditor
 	Hot      string
@@ -60,11 +60,11 @@ type ChainDesk struct {
 // Service carries out resolutions. It is safe for concurrent use.
 type Service struct {
 	DB       *store.DB
-	Chains   map[bursar.ChainID]ChainDesk
+	Chains   map[bursar.ChainID]ChainContext
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Decided  func(bursar.ChainID) // called after a commit that recorded an event or a refund; may be nil
+	Resolved func(bursar.ChainID) // called after a commit that recorded an event or a refund; may be nil
 
 	// Behind returns the reason why the database is, or may be, older than it was; "" where there is none. It may be
 	// nil.
@@ -84,7 +84,7 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.R
 		if err := tx.Ledger().Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
 			return n, err
 		}
-		d.Purpose = bursar.ForCapital
+		d.Purpose = bursar.ForOperatorFunds
 		return n, tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed)
 	})
 }
@@ -109,13 +109,13 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 			return err
 		}
 		if n.Status != bursar.ResolutionQueued {
-			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
+			return fmt.Errorf("%w: %s", ErrTooLate, Describe(n))
 		}
 		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed
-		s.Log.Info("refund of unattributed deposit cancelled", "deposit", id, "decision", n.ID)
+		s.Log.Info("refund of unattributed deposit cancelled", "deposit", id, "resolution", n.ID)
 	}
 	return n, err
 }
@@ -153,10 +153,10 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 	if err != nil {
 		return n, err
 	}
-	s.Log.Info("deposit resolved", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+	s.Log.Info("deposit resolved", "deposit", id, "resolution", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
 		n.Currency)
-	if s.Decided != nil {
-		s.Decided(n.Chain)
+	if s.Resolved != nil {
+		s.Resolved(n.Chain)
 	}
 	return n, nil
 }
@@ -184,7 +184,7 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: %s", store.ErrDecided, Words(n))
+		return fmt.Errorf("%w: %s", store.ErrDecided, Describe(n))
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	case d.Purpose != bursar.ForUnattributed:

@@ -97,7 +97,8 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 200 { // the body of a protocol switch (1xx) never ends
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // only the status counts, so a read error does not matter
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body,
+			maxAnswer)) // only the status counts, so a read error does not matter
 	}
 	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
 		after: retryAfter(resp.StatusCode, resp.Header, d.now())}
@@ -111,7 +112,7 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
 	r := result{of: j, Outcome: store.Outcome{
 		Event:   j.Number,
-		Claim:   j.Attempts,
+		Lease:   j.Attempts,
 		Status:  store.DeliveryPending,
 		Tries:   j.Tries + 1,
 		NextAt:  at,

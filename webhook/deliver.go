@@ -246,13 +246,13 @@ func (d *Deliverer) enqueue(sending context.Context, jobs []*job) {
 // releaseOverflow releases the leases of events that overflowed, from the time when there will be capacity. Where that
 // is later than the end of the lease, the lease is left to expire.
 func (d *Deliverer) releaseOverflow(ctx context.Context) {
-	var back []store.Claimed
+	var back []store.LeasedEvent
 	now := d.clock()
 	for _, s := range d.queues.takeOverflow() {
 		if s.capacityAt.Before(s.job.leased.Add(d.times.lease)) {
-			back = append(back, store.Claimed{
+			back = append(back, store.LeasedEvent{
 				Event:  s.job.Number,
-				Claim:  s.job.Attempts,
+				Lease:  s.job.Attempts,
 				NextAt: d.now().Add(s.capacityAt.Sub(now)),
 			})
 		}

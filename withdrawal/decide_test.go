@@ -23,7 +23,7 @@ func (d *harness) freeze(account bursar.ID) {
 // takenUp records that an outgoing transaction pays withdrawals.
 func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
-	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"),
+	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Request: []byte("{}"),
 		Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {

@@ -127,8 +127,8 @@ func (d *harness) credit(account bursar.ID, units uint64) {
 	d.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, tx.Now())) })
 }
 
-func (d *harness) order(units uint64, to string) withdrawal.Order {
-	return withdrawal.Order{Account: ann, Currency: "COIN", Amount: native.Exact(bursar.Units(units)), Address: to}
+func (d *harness) order(units uint64, to string) withdrawal.Request {
+	return withdrawal.Request{Account: ann, Currency: "COIN", Amount: native.Exact(bursar.Units(units)), Address: to}
 }
 
 func (d *harness) ask(units uint64, to string) (bursar.Withdrawal, error) {

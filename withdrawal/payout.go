@@ -95,7 +95,8 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 		return err
 	}
 	if round > 0 { // what was unsettled is settled again
-		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
+		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByRefundReversal,
+			w.ID.String()); err != nil {
 			return err
 		}
 	}
@@ -144,7 +145,7 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 	}
 	freeze := store.Halt{
 		Scope:  store.HaltAccount(w.AccountID),
-		Kind:   store.HaltByReopening,
+		Kind:   store.HaltByRefundReversal,
 		Ref:    w.ID.String(),
 		Reason: bursar.FrozenByRefundReversal,
 	}
@@ -171,6 +172,6 @@ func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) 
 
 // log logs a change of a withdrawal once it is committed.
 func (p Payouts) log(tx *store.Tx, message string, w bursar.Withdrawal, by bursar.ID, more ...any) {
-	attrs := append([]any{"withdrawal", w.ID, "spend", by, "chain", p.Chain, "account", w.AccountID}, more...)
+	attrs := append([]any{"withdrawal", w.ID, "outgoing", by, "chain", p.Chain, "account", w.AccountID}, more...)
 	tx.After(func() { p.Log.Info(message, attrs...) })
 }

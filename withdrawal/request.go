@@ -81,8 +81,8 @@ func NewService(c Config) *Service {
 	return s
 }
 
-// Order is a client's request, in the text forms of the API.
-type Order struct {
+// Request is a client's request, in the text forms of the API.
+type Request struct {
 	Account  bursar.ID
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
@@ -107,7 +107,7 @@ type prepared struct {
 
 // Request records a withdrawal and returns it once its money is held. Errors: a *bursar.Error for whatever is wrong
 // with the request; nothing has changed then.
-func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, error) {
+func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, error) {
 	p, err := s.prepare(ctx, o)
 	if err != nil {
 		return bursar.Withdrawal{}, err
@@ -123,7 +123,7 @@ func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, erro
 }
 
 // prepare refuses everything that can be refused before any debit.
-func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
+func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
 	currency, err := s.registry.Get(o.Currency)
 	if err != nil {
 		return prepared{}, err

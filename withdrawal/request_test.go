@@ -30,11 +30,11 @@ func TestAnInvalidRequestChangesNothing(t *testing.T) {
 			return ""
 		}
 	})
-	order := func(code bursar.CurrencyCode, amount, to string) withdrawal.Order {
-		return withdrawal.Order{Account: ann, Currency: code, Amount: amount, Address: to}
+	order := func(code bursar.CurrencyCode, amount, to string) withdrawal.Request {
+		return withdrawal.Request{Account: ann, Currency: code, Amount: amount, Address: to}
 	}
 	for name, c := range map[string]struct {
-		order withdrawal.Order
+		order withdrawal.Request
 		code  bursar.ErrorCode
 		words string
 	}{

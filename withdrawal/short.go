@@ -67,6 +67,6 @@ func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) erro
 	if _, overdrawn := b.Net(ledger.Liability); overdrawn {
 		return nil
 	}
-	_, err = tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String())
+	_, err = tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByRefundReversal, w.ID.String())
 	return err
 }

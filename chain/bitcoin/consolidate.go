@@ -14,9 +14,10 @@ import (
 // LONG_BLOCK_PERIODS and LONG_SCALE).
 const longTarget = 1008
 
-// Cheap compares the fee for confirmation soon with the fee for confirmation within a week: at quiet times they are
-// equal. The node keeps the history; if it has no estimate for either, as on a young chain, Cheap returns true.
-func (c *Chain) Cheap(ctx context.Context) (bool, error) {
+// FeesAreLow compares the fee for confirmation soon with the fee for confirmation within a week: at quiet times they
+// are equal. The node keeps the history; if it has no estimate for either, as on a young chain, FeesAreLow returns
+// true.
+func (c *Chain) FeesAreLow(ctx context.Context) (bool, error) {
 	now, err := c.rates(ctx)
 	if err != nil {
 		return false, err

@@ -67,12 +67,12 @@ func TestCheapComparesShortAndLongTermFees(t *testing.T) {
 			}
 			return map[string]any{"feerate": raw(soon)}
 		})
-		if cheap, err := c.Cheap(t.Context()); err != nil || cheap != want {
+		if cheap, err := c.FeesAreLow(t.Context()); err != nil || cheap != want {
 			t.Errorf("at %s: %v (%v)", soon, cheap, err)
 		}
 	}
 	f.say("estimatesmartfee", map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 0})
-	if cheap, err := c.Cheap(t.Context()); err != nil || !cheap {
+	if cheap, err := c.FeesAreLow(t.Context()); err != nil || !cheap {
 		t.Errorf("without an estimate: %v (%v)", cheap, err)
 	}
 }

@@ -216,7 +216,7 @@ func (n need) bounded(p plan, size uint64) (plan, error) {
 		return plan{}, errTooMany
 	case p.fee > n.maxFee:
 		return plan{}, fmt.Errorf("%w: %w", errFeeLimit,
-			&chain.TooDearError{Fee: bursar.Units(p.fee), Limit: bursar.Units(n.maxFee)})
+			&chain.FeeLimitError{Fee: bursar.Units(p.fee), Limit: bursar.Units(n.maxFee)})
 	case p.fee > n.price.maxFee(size):
 		return plan{}, fmt.Errorf("%w: %d satoshi for %d vbytes", errFeeRate, p.fee, size)
 	}

@@ -42,9 +42,9 @@ func testFeeLimitIsKept(t *testing.T, h Harness) {
 	request := d.request(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	request.MaxFee = bursar.Units(1)
 	unsigned, err := h.Chain.Build(t.Context(), request)
-	var dear *chain.TooDearError
+	var dear *chain.FeeLimitError
 	if !errors.As(err, &dear) || !dear.Limit.Less(dear.Fee) {
-		t.Fatalf("built with a fee of %s and the error %v, want a TooDearError over a limit of 1", unsigned.Fee, err)
+		t.Fatalf("built with a fee of %s and the error %v, want a FeeLimitError over a limit of 1", unsigned.Fee, err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // The fee is paid to the last wei, so a sweep to a plain receiver leaves nothing behind; if the receiver runs code, the
 // unused gas stays as dust for the next sweep. A sweep of tokens pays at most the address's balance.
 //
-// A gas price above Config.MaxFeePerGas or TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the
+// A gas price above Config.MaxFeePerGas or TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the
 // chain interface: replacing an unsigned transaction whose nonce has been used is an error, since no replacement is
 // needed.
 func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {

@@ -47,7 +47,7 @@ func feeTooHigh(err error, gas uint64) error {
 	}
 	fee, err1 := dear.needed.Mul(gas)
 	limit, err2 := dear.limit.Mul(gas)
-	return errors.Join(fmt.Errorf("%w: %w", err, &chain.TooDearError{Fee: fee, Limit: limit}), err1, err2)
+	return errors.Join(fmt.Errorf("%w: %w", err, &chain.FeeLimitError{Fee: fee, Limit: limit}), err1, err2)
 }
 
 // price is an EIP-1559 gas price, in wei. Tip never exceeds most.

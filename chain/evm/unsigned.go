@@ -45,7 +45,7 @@ type signedPayload struct {
 	Value   *big.Int
 	Data    []byte
 	Access  []accessEntry
-	Odd     uint64 // y parity: the recovery id
+	YParity uint64 // y parity: the recovery id
 	R, S    *big.Int
 }
 

@@ -122,7 +122,7 @@ func TestInvalidAnswersToABatchAreFaults(t *testing.T) {
 			for _, r := range requests {
 				mustBeUnavailable(t, r.Err, tc.text)
 			}
-			wantState(t, c, 0, StateAside)
+			wantState(t, c, 0, StateCoolingDown)
 			c = newClient(t, Config{URLs: urlsOf(ill, startNode(t, rpcHandler(echo)))})
 			requests, out := numbers(2)
 			if err := c.Batch(t.Context(), requests); err != nil || !slices.Equal(out, []int{0, 1}) || requests[0].Err != nil ||

@@ -124,7 +124,7 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if aboutCaller(r.status) { // the error is a gateway's, about the method or the caller
 		return c.noAnswerFault(r, noAnswer(r.status))
 	}
-	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
+	if quotaPhrases.in(e.Message) || c.cfg.Retryable(e) {
 		// The node declined the call, so it has not acted on it.
 		return &fault{text: text, retryAfter: r.retryAfter, unwell: true, limited: speaksOfLimits(e)}
 	}

@@ -69,8 +69,8 @@ func DefaultRetryable(e *Error) bool {
 // speaksOfLimits distinguishes a retryable error that means too many calls from one that means a node which is
 // starting or behind.
 func speaksOfLimits(e *Error) bool {
-	return e.Code == 429 || e.Code == -32429 || quotaWords.in(e.Message) ||
-		words{"limit", "too many", "throttl"}.in(e.Message)
+	return e.Code == 429 || e.Code == -32429 || quotaPhrases.in(e.Message) ||
+		phrases{"limit", "too many", "throttl"}.in(e.Message)
 }
 
 // fault is the failure of one endpoint to answer one question. Its text is free of credentials. It wraps no error: a

@@ -201,7 +201,7 @@ func (c *Client) receive(ctx context.Context, resp *http.Response, q question) e
 // 503, and only the message says so: "The key exceeds the frequency limit(15), and the query server is suspended for
 // 30s" (TronGrid).
 func (c *Client) noAnswerFault(r reply, why string) *fault {
-	if !quotaWords.in(string(r.body)) {
+	if !quotaPhrases.in(string(r.body)) {
 		return c.unsound(r, why)
 	}
 	if r.retryAfter == 0 && strings.Contains(string(r.body), "suspended for 30s") {

@@ -147,7 +147,7 @@ func TestEveryFaultIsFailedOverAndStartsACoolDown(t *testing.T) {
 			alone := newClient(t, cfg)
 			var out string
 			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), f.text)
-			wantState(t, alone, 0, StateAside)
+			wantState(t, alone, 0, StateCoolingDown)
 			hits := ill.hits.Load()
 			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), "in a cool-down for")
 			if ill.hits.Load() != hits || hits > 2 {
@@ -157,7 +157,7 @@ func TestEveryFaultIsFailedOverAndStartsACoolDown(t *testing.T) {
 			cfg.URLs, cfg.Timeout = urlsOf(ill, well), max(cfg.Timeout, time.Second)
 			both := newClient(t, cfg)
 			mustCall(t, both, "well")
-			wantState(t, both, 0, StateAside)
+			wantState(t, both, 0, StateCoolingDown)
 			wantState(t, both, 1, StateUp)
 		})
 	}

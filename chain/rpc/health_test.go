@@ -152,7 +152,7 @@ func TestRetryableIsConfigurable(t *testing.T) {
 		return e.Code == -7 && e.Message == "busy"
 	}})
 	mustCall(t, c, "second")
-	wantState(t, c, 0, StateAside)
+	wantState(t, c, 0, StateCoolingDown)
 }
 
 // A node that closes idle connections is not ill: the question is asked again at once, and only once.
@@ -224,7 +224,7 @@ func TestTimeoutsAndShortDeadlines(t *testing.T) {
 			}
 			cancel()
 		}
-		wantState(t, c, 0, StateAside)
+		wantState(t, c, 0, StateCoolingDown)
 	})
 }
 

@@ -181,7 +181,7 @@ func TestWithdrawnCredentialsAreAFault(t *testing.T) {
 		if Declined(err) {
 			t.Error("withdrawn credentials count as a refused method")
 		}
-		wantState(t, c, 0, StateAside)
+		wantState(t, c, 0, StateCoolingDown)
 		mustBeUnavailable(t, newClient(t, Config{URLs: urlsOf(n), Check: chainCheck("0x1")}).Call(t.Context(), "eth_x", nil,
 			nil), "credentials refused")
 	}
@@ -205,7 +205,7 @@ func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 		if !errors.Is(err, ErrUnavailable) || Declined(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		wantState(t, c, 0, StateAside)
+		wantState(t, c, 0, StateCoolingDown)
 	}
 }
 

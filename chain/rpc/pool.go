@@ -104,7 +104,7 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	s.faults++
 	stale := s.epoch != epoch
 	if !stale {
-		p.putAside(s, f, now)
+		p.coolDown(s, f, now)
 	}
 	state, pause, strikes := s.state, p.end(e, now).Sub(now), s.strikes
 	p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	}
 }
 
-func (p *pool) putAside(s *standing, f *fault, now time.Time) {
+func (p *pool) coolDown(s *standing, f *fault, now time.Time) {
 	if s.state == StateUp && now.Sub(s.upSince) >= s.pause {
 		s.strikes = 0 // it has been up for longer than its last cool-down
 	}
@@ -142,7 +142,7 @@ func (p *pool) putAside(s *standing, f *fault, now time.Time) {
 	case f.lag:
 		s.state = StateLagging
 	default:
-		s.state = StateAside
+		s.state = StateCoolingDown
 	}
 }
 

@@ -68,7 +68,7 @@ func (p *pool) reached(at place, err error) {
 func (p *pool) returned(at place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := &at.endpoint.standing; s.epoch == at.epoch && s.state == StateAside {
+	if s := &at.endpoint.standing; s.epoch == at.epoch && s.state == StateCoolingDown {
 		now := p.cfg.Now()
 		s.state, s.verified, s.upSince = StateUp, now, now
 	}

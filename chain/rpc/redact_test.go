@@ -32,8 +32,8 @@ func secretURL(n *node) string {
 		testQueryKey
 }
 
-// tellTale is a node that repeats all it was told.
-func tellTale(status int, form string) http.HandlerFunc {
+// leakedIn is a node that repeats all it was told.
+func leakedIn(status int, form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
 		w.Header().Set("Location", "http://"+password+"@other/"+testPathKey)
@@ -50,16 +50,16 @@ func tellTale(status int, form string) http.HandlerFunc {
 func TestNoCredentialIsPrinted(t *testing.T) {
 	t.Parallel()
 	handlers := map[string]http.HandlerFunc{
-		"excerpt":         tellTale(503, "TOLD"),
-		"unauthorized":    tellTale(401, "TOLD"),
-		"redirect":        tellTale(302, "TOLD"),
-		"html":            tellTale(200, "<html>TOLD"),
-		"error object":    tellTale(200, `{"id":ID,"error":{"code":-1,"message":"TOLD","data":"TOLD"}}`),
-		"retryable error": tellTale(200, `{"id":ID,"error":{"code":429,"message":"TOLD"}}`),
-		"wrong shape":     tellTale(200, `{"id":ID,"result":{"TOLD":1}}`),
-		"duplicate":       tellTale(200, `{"id":ID,"TOLD":1,"TOLD":2}`),
-		"syntax":          tellTale(200, `{"id":ID,"TOLD`),
-		"rest error":      tellTale(400, `{"error":"TOLD"}`),
+		"excerpt":         leakedIn(503, "TOLD"),
+		"unauthorized":    leakedIn(401, "TOLD"),
+		"redirect":        leakedIn(302, "TOLD"),
+		"html":            leakedIn(200, "<html>TOLD"),
+		"error object":    leakedIn(200, `{"id":ID,"error":{"code":-1,"message":"TOLD","data":"TOLD"}}`),
+		"retryable error": leakedIn(200, `{"id":ID,"error":{"code":429,"message":"TOLD"}}`),
+		"wrong shape":     leakedIn(200, `{"id":ID,"result":{"TOLD":1}}`),
+		"duplicate":       leakedIn(200, `{"id":ID,"TOLD":1,"TOLD":2}`),
+		"syntax":          leakedIn(200, `{"id":ID,"TOLD`),
+		"rest error":      leakedIn(400, `{"error":"TOLD"}`),
 		"silent":          hang,
 	}
 	for _, f := range faults {
@@ -69,7 +69,7 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := startNode(t, h)
-			seen := tellAll(t, Config{URLs: []string{secretURL(n)},
+			seen := logAll(t, Config{URLs: []string{secretURL(n)},
 				Branches: map[string][]string{"/x": {secretURL(n) + "&branch=1"}},
 				Headers:  map[string]string{"X-Key": testHeader}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
 			for _, secret := range hidden() {
@@ -81,8 +81,8 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 	}
 }
 
-// tellAll makes a client do all it can do, and returns all it says.
-func tellAll(t *testing.T, cfg Config, n *node) string {
+// logAll makes a client do all it can do, and returns all it says.
+func logAll(t *testing.T, cfg Config, n *node) string {
 	t.Helper()
 	var seen, log bytes.Buffer
 	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

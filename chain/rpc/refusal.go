@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// words are parts of error messages in lower case.
-type words []string
+// phrases are parts of error messages in lower case.
+type phrases []string
 
 // in reports whether a message contains one of them.
-func (w words) in(message string) bool {
+func (w phrases) in(message string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(w, func(part string) bool { return strings.Contains(message, part) })
 }
@@ -18,14 +18,14 @@ func (w words) in(message string) bool {
 // The messages by which nodes and providers decline an optional call. The tests name the source of each.
 var (
 	// reth (jsonrpsee, -32008), go-ethereum's limits of batches (-32003), gateways.
-	largeWords = words{
+	largePhrases = phrases{
 		"response is too big", "response too big", "response too large", "response is too large", "response size exceeded",
 		"response size should not", "response size is larger", "exceeded max limit",
 	}
 	// go-ethereum's tracers and RPC limits, gateways.
-	slowWords = words{"execution timeout", "timed out", "timeout", "deadline exceeded", "took too long"}
+	slowPhrases = phrases{"execution timeout", "timed out", "timeout", "deadline exceeded", "took too long"}
 	// Plans: Alchemy, dRPC, QuickNode, Ankr, GetBlock, Chainstack and filters in front of public nodes.
-	planWords = words{
+	planPhrases = phrases{
 		"not available on the", "not available on free", "not available on your", "not available in your", "upgrade to",
 		"upgrade your plan", "paid plan", "paid tier", "not whitelisted", "not in whitelist", "whitelisted methods",
 		"not allowed to access method", "method not allowed", "method is not allowed", "method is not supported",
@@ -33,7 +33,7 @@ var (
 		"method not enabled", "is not enabled", "method is disabled", "is blocked", "tracer is not allowed",
 	}
 	// The account's quota is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode, TronGrid.
-	quotaWords = words{
+	quotaPhrases = phrases{
 		"capacity limit exceeded", "exceeded its compute units", "daily credit limit", "daily request count exceeded",
 		"request limit reached", "monthly quota", "frequency limit",
 	}
@@ -49,13 +49,13 @@ var refusalCodes = []int{-32601, -32600, -32008, -32004, -32604, 4100, 4200}
 // refused in that way too.
 func declinedBy(e *Error) error {
 	switch {
-	case quotaWords.in(e.Message):
+	case quotaPhrases.in(e.Message):
 		return nil
-	case largeWords.in(e.Message):
+	case largePhrases.in(e.Message):
 		return ErrTooLarge
-	case slowWords.in(e.Message):
+	case slowPhrases.in(e.Message):
 		return ErrTooSlow
-	case planWords.in(e.Message):
+	case planPhrases.in(e.Message):
 		return ErrNotOffered
 	case slices.Contains(refusalCodes, e.Code) && !aboutCaller(e.HTTP):
 		return ErrNotOffered

@@ -117,7 +117,7 @@ func TestFailPutsTheEndpointIntoACoolDown(t *testing.T) {
 	mustBeUnavailable(t, s.Fail(errors.New("receipts do not match\nthe header")), `receipts do not match\nthe header`)
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "receipts do not match")
 	mustCall(t, c, "second")
-	wantState(t, c, 0, StateAside)
+	wantState(t, c, 0, StateCoolingDown)
 }
 
 func TestALaggingEndpointIsTheLastResort(t *testing.T) {

@@ -86,7 +86,7 @@ func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
 }
 
 // noBatches is in the messages of endpoints that accept no batch at all.
-var noBatches = words{"not supported", "not allowed", "disabled"}
+var noBatches = phrases{"not supported", "not allowed", "disabled"}
 
 // refusedBatch distinguishes the refusal of a list from a fault of the endpoint.
 func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
@@ -108,14 +108,14 @@ func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 		return nil // a fault, as settle finds
 	}
 	message = c.secret.text(message)
-	aboutBatches := words{"batch"}.in(message)
+	aboutBatches := phrases{"batch"}.in(message)
 	if !aboutBatches && c.cfg.Retryable(&Error{Code: code, HTTP: r.status, Message: message}) {
 		return nil
 	}
 	return &batchRefusal{
 		reason: fmt.Sprintf("error %d: %s", code, quote(message)),
 		never:  aboutBatches && noBatches.in(message),
-		unsure: words{"response"}.in(message), // the calls were executed before their answers were found too large
+		unsure: phrases{"response"}.in(message), // the calls were executed before their answers were found too large
 	}
 }
 

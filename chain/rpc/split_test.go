@@ -207,7 +207,7 @@ func TestABatchWithWithdrawnCredentials(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now})
 	requests, _ := numbers(10)
 	mustBeUnavailable(t, c.Batch(t.Context(), requests), "credentials refused")
-	wantState(t, c, 0, StateAside)
+	wantState(t, c, 0, StateCoolingDown)
 	// Single calls of before that were given up may still arrive, so the lists are counted.
 	var lists atomic.Int64
 	n.becomes(rpcHandler(func(w http.ResponseWriter, calls []asked) {

@@ -12,11 +12,11 @@ type State string
 
 // The states. An endpoint that is not up is checked before it is used again.
 const (
-	StateUntried    State = "untried"
-	StateUp         State = "up"
-	StateAside      State = "aside"       // failed; comes back when its cool-down is over
-	StateLagging    State = "lagging"     // as StateAside, but used as a last resort
-	StateWrongChain State = "wrong chain" // as StateAside, with the longest cool-down
+	StateUntried     State = "untried"
+	StateUp          State = "up"
+	StateCoolingDown State = "aside"       // failed; comes back when its cool-down is over
+	StateLagging     State = "lagging"     // as StateCoolingDown, but used as a last resort
+	StateWrongChain  State = "wrong chain" // as StateCoolingDown, with the longest cool-down
 )
 
 // standing is what the pool knows about an endpoint.
@@ -78,7 +78,7 @@ func (p *pool) end(e *endpoint, now time.Time) time.Time {
 
 // probed reports whether an endpoint that is not up must be brought back by probes.
 func (p *pool) probed(s *standing) bool {
-	return s.state == StateAside && s.last.unreached && p.cfg.Check != nil
+	return s.state == StateCoolingDown && s.last.unreached && p.cfg.Check != nil
 }
 
 func later(a, b time.Time) time.Time {

@@ -79,8 +79,8 @@ func collects(order chain.TxRequest) bool {
 	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
 }
 
-// Cheap reports whether the fee rate is at most the initial one.
-func (c *Chain) Cheap(ctx context.Context) (bool, error) {
+// FeesAreLow reports whether the fee rate is at most the initial one.
+func (c *Chain) FeesAreLow(ctx context.Context) (bool, error) {
 	if err := c.enter(ctx, Quote); err != nil {
 		return false, err
 	}
@@ -124,7 +124,7 @@ func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 		return chain.UnsignedTx{}, err
 	}
 	if order.MaxFee.Less(u.Fee) {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: u.Fee, Limit: order.MaxFee})
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.FeeLimitError{Fee: u.Fee, Limit: order.MaxFee})
 	}
 	u.Chain = c.config.ID
 	if c.config.Expiry > 0 {

@@ -20,7 +20,7 @@ import (
 // behind, or the rent-exempt minimum if something has to stay. The payer of any other request keeps that minimum, or
 // nothing at all.
 //
-// A fee above TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the chain interface: a fee that
+// A fee above TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the chain interface: a fee that
 // differs from the node's is an error that may be temporary.
 func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 	unsigned, err := c.build(ctx, request)

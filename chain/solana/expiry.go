@@ -223,7 +223,7 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
 	dead, err := c.Expired(ctx, unsigned, txID)
-	return chain.Outcome{Dead: dead}, err
+	return chain.Outcome{Expired: dead}, err
 }
 
 // keepsNone reports whether a node says that it keeps no transactions.

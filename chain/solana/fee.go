@@ -69,7 +69,7 @@ func (m *message) fit(limit bursar.Amount) (uint64, error) {
 		return fee, nil
 	}
 	if most < lamportsPerSignature {
-		return 0, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: bursar.Units(lamportsPerSignature),
+		return 0, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: bursar.Units(lamportsPerSignature),
 			Limit: limit})
 	}
 	// A fee within the limit exists, and fee is above it, so what is left for priority is small: no overflow.

@@ -20,8 +20,8 @@ import (
 // The fee is the maximum; what the chain does not charge stays for the next sweep. A sweep of tokens pays at most the
 // address's balance.
 //
-// A fee above TxRequest.MaxFee is a *chain.TooDearError. A token payment needs its balance and its energy from constant
-// calls; if no endpoint runs them, the error names the setting, and the transaction request waits.
+// A fee above TxRequest.MaxFee is a *chain.FeeLimitError. A token payment needs its balance and its energy from
+// constant calls; if no endpoint runs them, the error names the setting, and the transaction request waits.
 func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 	unsigned, err := c.build(ctx, request)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 		return chain.UnsignedTx{}, err
 	}
 	if d.request.MaxFee.Less(fee) {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: fee,
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: fee,
 			Limit: d.request.MaxFee})
 	}
 	unsigned, err := pack(&d.payload, d.request.From.Key)

@@ -66,7 +66,7 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 		return prices{}, fmt.Errorf("%w: a byte costs %d sun, at most %d are configured: %w", errFeeTooHigh,
 			values[bytePrice],
 			c.cfg.BytePrice,
-			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
+			&chain.FeeLimitError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
 				Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
 	}
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil

@@ -86,7 +86,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, id)
-			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
+			want := chain.Outcome{Included: test.in > 0, Expired: test.gone}
 			if test.in > 0 {
 				want.Block = chain.BlockRef{Height: uint64(test.in), Hash: fakeID(test.in)}
 			}

@@ -19,8 +19,8 @@ var (
 // Build builds one payment of XRP. Its reservation is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
-// A lowest fee above Config.MaxFee or TxRequest.MaxFee is a *chain.TooDearError. In addition to the errors of the chain
-// interface: a request with a transaction to replace is an error, since no payment waits longer than its expiry.
+// A lowest fee above Config.MaxFee or TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the
+// chain interface: a request with a transaction to replace is an error, since no payment waits longer than its expiry.
 func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 	unsigned, err := c.build(ctx, request)
 	if err != nil {

@@ -84,5 +84,5 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
 	gone, err := c.Expired(ctx, unsigned, txID)
-	return chain.Outcome{Dead: gone}, err
+	return chain.Outcome{Expired: gone}, err
 }

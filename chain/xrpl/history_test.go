@@ -87,7 +87,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				t.Fatal("a pruned node got a cool-down")
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
-			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
+			want := chain.Outcome{Included: test.in > 0, Expired: test.gone}
 			if test.in > 0 {
 				want.Block = first.ref(test.in - 100)
 			}

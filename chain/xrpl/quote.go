@@ -108,7 +108,7 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) 
 	}
 	wanted := most(raised, least)
 	if limit.Less(least) {
-		return bursar.Amount{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.TooDearError{Fee: least, Limit: limit})
+		return bursar.Amount{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: least, Limit: limit})
 	}
 	if limit.Less(wanted) {
 		return limit, nil

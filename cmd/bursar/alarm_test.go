@@ -15,20 +15,20 @@ func TestAlarmsAreListedAndClosed(t *testing.T) {
 		t.Errorf("with none: %v", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		for _, a := range []store.Alarm{{Chain: "polygon", Kind: "odd_event", Ref: "1", Message: "odd\x1b[2J"},
-			{Chain: "tron", Kind: "odd_event", Ref: "2"}, {Chain: "tron", Kind: "funds_low", Ref: "3"}} {
+		for _, a := range []store.Alarm{{Chain: "polygon", Kind: "unrecognized_event", Ref: "1", Message: "odd\x1b[2J"},
+			{Chain: "tron", Kind: "unrecognized_event", Ref: "2"}, {Chain: "tron", Kind: "funds_low", Ref: "3"}} {
 			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	found := parse[[]listedAlarm](d, "alarm", "list", "--json", "--kind", "odd_event")
-	if len(found) != 2 || found[0].Kind != "odd_event" || found[0].At == "" ||
+	found := parse[[]listedAlarm](d, "alarm", "list", "--json", "--kind", "unrecognized_event")
+	if len(found) != 2 || found[0].Kind != "unrecognized_event" || found[0].At == "" ||
 		len(parse[[]listedAlarm](d, "alarm", "list", "--json", "--chain", "tron")) != 2 {
 		t.Fatalf("listed %+v", found)
 	}
-	if out := d.ok("alarm", "list"); !strings.Contains(out, "odd_event") || strings.Contains(out, "\x1b") {
+	if out := d.ok("alarm", "list"); !strings.Contains(out, "unrecognized_event") || strings.Contains(out, "\x1b") {
 		t.Errorf("listed\n%s", out)
 	}
 	if got := d.ok("alarm", "close", "1"); !strings.HasPrefix(got, "closed: odd") || strings.Contains(got, "\x1b") {

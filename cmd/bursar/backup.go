@@ -30,23 +30,23 @@ func (backupCommand) Help() string {
 }
 
 type backedUp struct {
-	File     string                   `json:"file"`
-	Size     int64                    `json:"size"`
-	SHA256   string                   `json:"sha256"`
-	Summed   bool                     `json:"sumCompared"`
-	Checked  bool                     `json:"checked"`
-	Schema   int64                    `json:"schema,omitempty"`
-	Network  string                   `json:"network,omitempty"`
-	Instance string                   `json:"instance,omitempty"`
-	Accounts int64                    `json:"accounts"`
-	Wallets  int64                    `json:"wallets"`
-	Deposits int64                    `json:"deposits"`
-	Orders   int64                    `json:"withdrawals"`
-	Entries  int64                    `json:"entries"`
-	Last     *time.Time               `json:"lastEntryAt"`
-	Heights  map[bursar.ChainID]int64 `json:"heights"`
-	Database string                   `json:"database,omitempty"`
-	Aside    string                   `json:"replaced,omitempty"`
+	File        string                   `json:"file"`
+	Size        int64                    `json:"size"`
+	SHA256      string                   `json:"sha256"`
+	Summed      bool                     `json:"sumCompared"`
+	Checked     bool                     `json:"checked"`
+	Schema      int64                    `json:"schema,omitempty"`
+	Network     string                   `json:"network,omitempty"`
+	Instance    string                   `json:"instance,omitempty"`
+	Accounts    int64                    `json:"accounts"`
+	Wallets     int64                    `json:"wallets"`
+	Deposits    int64                    `json:"deposits"`
+	Withdrawals int64                    `json:"withdrawals"`
+	Entries     int64                    `json:"entries"`
+	Last        *time.Time               `json:"lastEntryAt"`
+	Heights     map[bursar.ChainID]int64 `json:"heights"`
+	Database    string                   `json:"database,omitempty"`
+	Previous    string                   `json:"replaced,omitempty"`
 }
 
 // Run copies the database, or checks a copy.
@@ -75,21 +75,21 @@ func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
 func inJSON(copied backup.Copy) backedUp {
 	k := copied.Contents
 	return backedUp{
-		File:     copied.File,
-		Size:     copied.Size,
-		SHA256:   copied.SHA256,
-		Summed:   copied.Summed,
-		Checked:  copied.Checked,
-		Schema:   k.Schema,
-		Network:  k.Network,
-		Instance: k.Instance,
-		Accounts: k.Accounts,
-		Wallets:  k.Wallets,
-		Deposits: k.Deposits,
-		Orders:   k.Withdrawals,
-		Entries:  k.Entries,
-		Last:     optional(k.LastEntry),
-		Heights:  k.Heights,
+		File:        copied.File,
+		Size:        copied.Size,
+		SHA256:      copied.SHA256,
+		Summed:      copied.Summed,
+		Checked:     copied.Checked,
+		Schema:      k.Schema,
+		Network:     k.Network,
+		Instance:    k.Instance,
+		Accounts:    k.Accounts,
+		Wallets:     k.Wallets,
+		Deposits:    k.Deposits,
+		Withdrawals: k.Withdrawals,
+		Entries:     k.Entries,
+		Last:        optional(k.LastEntry),
+		Heights:     k.Heights,
 	}
 }
 
@@ -148,15 +148,15 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 	}
 	if cmd.JSON {
 		answer := inJSON(restored.Copy)
-		answer.Database, answer.Aside = restored.Database, restored.Aside
+		answer.Database, answer.Previous = restored.Database, restored.Previous
 		return c.printJSON(answer)
 	}
 	pairs := describe(restored.Copy)
 	if restored.Database != "" {
 		pairs = append(pairs, "restored to", restored.Database)
 	}
-	if restored.Aside != "" {
-		pairs = append(pairs, "previous database", restored.Aside)
+	if restored.Previous != "" {
+		pairs = append(pairs, "previous database", restored.Previous)
 	}
 	if err := c.pairs(pairs...); err != nil {
 		return err

@@ -25,7 +25,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	d.ok("account", "create", "--name", "second")
 	restored := parse[backedUp](d, "restore", "--json", "a.db")
-	if restored.Database == "" || !strings.HasPrefix(restored.Aside, restored.Database+".replaced-") ||
+	if restored.Database == "" || !strings.HasPrefix(restored.Previous, restored.Database+".replaced-") ||
 		restored.Accounts != 1 {
 		t.Errorf("restoring gives %+v", restored)
 	}

@@ -61,7 +61,7 @@ func (chainResumeCommand) Help() string {
 const maxAlarms = 10_000
 
 // resumable are the kinds of halts that an operator can end for a chain.
-var resumable = []store.HaltKind{store.HaltByOperator, store.HaltByExternalSpend, store.HaltByDeadReturn}
+var resumable = []store.HaltKind{store.HaltByOperator, store.HaltByExternalSpend, store.HaltByExpiredIncluded}
 
 // Run ends a halt, settles the external spends behind it, and closes the alarms that came with it.
 func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
@@ -205,7 +205,7 @@ func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {
 		outgoingID, notID := bursar.ParseID(a.Ref)
-		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
+		if err != nil || a.Chain != id || a.Kind != "external_nonce" || notID != nil {
 			continue
 		}
 		var p bursar.OutgoingTx
@@ -228,4 +228,4 @@ func closeAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 }
 
 // haltKinds are the alarms that halt a chain.
-var haltKinds = map[string]bool{"foreign_spend": true, "foreign_nonce": true, "abandoned_included": true}
+var haltKinds = map[string]bool{"external_spend": true, "external_nonce": true, "abandoned_included": true}

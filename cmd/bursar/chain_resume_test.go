@@ -16,8 +16,8 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	d := newSeededHarness(t, away)
 	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90,
 		Status: store.ExternalHalted, Reason: "fits nothing",
-		Claims:   []byte(`["` + strings.Repeat("cd", 32) + `:1"]`),
-		Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
+		Reservations: []byte(`["` + strings.Repeat("cd", 32) + `:1"]`),
+		Payments:     []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
 	at := func(final uint64) {
 		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().SetHead(ctx, "bitcoin", 100, final) })
 	}
@@ -25,7 +25,7 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		utxo := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000),
+		utxo := store.UTXO{Outpoint: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000),
 			Height: 5}
 		if err := tx.UTXOs().Put(ctx, "bitcoin", utxo); err != nil {
 			return err
@@ -33,7 +33,8 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		if err := tx.ExternalSpends().Put(ctx, stolen); err != nil {
 			return err
 		}
-		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "foreign_spend", Ref: stolen.TxID}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "external_spend",
+			Ref: stolen.TxID}); err != nil {
 			return err
 		}
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend,
@@ -66,7 +67,7 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		settled, err := tx.ExternalSpends().ByTx(ctx, "bitcoin", stolen.TxID)
 		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" ||
-			settled.SpendID.IsZero() {
+			settled.OutgoingID.IsZero() {
 			t.Errorf("settled as %+v", settled)
 		}
 		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 0 {
@@ -86,7 +87,7 @@ func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
 			return err
 		}
 		x := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90,
-			Status: store.ExternalHalted, Claims: []byte(`[]`), Payments: []byte(`[]`)}
+			Status: store.ExternalHalted, Reservations: []byte(`[]`), Payments: []byte(`[]`)}
 		if err := tx.ExternalSpends().Put(ctx, x); err != nil {
 			return err
 		}

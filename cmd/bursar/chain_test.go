@@ -122,8 +122,8 @@ func TestResumeLiftsAHalt(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "foreign_spend", Ref: "1"},
-			{Chain: "polygon", Kind: "foreign_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
+		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "external_spend", Ref: "1"},
+			{Chain: "polygon", Kind: "external_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
 			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}

@@ -28,14 +28,15 @@ func (cmd *accountFreezeCommand) Run(ctx context.Context, c *call) error {
 
 type accountUnfreezeCommand struct {
 	ID   bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Kind store.HaltKind `name:"reason-kind" enum:",operator,reversal,reopening,all" default:"" help:"Reason to lift if there are several: operator, reversal, reopening or all."`
+	Kind store.HaltKind `name:"reason-kind" enum:",operator,reversal,refund_reversal,all" default:"" help:"Reason to lift if there are several: operator, reversal, refund_reversal or all."`
 	end
 }
 
 // Help returns an example.
 func (accountUnfreezeCommand) Help() string {
 	return "An account is frozen by an operator, when a credited deposit was reorged out (reversal), or when it has " +
-		"spent a refund whose failed payment was reorged out (reopening). Check its balance first. If there are several " +
+		"spent a refund whose failed payment was reorged out (refund_reversal). Check its balance first. If there are " +
+		"several " +
 		"reasons, name the one to lift.\n\nExample:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
 }
 

@@ -68,7 +68,7 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 		return shown, err
 	}
 	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	if err := json.Unmarshal(p.Request, &order); err != nil {
 		return shown, fmt.Errorf("read the transaction request: %w", err)
 	}
 	shown = shownOutgoing{

@@ -71,13 +71,13 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	outgoingTx := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot",
-		Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
+		Request: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
 	if err := tx.Outgoing().InsertAdopted(ctx, outgoingTx, []string{"cd:0"}); err != nil {
 		return err
 	}
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7,
-		MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
-		Payments: paid, SpendID: outgoingTx.ID, Status: store.ExternalUnclear, Reason: "of a test"})
+		MadeAt: tx.Now(), Reservations: []byte(`["cd:0"]`),
+		Payments: paid, OutgoingID: outgoingTx.ID, Status: store.ExternalUnclear, Reason: "of a test"})
 }
 
 func TestMarksAreCreatedAgain(t *testing.T) {

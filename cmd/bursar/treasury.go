@@ -52,9 +52,9 @@ func (cmd *treasuryShowCommand) Run(ctx context.Context, c *call) error {
 	lines := make([]treasuryLine, len(found))
 	for i, p := range found {
 		exact := p.Currency.Exact
-		lines[i] = treasuryLine{p.Currency.Code, exact(p.DepositFees), exact(p.WithdrawalFees), exact(p.Capital),
+		lines[i] = treasuryLine{p.Currency.Code, exact(p.DepositFees), exact(p.WithdrawalFees), exact(p.OperatorFunds),
 			exact(p.NetworkFees), exact(p.Losses), exact(p.Drawings),
-			exact(p.Aside), exact(p.Free), exact(p.Short)}
+			exact(p.SetAside), exact(p.Free), exact(p.Short)}
 	}
 	return list(c, cmd.JSON, lines,
 		"CURRENCY DEPOSIT-FEES WITHDRAWAL-FEES OPERATOR-FUNDS NETWORK-FEES LOSSES DRAWN SET-ASIDE FREE SHORT",
@@ -88,7 +88,7 @@ func (cmd *treasuryWithdrawCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	w, err := s.Treasury.Withdraw(ctx, treasury.Order{
+	w, err := s.Treasury.Withdraw(ctx, treasury.Request{
 		Currency: cmd.Currency,
 		Amount:   cmd.Amount,
 		To:       cmd.To,

@@ -11,7 +11,7 @@ import (
 type unattributedCommands struct {
 	List   unattributedListCommand   `cmd:"" help:"List unattributed deposits, newest first."`
 	Assign unattributedAssignCommand `cmd:"" help:"Assign an unattributed deposit to a customer."`
-	Return unattributedRefundCommand `cmd:"" help:"Refund an unattributed deposit to its sender."`
+	Refund unattributedRefundCommand `cmd:"" help:"Refund an unattributed deposit to its sender."`
 	Keep   unattributedKeepCommand   `cmd:"" help:"Keep an unattributed deposit as operator funds."`
 	Cancel unattributedCancelCommand `cmd:"" help:"Cancel a refund that is not signed yet."`
 }
@@ -49,7 +49,7 @@ type unattributedRefundCommand struct {
 	ID      bursar.ID `arg:"" placeholder:"DEPOSIT" help:"ID of the deposit."`
 	To      string    `required:"" placeholder:"ADDRESS" help:"Recipient: an address, or ADDRESS:MEMO."`
 	ToMemo  string    `placeholder:"MEMO" help:"Memo (destination tag) of the address, if it needs one."`
-	FeeFrom string    `enum:"amount,capital" default:"amount" help:"Where network fees of a native asset are taken from: amount or capital (operator funds). A token is always refunded in full."`
+	FeeFrom string    `enum:"amount,operator-funds" default:"amount" help:"Where network fees of a native asset are taken from: amount or operator-funds. A token is always refunded in full."`
 	Note    string    `help:"Reason, for the record."`
 }
 
@@ -57,7 +57,7 @@ type unattributedRefundCommand struct {
 func (unattributedRefundCommand) Help() string {
 	return "Ask the sender for the address: an exchange rarely receives at its sending address. The refund is paid " +
 		"like a withdrawal; if the chain proves that it paid nobody, the deposit is unresolved again.\n\nExample:\n\n    " +
-		"bursar unattributed return 0193a6a0-0000-7000-8000-000000000000 --to rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --note " +
+		"bursar unattributed refund 0193a6a0-0000-7000-8000-000000000000 --to rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --note " +
 		"\"ticket 42\""
 }
 
@@ -71,11 +71,11 @@ func (cmd *unattributedRefundCommand) Run(ctx context.Context, c *call) error {
 		to += ":" + cmd.ToMemo
 	}
 	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
-		return s.Return(ctx, unattributed.Return{
-			Deposit:     cmd.ID,
-			To:          to,
-			FromCapital: cmd.FeeFrom == "capital",
-			Note:        cmd.Note,
+		return s.Refund(ctx, unattributed.RefundRequest{
+			Deposit:           cmd.ID,
+			To:                to,
+			FromOperatorFunds: cmd.FeeFrom == "operator-funds",
+			Note:              cmd.Note,
 		})
 	})
 }

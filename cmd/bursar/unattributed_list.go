@@ -37,7 +37,7 @@ type listedUnattributed struct {
 	WalletAtAddress *walletAtAddress     `json:"walletAtAddress"` // has the address, but another currency or memo
 	SeenAt          time.Time            `json:"seenAt"`
 	ConfirmedAt     *time.Time           `json:"confirmedAt"`
-	Resolution      *listedResolution    `json:"decision"`
+	Resolution      *listedResolution    `json:"resolution"`
 }
 
 type walletAtAddress struct {

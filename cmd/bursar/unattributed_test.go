@@ -20,7 +20,7 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 		d := bursar.Deposit{ID: bursar.ID{8, 15: i}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: "bitcoin",
 			TxID: "ab01", Output: uint32(i),
 			Address: address, Amount: bursar.Units(100_000), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
-		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return nil, err
 		}
 		d.Status = bursar.DepositPending
@@ -28,7 +28,7 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 			if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed); err != nil {
 				return nil, err
 			}
-			if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.TransferReceived(d, ledger.Unattributed, tx.Now())); err != nil {
 				return nil, err
 			}
 		}
@@ -68,8 +68,8 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
 	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(),
 		"--wallet", account.String())
-	d.fails(exitFailed, "it cannot be paid back there", "unattributed", "return", ids[1].String(), "--to", "nowhere")
-	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "return", ids[1].String(), "--to",
+	d.fails(exitFailed, "it cannot be paid back there", "unattributed", "refund", ids[1].String(), "--to", "nowhere")
+	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "refund", ids[1].String(), "--to",
 		"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
 	d.fails(exitFailed, "no return of it is under way", "unattributed", "cancel", ids[1].String())
 	for i, c := range []struct{ line, want string }{
@@ -112,7 +112,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.Arrived(first, ledger.Unattributed, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.TransferReceived(first, ledger.Unattributed, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Deposits().SetStatus(ctx, first, bursar.DepositConfirmed)

@@ -252,7 +252,7 @@ func TestEventsAreListed(t *testing.T) {
 			return err
 		}
 		return tx.Deliveries().RecordAttempts(ctx,
-			[]store.Outcome{{Event: claimed[0].Number, Claim: 1, Status: store.DeliveryFailed, Tries: 10,
+			[]store.Outcome{{Event: claimed[0].Number, Lease: 1, Status: store.DeliveryFailed, Tries: 10,
 				Attempt: store.Attempt{Number: 1, At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
 	})
 	all := parse[[]listedEvent](d, "webhook", "list", "--json")

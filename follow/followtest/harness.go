@@ -75,13 +75,13 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN",
 		Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
 	f.Followed = service.Follow(service.Following{
-		DB:       db,
-		Chain:    f.Sim,
-		Registry: registry,
-		IDs:      bursar.NewIDs(db.Now, nil),
-		Log:      slog.New(slog.DiscardHandler),
-		Hot:      "hot",
-		Capital:  "hot",
+		DB:              db,
+		Chain:           f.Sim,
+		Registry:        registry,
+		IDs:             bursar.NewIDs(db.Now, nil),
+		Log:             slog.New(slog.DiscardHandler),
+		Hot:             "hot",
+		OperatorAddress: "hot",
 	})
 	f.Must(db.Do(f.T.Context(), func(tx *store.Tx) error {
 		if err := tx.Accounts().Insert(f.T.Context(), bursar.Account{

@@ -39,7 +39,7 @@ func runScenarios(w *harness) {
 		{"receive", w.receive}, {"built-in receiver", w.builtInReceiver}, {"below minimum", w.belowMinimum},
 		{"fits no wallet", w.misdirected}, {"charges", w.charges},
 		{"internal transfers", w.internal}, {"refused withdrawals", w.unmovable}, {"reorgs", w.reorgBlocks},
-		{"reversals that come back", w.reverseAndReturn},
+		{"reversals that come back", w.reverseAndRestore},
 		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw},
 		{"killed in a burst", w.killedInBurst},
 		{"killed while withdrawing", w.killedWhileOrdering}, {"late charges", w.lateCharges},

@@ -180,9 +180,9 @@ func (w *harness) frozen() {
 	}
 }
 
-// reverseAndReturn reorgs credited payments out after most of the money has been withdrawn: the account is below zero
+// reverseAndRestore reorgs credited payments out after most of the money has been withdrawn: the account is below zero
 // and may not withdraw. Once every payment has come back it may again, without an operator.
-func (w *harness) reverseAndReturn() {
+func (w *harness) reverseAndRestore() {
 	w.blocks("manual")
 	list := w.credit("8.5", w.reversible())
 	for _, r := range list {

@@ -31,7 +31,7 @@ func TestUnattributed(t *testing.T) {
 type unattributed struct {
 	DepositID, Chain, Currency, Amount, Address, HashID, Status, Why string
 	WalletAtAddress                                                  *struct{ WalletID, AccountID, Currency string }
-	Decision                                                         *struct {
+	Resolution                                                       *struct {
 		Kind, Status, Note                                  string
 		AccountID, WalletID, To, Amount, Fee, HashID, Error *string
 	}
@@ -51,28 +51,28 @@ func runUnattributed(w *harness) {
 	}
 	w.keepOperatorFunds(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
-	w.refused("is an address of this service", "return", unknown.DepositID, "--to", xrp.Address)
-	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
-	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
+	w.refused("is an address of this service", "refund", unknown.DepositID, "--to", xrp.Address)
+	w.refused("not a payable address", "refund", unknown.DepositID, "--to", matic.Address)
+	w.refused("cannot be paid back there", "refund", little.DepositID, "--to",
 		w.external(xrp.currency)) // less than a new account's reserve
-	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
+	w.refused("cannot be paid back there", "refund", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
 	assigned := receipt{xrp, untagged.HashID, []string{"25.5"}}
 	w.credited(assigned, receipt{usdt, token.HashID, []string{"12.5"}})
 	toXRP, toUSDT := w.external(xrp.currency), w.external(usdt.currency)
-	w.run("unattributed", "return", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
-	w.run("unattributed", "return", spare.DepositID, "--to", toUSDT)
+	w.run("unattributed", "refund", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
+	w.run("unattributed", "refund", spare.DepositID, "--to", toUSDT)
 	w.sandbox.kill() // while it pays
 	w.restart()
 	for _, id := range []string{untagged.DepositID, unknown.DepositID} {
 		w.refused("it is decided already", "assign", id, "--account", w.b.AccountID)
-		w.refused("it is decided already", "return", id, "--to", toXRP)
+		w.refused("it is decided already", "refund", id, "--to", toXRP)
 		w.refused("it is decided already", "keep", id)
 	}
-	w.wantReturned(xrp.currency, unknown, toXRP+":77", "31.25")
-	w.wantReturned(usdt.currency, spare, toUSDT, "7.25")
+	w.wantRefunded(xrp.currency, unknown, toXRP+":77", "31.25")
+	w.wantRefunded(usdt.currency, spare, toUSDT, "7.25")
 	for address, want := range map[string]string{matic.Address: "0", usdt.Address: "0", toUSDT: "7.25"} {
 		w.eventually("a token is swept to its hot "+
 			"wallet", func() error { return w.holds(usdt.currency, address, want) })
@@ -155,23 +155,23 @@ func (w *harness) refused(explanation string, args ...string) {
 	}
 }
 
-// wantReturned waits until a refund to the sender is final, and compares what was paid and kept for fees with the
+// wantRefunded waits until a refund to the sender is final, and compares what was paid and kept for fees with the
 // deposit.
-func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
+func (w *harness) wantRefunded(c *currency, l unattributed, to, came string) {
 	w.t.Helper()
 	w.eventually("the refund to the sender is final", func() (err error) {
 		l, err = w.listed(l.HashID)
-		if err == nil && (l.Decision == nil || l.Decision.Status != "done") {
-			err = fmt.Errorf("it is %+v", l.Decision)
+		if err == nil && (l.Resolution == nil || l.Resolution.Status != "done") {
+			err = fmt.Errorf("it is %+v", l.Resolution)
 		}
 		return err
 	})
-	if c.sum(*l.Decision.Amount, *l.Decision.Fee).Cmp(c.units(came)) != 0 || *l.Decision.To != to ||
-		l.Decision.HashID == nil {
-		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Decision.Amount, *l.Decision.Fee,
-			*l.Decision.To)
+	if c.sum(*l.Resolution.Amount, *l.Resolution.Fee).Cmp(c.units(came)) != 0 || *l.Resolution.To != to ||
+		l.Resolution.HashID == nil {
+		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Resolution.Amount, *l.Resolution.Fee,
+			*l.Resolution.To)
 	}
-	if err := w.holds(c, to, *l.Decision.Amount); err != nil {
+	if err := w.holds(c, to, *l.Resolution.Amount); err != nil {
 		w.t.Error(err)
 	}
 }

@@ -60,7 +60,7 @@ type keysAnswer struct {
 
 type signQuestion struct {
 	Chain    bursar.ChainID   `json:"chain"`
-	Order    chain.TxRequest  `json:"order"`
+	Request  chain.TxRequest  `json:"order"`
 	Unsigned chain.UnsignedTx `json:"draft"`
 }
 

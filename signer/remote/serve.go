@@ -114,21 +114,22 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &q) {
 		return
 	}
-	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Unsigned)
+	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
-		s.Log.Warn("outgoing transaction refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason",
+		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
+			"reason",
 			refused.Reason,
 			"detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
-		s.Log.Error("outgoing transaction not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
+		s.Log.Error("outgoing transaction not signed", "outgoing", q.Request.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("outgoing transaction signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash",
+		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind, "hash",
 			signed.TxID,
-			"payments", len(q.Order.Payments))
+			"payments", len(q.Request.Payments))
 		s.answer(w, http.StatusOK, signAnswer{signed})
 	}
 }

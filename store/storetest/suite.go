@@ -39,7 +39,7 @@ func Run(t *testing.T) {
 		{"a reservation has one owner", reservations},
 		{"the shares of outgoing transactions", sharesOfOutgoing},
 		{"UTXOs can be spent once they count", utxos},
-		{"a UTXO is lost once that is proven", lostClaims},
+		{"a UTXO is lost once that is proven", lostReservations},
 		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},

@@ -88,7 +88,7 @@ func newOutgoing(t *testing.T, db *store.DB, n byte) bursar.OutgoingTx {
 		Kind:     "withdrawal",
 		Currency: "BTC",
 		Base:     "hot",
-		Order:    []byte("{}"),
+		Request:  []byte("{}"),
 	}
 	do(t, db, func(tx *store.Tx) (err error) {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
@@ -143,7 +143,7 @@ func sharesOfOutgoing(t *testing.T, db *store.DB) {
 	})
 	do(t, db, func(tx *store.Tx) error {
 		short, err := tx.Outgoing().Shortages(ctx, bursar.Bitcoin)
-		if len(short) != 1 || short[0].Spends != 2 || short[0].Missing != bursar.Units(110) {
+		if len(short) != 1 || short[0].Count != 2 || short[0].Missing != bursar.Units(110) {
 			t.Errorf("the shortages are %+v", short) // 160 are needed, 50 are there
 		}
 		n, err2 := tx.Outgoing().CountNew(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
@@ -172,7 +172,7 @@ func onceOnly(t *testing.T, db *store.DB) {
 				Kind:     "gas_top_up",
 				Currency: "LTC",
 				Base:     "hot",
-				Order:    []byte("{}"),
+				Request:  []byte("{}"),
 				Share:    bursar.ShareTopUp,
 				Once:     "top_up/there",
 			})

@@ -12,7 +12,7 @@ func arrivals(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := newWallets(t, db, account, "BTC", 1)[0]
 	arrive := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
-		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{
+		a := store.NewDeposit{Wallet: w.Number, Deposit: bursar.Deposit{
 			ID:        bursar.ID{id},
 			Purpose:   bursar.ForWallet,
 			AccountID: account,
@@ -76,9 +76,9 @@ func arrivals(t *testing.T, db *store.DB) {
 func needy(t *testing.T, db *store.DB, n byte, code bursar.CurrencyCode, required uint32, opinions int) {
 	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
-		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{
+		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Opinions: opinions, Deposit: bursar.Deposit{
 			ID:        bursar.ID{7, n},
-			Purpose:   bursar.ForCapital,
+			Purpose:   bursar.ForOperatorFunds,
 			Currency:  code,
 			Chain:     bursar.Bitcoin,
 			TxID:      string(rune('a' + n)),
@@ -129,7 +129,7 @@ func heldBack(t *testing.T, db *store.DB) {
 		})
 		return n
 	}
-	c := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
+	c := store.UTXO{Outpoint: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
 	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	if n := spendable(); n != 0 {
 		t.Errorf("%d UTXOs can be spent that wait for a second opinion", n)
@@ -174,7 +174,7 @@ func hearsOthers(t *testing.T, db *store.DB, query store.FinalDeposits) {
 // waitsBehind names the one deposit that waits from every place before it, and from none behind.
 func waitsBehind(t *testing.T, tx *store.Tx, query store.FinalDeposits, d bursar.Deposit) {
 	t.Helper()
-	for place, want := range map[store.DepositPlace]int{
+	for place, want := range map[store.DepositCursor]int{
 		{Height: d.Height - 1, Number: d.Number + 1}: 1,
 		{Height: d.Height, Number: d.Number - 1}:     1,
 		{Height: d.Height, Number: d.Number}:         0,

@@ -43,7 +43,7 @@ func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 			Kind:     "withdrawal",
 			Currency: "BTC",
 			Base:     "hot",
-			Order:    []byte("{}"),
+			Request:  []byte("{}"),
 		}
 		if _, err = tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -67,8 +67,8 @@ func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 	return p
 }
 
-// lostClaims holds the proofs that a UTXO can never be used apart from everything that proves nothing.
-func lostClaims(t *testing.T, db *store.DB) {
+// lostReservations holds the proofs that a UTXO can never be used apart from everything that proves nothing.
+func lostReservations(t *testing.T, db *store.DB) {
 	b := lostBench{T: t, db: db}
 	b.reserve()
 	b.usedByOthers()
@@ -86,7 +86,7 @@ func (b *lostBench) reserve() {
 	b.parent, b.void = b.make(2, txOf(change)), b.make(3, txOf(outpoint("3")))
 	do(t, db, func(tx *store.Tx) error {
 		for _, output := range []string{used, change, vanished, moved} {
-			c := store.Coin{Claim: output, Base: "hot", Amount: bursar.Units(5), Height: 10}
+			c := store.UTXO{Outpoint: output, Base: "hot", Amount: bursar.Units(5), Height: 10}
 			if output == change {
 				c.Height, c.MadeBy = 0, b.parent.ID
 			}

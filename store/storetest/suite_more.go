@@ -60,13 +60,13 @@ func attempted(t *testing.T, db *store.DB, account bursar.ID) {
 		return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{
 			{
 				Event:   list[0].Number,
-				Claim:   1,
+				Lease:   1,
 				Status:  store.DeliveryDelivered,
 				Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second},
 			},
 			{
 				Event:   list[1].Number,
-				Claim:   1,
+				Lease:   1,
 				Status:  store.DeliveryPending,
 				NextAt:  tx.Now(),
 				Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"},
@@ -78,7 +78,7 @@ func attempted(t *testing.T, db *store.DB, account bursar.ID) {
 // redelivered looks at the delivery that failed, sends all again, and disables their URL.
 func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
-		late := store.Outcome{Event: 2, Claim: 0, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 9}}
+		late := store.Outcome{Event: 2, Lease: 0, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 9}}
 		if err := tx.Deliveries().RecordAttempts(ctx, []store.Outcome{late}); err != nil {
 			return err
 		}

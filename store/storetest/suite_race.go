@@ -105,7 +105,7 @@ func arrival(t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id 
 		SeenAt:    db.Now(),
 	}
 	do(t, db, func(tx *store.Tx) error {
-		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
+		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d, Wallet: w.Number})
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 				BlockHash: "b",
 				SeenAt:    tx.Now(),
 			}
-			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 				return err
 			}
 			d.Status = bursar.DepositPending

@@ -165,7 +165,7 @@ func transfers(t *testing.T, db *store.DB) {
 			Amount:    bursar.Units(1),
 		}
 		do(t, db, func(tx *store.Tx) error {
-			return tx.Deposits().InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
+			return tx.Deposits().InsertInternal(ctx, store.NewDeposit{Deposit: d, Wallet: w.Number})
 		})
 	}
 	chains[bursar.ID{7, 99}], chains[bursar.ID{7, 2}] = "bitcoin", "ethereum"

@@ -22,7 +22,7 @@ func reservations(t *testing.T, db *store.DB) {
 			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"utxo:0"}) })
 			if err == nil {
 				won.Add(1)
-			} else if !errors.Is(err, store.ErrClaimed) {
+			} else if !errors.Is(err, store.ErrReserved) {
 				t.Error(err)
 			}
 		})
@@ -63,7 +63,7 @@ func reservations(t *testing.T, db *store.DB) {
 
 func utxos(t *testing.T, db *store.DB) {
 	p, other := newOutgoing(t, db, 1), bursar.ID{99}
-	put := func(c store.Coin) {
+	put := func(c store.UTXO) {
 		c.Base, c.Amount = "b", bursar.Units(10)
 		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	}
@@ -71,16 +71,16 @@ func utxos(t *testing.T, db *store.DB) {
 		do(t, db, func(tx *store.Tx) error {
 			list, err := tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
 			for _, c := range list {
-				names = append(names, c.Claim)
+				names = append(names, c.Outpoint)
 			}
 			return err
 		})
 		return names
 	}
-	put(store.Coin{Claim: "final", Height: 100})
-	put(store.Coin{Claim: "fresh", Height: 101})
-	put(store.Coin{Claim: "immature", Height: 90, CountsFrom: 189})
-	put(store.Coin{Claim: "change", Height: 0, MadeBy: p.ID})
+	put(store.UTXO{Outpoint: "final", Height: 100})
+	put(store.UTXO{Outpoint: "fresh", Height: 101})
+	put(store.UTXO{Outpoint: "immature", Height: 90, CountsFrom: 189})
+	put(store.UTXO{Outpoint: "change", Height: 0, MadeBy: p.ID})
 	if got := spendable(other); len(got) != 1 || got[0] != "final" {
 		t.Errorf("spendable before the change is signed: %v", got)
 	}
@@ -94,7 +94,7 @@ func utxos(t *testing.T, db *store.DB) {
 		t.Errorf("spendable by the transaction whose change it is: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"final"}) })
-	put(store.Coin{Claim: "change", Height: 102})
+	put(store.UTXO{Outpoint: "change", Height: 102})
 	if got := spendable(other); len(got) != 1 || got[0] != "change" {
 		t.Errorf("spendable after the reservation: %v", got)
 	}

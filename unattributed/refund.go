@@ -12,20 +12,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Return is a request to refund value to its sender.
-type Return struct {
+// RefundRequest is a request to refund value to its sender.
+type RefundRequest struct {
 	Deposit bursar.ID
 	To      string // address, or address:memo
-	// FromCapital makes the operator bear the chain's fees. Otherwise a native asset pays them out of its amount; a
+	// FromOperatorFunds makes the operator bear the chain's fees. Otherwise a native asset pays them out of its amount; a
 	// token is always refunded in full.
-	FromCapital bool
-	Note        string
+	FromOperatorFunds bool
+	Note              string
 }
 
-// Return sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
+// Refund sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
 // are one pool, and the value itself is swept into it like any deposit. The destination is refused for the same reasons
 // as a withdrawal's.
-func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, error) {
+func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolution, error) {
 	d, p, err := s.price(ctx, r)
 	if err != nil {
 		return bursar.Resolution{}, err
@@ -37,10 +37,10 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, erro
 			}
 			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
 				p.amount, p.fee
-			if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.RefundHeld(n, tx.Now())); err != nil {
 				return n, err
 			}
-			now.Purpose = bursar.ForReturned
+			now.Purpose = bursar.ForRefunded
 			return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
 		})
 }
@@ -56,7 +56,7 @@ const askWithin = 10 * time.Second
 
 // price checks a refund request and splits the value into what is paid and what is deducted for the chain's fees. It
 // asks the node, before anything is locked.
-func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p priced, err error) {
+func (s *Service) price(ctx context.Context, r RefundRequest) (d bursar.Deposit, p priced, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -76,7 +76,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 		return d, p, err
 	}
 	cost, err := ask(ctx, at, chain.Payment{Address: p.to, Contract: d.Contract, Amount: d.Amount})
-	if err != nil || d.Contract != "" || r.FromCapital {
+	if err != nil || d.Contract != "" || r.FromOperatorFunds {
 		p.amount = d.Amount
 		return d, p, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 // deduct deducts from the amount what the payment costs, and what it costs to sweep the value to the hot wallet, where
 // it did not arrive there.
 func (s *Service) deduct(
-	ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount,
+	ctx context.Context, at ChainContext, d bursar.Deposit, p *priced, cost bursar.Amount,
 ) (err error) {
 	p.fee = cost
 	if at.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != at.Hot {
@@ -112,14 +112,15 @@ func (s *Service) deduct(
 
 // destination parses an address that must not be of this service. A payment to a wallet's address by mistake is
 // assigned, not sent to the service itself.
-func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (bursar.Address, error) {
+func (s *Service) destination(ctx context.Context, at ChainContext, text string) (bursar.Address, error) {
 	to, err := at.Chain.ParseAddress(text)
 	if err != nil {
 		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text,
 			at.Chain.Capabilities().ID)
 	}
 	if to.Base == at.Hot {
-		return to, fmt.Errorf("%w: %s is an address of this service; assign the value to a wallet, or keep it", ErrDestination, to)
+		return to, fmt.Errorf("%w: %s is an address of this service; assign the value to a wallet, or keep it",
+			ErrDestination, to)
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -136,7 +137,7 @@ func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (b
 }
 
 // ask returns what a payment costs, or why it can never be made.
-func ask(ctx context.Context, at ChainDesk, p chain.Payment) (bursar.Amount, error) {
+func ask(ctx context.Context, at ChainContext, p chain.Payment) (bursar.Amount, error) {
 	cost, err := at.Chain.Quote(ctx, p)
 	var refused *chain.RefusedError
 	switch {

@@ -59,26 +59,26 @@ func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
 		demanding := r.chain.Named("demands a memo")
 		r.chain.RequireMemo(demanding)
 		for name, c := range map[string]struct {
-			order withdrawal.Order
+			order withdrawal.Request
 			code  bursar.ErrorCode
 		}{
-			"currency": {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")},
+			"currency": {withdrawal.Request{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")},
 				bursar.CodeUnsupportedCurrency},
-			"amount": {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")},
+			"amount": {withdrawal.Request{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"zero": {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")},
+			"zero": {withdrawal.Request{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"places": {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")},
+			"places": {withdrawal.Request{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"minimum": {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")},
+			"minimum": {withdrawal.Request{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")},
 				bursar.CodeBelowMinimum},
-			"address": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
-			"hot": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base},
+			"address": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
+			"hot": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: r.hot.Base},
 				bursar.CodeDestinationRefused},
-			"no memo": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
-			"balance": {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")},
+			"no memo": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
+			"balance": {withdrawal.Request{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")},
 				bursar.CodeInsufficientBalance},
-			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")},
+			"far beyond": {withdrawal.Request{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")},
 				bursar.CodeInsufficientBalance},
 		} {
 			c.order.Account = r.accounts[0]

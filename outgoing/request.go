@@ -39,15 +39,15 @@ func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chai
 	if err != nil {
 		return false, fmt.Errorf("encode transaction request: %w", err)
 	}
-	p.ID, p.Kind, p.Order = request.ID, string(request.Kind), text
+	p.ID, p.Kind, p.Request = request.ID, string(request.Kind), text
 	p.Base = cmp.Or(request.From.Base, request.Change.Base)
 	return tx.Outgoing().Insert(ctx, p)
 }
 
-// Order decodes the transaction request of an outgoing transaction.
-func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
+// DecodeRequest decodes the transaction request of an outgoing transaction.
+func DecodeRequest(p bursar.OutgoingTx) (chain.TxRequest, error) {
 	var request chain.TxRequest
-	if err := json.Unmarshal(p.Order, &request); err != nil {
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return request, fmt.Errorf("decode the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	return request, nil
@@ -84,7 +84,7 @@ func (s *Sender) complete(
 		for _, c := range utxos {
 			key := chain.KeyRef{Family: capabilities.Family, Branch: c.Branch, Index: c.Index}
 			request.UTXOs = append(request.UTXOs, chain.UTXO{
-				Outpoint:    c.Claim,
+				Outpoint:    c.Outpoint,
 				Amount:      c.Amount,
 				Unconfirmed: c.Height == 0,
 				Source:      chain.Source{Key: key, Base: c.Base},

@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// sealArrival returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
+// sealDeposit returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
 // reversed. A deposit is credited once for each count, and one that left its chain has another code than one that
 // stands.
-func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
+func (k sealKey) sealDeposit(d bursar.Deposit, wallet int64) []byte {
 	f := k.sum("bursar arrival v1")
 	f.bytes(d.ID[:])
 	f.text(string(d.Purpose))
@@ -36,8 +36,8 @@ func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-// arrived is a deposit with its code.
-type arrived struct {
+// sealedDeposit is a deposit with its code.
+type sealedDeposit struct {
 	bursar.Deposit
 	wallet  int64
 	seal    []byte
@@ -45,28 +45,28 @@ type arrived struct {
 	old     bool // it has no code, as before deposits had any
 }
 
-var arrivalColumns = columnsWithin(depositColumns, func(a *arrived) *bursar.Deposit { return &a.Deposit },
-	column[arrived]{"COALESCE(d.wallet, 0)", func(a *arrived) any { return &a.wallet }},
-	column[arrived]{"d.seal", func(a *arrived) any { return &a.seal }})
+var sealedDepositColumns = columnsWithin(depositColumns, func(a *sealedDeposit) *bursar.Deposit { return &a.Deposit },
+	column[sealedDeposit]{"COALESCE(d.wallet, 0)", func(a *sealedDeposit) any { return &a.wallet }},
+	column[sealedDeposit]{"d.seal", func(a *sealedDeposit) any { return &a.seal }})
 
-func (tx *Tx) scanArrival(s scanner) (arrived, error) {
-	a, err := arrivalColumns.scan(s)
+func (tx *Tx) scanSealed(s scanner) (sealedDeposit, error) {
+	a, err := sealedDepositColumns.scan(s)
 	if err == nil {
 		a.old = a.seal == nil
 		keyed := tx.seal.id == "" && len(a.seal) > sha256.Size // by a key that is not here
-		a.altered = !keyed && !hmac.Equal(a.seal, tx.seal.sealArrival(a.Deposit, a.wallet))
+		a.altered = !keyed && !hmac.Equal(a.seal, tx.seal.sealDeposit(a.Deposit, a.wallet))
 	}
 	return a, err
 }
 
-// arrival returns a deposit as it is now, and whether it is as this service recorded it.
-func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
-	return one(ctx, tx, "check deposit", tx.scanArrival, arrivalColumns.query+depositFrom+` WHERE d.id = $1`, id)
+// sealedDeposit returns a deposit as it is now, and whether it is as this service recorded it.
+func (tx *Tx) sealedDeposit(ctx context.Context, id bursar.ID) (sealedDeposit, error) {
+	return one(ctx, tx, "check deposit", tx.scanSealed, sealedDepositColumns.query+depositFrom+` WHERE d.id = $1`, id)
 }
 
 // Altered reports whether a deposit is not what a block brought and this service recorded.
 func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
-	a, err := tx.arrival(ctx, id)
+	a, err := tx.sealedDeposit(ctx, id)
 	return a.altered, err
 }
 
@@ -74,7 +74,7 @@ func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 // begins: 0 after the last.
 func (tx Deposits) ListAltered(ctx context.Context, after int64,
 	limit int) (altered []bursar.Deposit, next int64, err error) {
-	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, arrivalColumns.query+depositFrom+
+	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+
 		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
 	for _, a := range found {
 		if a.altered {
@@ -89,8 +89,8 @@ func (tx Deposits) ListAltered(ctx context.Context, after int64,
 
 // resealed returns the code that a deposit gets by a change, made of what its code covered before and not of what
 // somebody else may write meanwhile. One whose code did not hold gets one that never does.
-func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived)) ([]byte, error) {
-	a, err := tx.arrival(ctx, id)
+func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*sealedDeposit)) ([]byte, error) {
+	a, err := tx.sealedDeposit(ctx, id)
 	if err != nil || a.old {
 		return nil, err // SealOld gives it one, or nothing does
 	}
@@ -98,12 +98,12 @@ func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived))
 		return []byte{}, nil
 	}
 	change(&a)
-	return tx.seal.sealArrival(a.Deposit, a.wallet), nil
+	return tx.seal.sealDeposit(a.Deposit, a.wallet), nil
 }
 
 // recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns
 // its ID; or ErrNotFound where it has not left.
-func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err error) {
+func (tx *Tx) recordAgain(ctx context.Context, a NewDeposit) (id bursar.ID, err error) {
 	err = tx.row(ctx, "look up deposit",
 		`SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
 		AND contract = $6 AND status IN ('orphaned', 'reversed')`+tx.forUpdate(),
@@ -111,7 +111,7 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 	if err != nil {
 		return id, err
 	}
-	seal, err := tx.resealed(ctx, id, func(was *arrived) {
+	seal, err := tx.resealed(ctx, id, func(was *sealedDeposit) {
 		was.Status, was.Amount, was.Height, was.BlockHash = bursar.DepositPending, a.Amount, a.Height, a.BlockHash
 	})
 	if err != nil {
@@ -131,14 +131,14 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 	return id, tx.change(ctx, "record deposit again", query, args...)
 }
 
-// sealOldArrivals seals up to limit deposits that were there before deposits had codes.
-func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
-	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, arrivalColumns.query+depositFrom+`
+// sealOldDeposits seals up to limit deposits that were there before deposits had codes.
+func (tx *Tx) sealOldDeposits(ctx context.Context, limit int) (int, error) {
+	old, err := rows(ctx, tx, "list old deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+`
 		WHERE d.seal IS NULL LIMIT $1`, limit)
 	for _, a := range old {
 		if err == nil {
 			_, err = tx.exec(ctx, "seal an old deposit",
-				`UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
+				`UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealDeposit(a.Deposit, a.wallet))
 		}
 	}
 	return len(old), err
@@ -154,7 +154,7 @@ func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]
 	if len(args) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, arrivalColumns.query+depositFrom+`
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+`
 		WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
 	if err != nil {
 		return nil, err

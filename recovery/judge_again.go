@@ -32,7 +32,7 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 }
 
 func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (bool, error) {
-	p, err := tx.Outgoing().Lock(ctx, x.SpendID)
+	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil {
 		return false, err
 	}

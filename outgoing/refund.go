@@ -68,8 +68,8 @@ func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 		return err
 	}
 	n.OutgoingID = request.ID
-	s.Log.Info("refund assigned to outgoing transaction", "decision", n.ID, "deposit", n.DepositID,
-		"spend", request.ID, "chain", n.Chain)
+	s.Log.Info("refund assigned to outgoing transaction", "resolution", n.ID, "deposit", n.DepositID,
+		"outgoing", request.ID, "chain", n.Chain)
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
@@ -90,18 +90,18 @@ func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason str
 	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, d, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundFailed(n, d, round, tx.Now())); err != nil {
 		return err
 	}
 	d.Purpose = bursar.ForUnattributed
-	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForReturned); err != nil {
+	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForRefunded); err != nil {
 		return err
 	}
-	if err := tx.Alarms().Resolve(ctx, "return_uncovered", d.ID.String()); err != nil {
+	if err := tx.Alarms().Resolve(ctx, "refund_uncovered", d.ID.String()); err != nil {
 		return err
 	}
 	if d.Status == bursar.DepositReversed || d.Status == bursar.DepositOrphaned {
@@ -119,7 +119,7 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	if !errors.Is(err, errRecalled) {
 		return p, err
 	}
-	s.Log.Warn("refund to sender given up before signing", "spend", p.ID, "chain", p.Chain)
+	s.Log.Warn("refund to sender given up before signing", "outgoing", p.ID, "chain", p.Chain)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		err := withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, depositReorgedOut) })
 		if err != nil {

@@ -36,7 +36,7 @@ func (s *Sender) expireLost(
 	})
 	over := err == nil && after.Status == bursar.OutgoingAbandoned
 	if over {
-		s.Log.Warn("outgoing transaction can never be included: its payments are requested again", "spend", p.ID,
+		s.Log.Warn("outgoing transaction can never be included: its payments are requested again", "outgoing", p.ID,
 			"chain", p.Chain, "lost", lost)
 	}
 	return over, err

@@ -94,7 +94,7 @@ func (r *harness) holds(base, contract string, units uint64) {
 // waits makes a payment wait for a currency.
 func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Request: []byte("{}"),
 		Currency: code,
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
@@ -118,7 +118,7 @@ func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []ch
 	r.do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
 		for _, p := range open {
-			request, err := outgoing.Order(p)
+			request, err := outgoing.DecodeRequest(p)
 			r.need(err)
 			bases, orders = append(bases, request.From.Base), append(orders, request)
 		}
@@ -311,7 +311,7 @@ func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 // error.
 func TestASweepAboveTheFeeLimitIsNotRequested(t *testing.T) {
 	for name, refusal := range map[string]error{
-		"fee above the limit": &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
+		"fee above the limit": &chain.FeeLimitError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
 		"refused":             &chain.RefusedError{Reason: "dust"},
 	} {
 		t.Run(name, func(t *testing.T) {

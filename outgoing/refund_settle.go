@@ -45,11 +45,11 @@ func (s *Sender) settleRefund(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err != nil {
 			return err
 		}
-		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
+		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 		if err != nil {
 			return err
 		}
-		return tx.Ledger().Post(ctx, ledger.ReturnSettled(n, round, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.RefundSettled(n, round, tx.Now()))
 	})
 }
 
@@ -74,7 +74,7 @@ func (s *Sender) refundShort(
 // otherwise, the refund counts as if it had never failed; otherwise the value was paid out twice, which is the
 // operator's loss.
 func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
-	s.Log.Error("failed refund to sender was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash",
+	s.Log.Error("failed refund to sender was paid on another branch", "resolution", n.ID, "deposit", n.DepositID, "hash",
 		p.TxID)
 	if err := endOtherRefund(ctx, tx, n.DepositID); err != nil {
 		return err
@@ -87,14 +87,14 @@ func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	if d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed || taken != d.Amount {
 		return s.paidTwice(ctx, tx, n, p)
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.ReturnPaidAfterAll(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundPaidAfterAll(n, round, tx.Now())); err != nil {
 		return err
 	}
-	d.Purpose = bursar.ForReturned
+	d.Purpose = bursar.ForRefunded
 	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed); err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func endOtherRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 }
 
 func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.ReturnPaidTwice(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundPaidTwice(n, round, tx.Now())); err != nil {
 		return err
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_paid_twice", Ref: n.ID.String(),
 		Message: fmt.Sprintf("the refund of deposit %s to %s had failed, its block was reorged out, and transaction %s "+
 			"paid it on the other branch after the deposit was "+
 			"resolved again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})

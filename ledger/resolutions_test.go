@@ -20,7 +20,7 @@ func (n naive) move(from, to ledger.Account, a bursar.Amount) {
 
 // check compares the books of those accounts with the count.
 func (n naive) check(t *rapid.T, books ledger.Books) {
-	for _, account := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses} {
+	for _, account := range []ledger.Account{ledger.Unattributed, ledger.Refunding, ledger.Losses} {
 		amount, negative := books[ledger.Key{Account: account, Asset: "BTC"}].Net(ledger.Liability)
 		units, _ := amount.Uint64()
 		if got := int64(units); got != n[account] && (!negative || -got != n[account]) {
@@ -56,19 +56,19 @@ func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
 	}
 	n.Amount = d.Amount.SubOrZero(n.Fee)
 	held := d.Amount
-	w.must(t, ledger.ReturnHeld(n, at))
-	w.operator.move(ledger.Unattributed, ledger.Returning, held)
-	d.Purpose, d.Status = bursar.ForReturned, bursar.DepositConfirmed
+	w.must(t, ledger.RefundHeld(n, at))
+	w.operator.move(ledger.Unattributed, ledger.Refunding, held)
+	d.Purpose, d.Status = bursar.ForRefunded, bursar.DepositConfirmed
 	d = w.tremble(t, d)
 	switch end := rapid.IntRange(0, 2).Draw(t, "end"); {
 	case end == 0 && !w.chain.Less(n.Amount):
-		w.must(t, ledger.ReturnSettled(n, 0, at))
+		w.must(t, ledger.RefundSettled(n, 0, at))
 		w.sub(t, n.Amount)
-		w.operator.move(ledger.Returning, ledger.Custody, held)
+		w.operator.move(ledger.Refunding, ledger.Custody, held)
 		w.tremble(t, d)
 	case end == 1:
-		w.must(t, ledger.RefundUnsettled(n, d, 0, at))
-		w.operator.move(ledger.Returning, ledger.Losses, held)
+		w.must(t, ledger.RefundFailed(n, d, 0, at))
+		w.operator.move(ledger.Refunding, ledger.Losses, held)
 		if d.Status == bursar.DepositConfirmed {
 			w.operator.move(ledger.Losses, ledger.Unattributed, d.Amount)
 		}
@@ -80,7 +80,7 @@ func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	if !rapid.Bool().Draw(t, "is reorged out") || w.chain.Less(d.Amount) {
 		return d
 	}
-	w.must(t, ledger.ArrivalReversed(d, ledger.Owner(d), at))
+	w.must(t, ledger.TransferReversed(d, ledger.Owner(d), at))
 	w.sub(t, d.Amount)
 	w.operator.move(ledger.Losses, ledger.Custody, d.Amount)
 	d.Status = bursar.DepositReversed
@@ -91,7 +91,7 @@ func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	if rapid.IntRange(0, 3).Draw(t, "changed") == 0 {
 		d.Amount = amount(t, "another amount")
 	}
-	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
+	w.must(t, ledger.TransferReceived(d, ledger.Owner(d), at))
 	w.add(t, d.Amount)
 	w.operator.move(ledger.Custody, ledger.Losses, d.Amount)
 	d.Status = bursar.DepositConfirmed
@@ -105,30 +105,31 @@ func TestAnUnsettledRefundLeavesNoLoss(t *testing.T) {
 	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed,
 		Status: bursar.DepositConfirmed}
 	returned, gone, less := d, d, d
-	returned.Purpose = bursar.ForReturned
+	returned.Purpose = bursar.ForRefunded
 	gone.Status = bursar.DepositReversed
 	less.Reversals, less.Amount = 1, bursar.Units(70)
 	back := less
-	back.Purpose = bursar.ForReturned
+	back.Purpose = bursar.ForRefunded
 	for name, c := range map[string]struct {
 		between []ledger.Entry
 		now     bursar.Deposit
 		want    uint64
 	}{
 		"it stayed":  {nil, d, 100},
-		"it is gone": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at)}, gone, 0},
-		"it came back with less": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at),
-			ledger.Arrived(back, ledger.Owner(back), at)}, less, 70},
+		"it is gone": {[]ledger.Entry{ledger.TransferReversed(returned, ledger.Losses, at)}, gone, 0},
+		"it came back with less": {[]ledger.Entry{ledger.TransferReversed(returned, ledger.Losses, at),
+			ledger.TransferReceived(back, ledger.Owner(back), at)}, less, 70},
 	} {
 		books := ledger.Books{}
-		entries := append([]ledger.Entry{ledger.Arrived(d, ledger.Owner(d), at), ledger.ReturnHeld(n, at)}, c.between...)
-		for _, e := range append(entries, ledger.RefundUnsettled(n, c.now, 0, at)) {
+		entries := append([]ledger.Entry{ledger.TransferReceived(d, ledger.Owner(d), at), ledger.RefundHeld(n, at)},
+			c.between...)
+		for _, e := range append(entries, ledger.RefundFailed(n, c.now, 0, at)) {
 			if err := books.Post(e); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
 		for account, want := range map[ledger.Account]uint64{ledger.Unattributed: c.want, ledger.Custody: c.want,
-			ledger.Returning: 0, ledger.Losses: 0} {
+			ledger.Refunding: 0, ledger.Losses: 0} {
 			if got, _ := books[ledger.Key{Account: account, Asset: "BTC"}].Net(account.Type()); got != bursar.Units(want) {
 				t.Errorf("%s: %s is %s, want %d", name, account, got, want)
 			}

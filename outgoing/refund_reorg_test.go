@@ -133,7 +133,7 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 		r.must(err)
 		r.chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
 		r.step()
-		if got := r.deposit(d.ID); got.Status != bursar.DepositReversed || got.Purpose != bursar.ForReturned {
+		if got := r.deposit(d.ID); got.Status != bursar.DepositReversed || got.Purpose != bursar.ForRefunded {
 			t.Fatalf("the deposit is %s for %s", got.Status, got.Purpose)
 		}
 		r.wantBooks("0", "0", "80000000")
@@ -141,7 +141,7 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 		for _, kind := range r.alarms() {
 			kinds[kind] = true
 		}
-		if !kinds["return_uncovered"] || kinds["unattributed"] || kinds["deposit_reversed"] {
+		if !kinds["refund_uncovered"] || kinds["unattributed"] || kinds["deposit_reversed"] {
 			t.Errorf("the alarms are %v", kinds)
 		}
 		r.chain.Restore(d.TxID)
@@ -152,7 +152,7 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 		}
 		r.wantBooks("0", "0", "0")
 		for _, kind := range r.alarms() {
-			if kind == "return_uncovered" {
+			if kind == "refund_uncovered" {
 				t.Error("the alarm outlives its cause")
 			}
 		}

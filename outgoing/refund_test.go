@@ -18,7 +18,7 @@ import (
 // sendBack requests a refund to an outside address.
 func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	r.t.Helper()
-	n, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
+	n, err := r.unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named(to)})
 	r.must(err)
 	return n
 }
@@ -26,7 +26,7 @@ func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 // wantBooks checks the operator's accounts.
 func (r *harness) wantBooks(unattributed, returning, losses string) {
 	r.t.Helper()
-	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed ||
+	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Refunding), r.book(ledger.Losses); u != unattributed ||
 		b != returning || l != losses {
 		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning,
 			losses)
@@ -85,8 +85,8 @@ func TestOperatorFundsMayBearTheFees(t *testing.T) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
-		if _, err := r.unattributed().Return(ctx,
-			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Refund(ctx,
+			unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender"), FromOperatorFunds: true}); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -104,21 +104,21 @@ func TestRefundsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 		w := r.wallet(0)
 		d, dust := r.stranded(w, 80_000_000), r.stranded(w, 5)
 		r.chain.RequireMemo(r.chain.Named("demands a memo"))
-		for name, order := range map[string]unattributed.Return{
+		for name, order := range map[string]unattributed.RefundRequest{
 			"nowhere":              {Deposit: d.ID, To: "nowhere"},
 			"our hot address":      {Deposit: d.ID, To: r.hot.Base},
 			"a wallet of ours":     {Deposit: d.ID, To: w.Address.String()},
 			"without its memo":     {Deposit: d.ID, To: r.chain.Named("demands a memo")},
 			"less than the fees":   {Deposit: dust.ID, To: r.chain.Named("sender")},
-			"less than is carried": {Deposit: dust.ID, To: r.chain.Named("demands a memo"), FromCapital: true},
+			"less than is carried": {Deposit: dust.ID, To: r.chain.Named("demands a memo"), FromOperatorFunds: true},
 		} {
-			if _, err := r.unattributed().Return(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
+			if _, err := r.unattributed().Refund(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Fail(sim.Quote, 1, nil)
-		if _, err := r.unattributed().Return(ctx,
-			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err,
+		if _, err := r.unattributed().Refund(ctx,
+			unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err,
 			unattributed.ErrDestination) {
 			t.Errorf("a node that is unavailable: %v", err)
 		}
@@ -371,8 +371,8 @@ func TestARefundThatLacksFundsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
-		if _, err := r.unattributed().Return(ctx,
-			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Refund(ctx,
+			unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender"), FromOperatorFunds: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 12 { // whatever is swept meanwhile, there are no operator funds for the fee

@@ -15,7 +15,7 @@ import (
 
 // back requests a refund of a deposit to its sender.
 func (r *harness) back(d bursar.Deposit) (bursar.Resolution, error) {
-	return r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+	return r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})
 }
 
 // A native asset pays its own fees: the fee of the payment is deducted, and on the account model also the fee of
@@ -23,18 +23,18 @@ func (r *harness) back(d bursar.Deposit) (bursar.Resolution, error) {
 // fee the operator bears.
 func TestTheFeesDeductedFromARefund(t *testing.T) {
 	for name, c := range map[string]struct {
-		chain   sim.Config
-		at      string
-		token   bool
-		capital bool
-		fee     uint64
+		chain             sim.Config
+		at                string
+		token             bool
+		fromOperatorFunds bool
+		fee               uint64
 	}{
-		"of a UTXO":              {coined, "ann's", false, false, 1000},
+		"of a UTXO":              {utxoModel, "ann's", false, false, 1000},
 		"at a deposit address":   {numbered, "ann's", false, false, 2000},
 		"at the hot wallet":      {tagged, "hot", false, false, 1000},
 		"of a token":             {numbered, "ann's", true, false, 0},
 		"borne by the operator":  {numbered, "ann's", false, true, 0},
-		"of a UTXO, borne":       {coined, "ann's", false, true, 0},
+		"of a UTXO, borne":       {utxoModel, "ann's", false, true, 0},
 		"of a token, also borne": {numbered, "ann's", true, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,21 +44,21 @@ func TestTheFeesDeductedFromARefund(t *testing.T) {
 				contract = r.tokens()
 			}
 			d := r.arrive(r.node.Named(c.at), contract, 80_000, 2)
-			n, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"),
-				FromCapital: c.capital,
-				Note:        "n"})
+			n, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"),
+				FromOperatorFunds: c.fromOperatorFunds,
+				Note:              "n"})
 			r.need(err)
 			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
 				n.Fee != bursar.Units(c.fee) || n.Amount != bursar.Units(80_000-c.fee) || r.standing(d).ID != n.ID {
 				t.Errorf("the resolution is %+v", n)
 			}
-			if got := r.deposit(d.ID); got.Purpose != bursar.ForReturned || r.alarms() != 0 || len(r.decided) != 1 {
+			if got := r.deposit(d.ID); got.Purpose != bursar.ForRefunded || r.alarms() != 0 || len(r.decided) != 1 {
 				t.Errorf("it is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
 			}
 			if !c.token {
 				r.books(ledger.Unattributed, 0)
-				r.books(ledger.Returning, 80_000)
+				r.books(ledger.Refunding, 80_000)
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func TestTheFeesDeductedFromARefund(t *testing.T) {
 
 // A deposit of which the fees leave nothing is not refunded. One unit is enough.
 func TestARefundPaysMoreThanZero(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	for _, units := range []uint64{1, 999, 1000} {
 		d := r.stranded(units)
 		_, err := r.back(d)
@@ -84,7 +84,7 @@ func TestARefundPaysMoreThanZero(t *testing.T) {
 
 // The chain is asked about the amount that is paid: one that it cannot carry after the fee is refused.
 func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	var asked []chain.Payment
 	r.quote = func(p chain.Payment) (bursar.Amount, error) {
@@ -119,11 +119,12 @@ func TestTheSweepIsPricedForTheWholeValue(t *testing.T) {
 
 // Value is not refunded to the service itself: its addresses and wallets are refused, and so is an invalid address.
 func TestARefundGoesToAnExternalAddress(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
-	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "an address of this service",
+	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin",
+		r.hot:               "an address of this service",
 		r.bobs.Address.Base: r.bobs.ID.String()} {
-		_, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+		_, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})
 		r.refused(to, err, unattributed.ErrDestination, d)
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v, want %q", to, err, words)
@@ -133,7 +134,7 @@ func TestARefundGoesToAnExternalAddress(t *testing.T) {
 
 // A destination that can never be paid is refused with the chain's reason; an unreachable node refuses no destination.
 func TestAnUnreachableNodeRefusesNoDestination(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		return bursar.Amount{},
@@ -154,7 +155,7 @@ func TestAnUnreachableNodeRefusesNoDestination(t *testing.T) {
 
 // A deposit that is reorged out while the node is asked is not refunded.
 func TestADepositReorgedOutDuringPricingIsNotRefunded(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		if r.deposit(d.ID).Status == bursar.DepositConfirmed {
@@ -166,13 +167,13 @@ func TestADepositReorgedOutDuringPricingIsNotRefunded(t *testing.T) {
 	}
 	_, err := r.back(d)
 	r.refused("gone", err, unattributed.ErrNotFinal, d)
-	r.books(ledger.Returning, 0)
+	r.books(ledger.Refunding, 0)
 }
 
 // The list shows what waits, with why it belongs to no wallet, the wallet of its address and its resolution; with all,
 // what is done too.
 func TestTheListShowsWhatWaits(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	families := map[bursar.ChainID]bursar.Family{bursar.Bitcoin: "bitcoin"}
 	kept, waits := r.stranded(5), r.stranded(80_000)
 	n, err := r.service.Keep(ctx, kept.ID, "")
@@ -207,7 +208,7 @@ func TestWordsDescribeAResolution(t *testing.T) {
 		"return to x, queued": {Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 			Address: bursar.Address{Base: "x"}},
 	} {
-		if got := unattributed.Words(n); got != want {
+		if got := unattributed.Describe(n); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -215,7 +216,7 @@ func TestWordsDescribeAResolution(t *testing.T) {
 
 // A deposit that comes back with another amount while the node is asked is priced again.
 func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		r.do(func(tx *store.Tx) error { // as the same transaction in another block may
@@ -228,7 +229,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 			}
 			again := now
 			again.Amount = bursar.Units(70_000)
-			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: again}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: again}); err != nil {
 				return err
 			}
 			if now, err = tx.Deposits().ByID(ctx, d.ID); err != nil {
@@ -250,7 +251,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 
 // No node is asked about a deposit that cannot be resolved.
 func TestNoNodeIsAskedAboutAResolvedDeposit(t *testing.T) {
-	r := newHarness(t, coined)
+	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	_, err := r.service.Keep(ctx, d.ID, "")
 	r.need(err)

@@ -18,7 +18,7 @@ func (r *harness) noWay() {
 	if list := r.fillers(); len(list) > 0 {
 		r.t.Errorf("something is made void: %+v", list)
 	}
-	r.wantNone("held_up")
+	r.wantNone("nonce_blocked")
 }
 
 // A held payment is not made void for a transaction that waits for another reason than its nonce: the other currency is
@@ -151,7 +151,7 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 			t.Errorf("it is made void by %+v", list)
 		}
 		r.view(func(tx *store.Tx) error {
-			open, err := tx.Alarms().OfKind(ctx, "held_up")
+			open, err := tx.Alarms().OfKind(ctx, "nonce_blocked")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "the chain has no address for that") ||
 				!strings.Contains(open[0].Message, r.now(held).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
@@ -160,7 +160,7 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 		})
 		r.resume(shortToken())
 		r.settle()
-		r.wantNone("held_up")
+		r.wantNone("nonce_blocked")
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", now.Status)
 		}

@@ -64,7 +64,7 @@ func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 			t.Errorf("the decision is %+v", got)
 		}
 		r.wantBooks("80000000", "0", "0")
-		r.wantAlarms("unattributed", "deep_reorganisation")
+		r.wantAlarms("unattributed", "deep_reorg")
 		r.must(r.audit())
 		r.chain.Open(r.chain.Named("sender"))
 		r.undo(r.resolution(d).TxID)
@@ -85,8 +85,8 @@ func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 	})
 }
 
-// failedReturn has a refund whose transaction is final and has failed.
-func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
+// failedRefund has a refund whose transaction is final and has failed.
+func (r *harness) failedRefund() (bursar.Deposit, bursar.Resolution) {
 	r.t.Helper()
 	d := r.astray()
 	r.chain.Close(r.chain.Named("sender"))
@@ -102,7 +102,7 @@ func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 // meanwhile that would pay the same value twice.
 func TestAFailedRefundThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		r.holdBack(sim.Build)
 		r.sendBack(d, "somebody else")
 		r.undo(first.TxID)
@@ -124,7 +124,7 @@ func TestAFailedRefundThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 // While an earlier refund of a deposit may be paid, the deposit cannot be resolved.
 func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		r.undo(first.TxID)
 		r.stepUntilOpen(d)
 		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
@@ -144,7 +144,7 @@ func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 // alarm; if the refund fails again on the next branch, the loss is undone.
 func TestADepositPaidOutTwiceIsALoss(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		d, first := r.failedReturn()
+		d, first := r.failedRefund()
 		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestADepositPaidOutTwiceIsALoss(t *testing.T) {
 		r.step()
 		r.settle()
 		r.wantBooks("0", "0", first.Amount.String())
-		r.wantAlarms("return_paid_twice", "deep_reorganisation")
+		r.wantAlarms("refund_paid_twice", "deep_reorg")
 		r.must(r.audit())
 		r.chain.Close(r.chain.Named("sender"))
 		r.undo(first.TxID)
@@ -178,7 +178,7 @@ func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
 		r.settle()
 		d := r.strandedBy(id)
 		r.chain.SetManners(token.Contract, sim.Manners{False: true})
-		_, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
+		_, err := r.unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender")})
 		r.must(err)
 		r.settle()
 		n := r.resolution(d)
@@ -216,7 +216,7 @@ func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
 func (r *harness) tokenBooks(token bursar.Currency) (text string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses, ledger.Custody} {
+		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Refunding, ledger.Losses, ledger.Custody} {
 			b, err := tx.Ledger().Balance(ctx, a, token.Code)
 			if err != nil {
 				return err

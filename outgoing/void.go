@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmHeldUp is raised for an outgoing transaction that a halt holds and that cannot be made void, while transactions
-// of currencies that are not halted wait behind its nonce. Ref is the transaction's ID. The alarm closes when the
-// transaction ends.
-const alarmHeldUp = "held_up"
+// alarmNonceBlocked is raised for an outgoing transaction that a halt holds and that cannot be made void, while
+// transactions of currencies that are not halted wait behind its nonce. Ref is the transaction's ID. The alarm closes
+// when the transaction ends.
+const alarmNonceBlocked = "nonce_blocked"
 
 // A signed transaction of a halted currency has a nonce that no other transaction may use, and the halt keeps it from
 // being sent or bumped, so nothing behind that nonce can be included. If a transaction of another currency waits there,
@@ -23,19 +23,19 @@ const alarmHeldUp = "held_up"
 // again after the halt, once the other one is final; if the held one reached a node earlier and is included after all,
 // it counts.
 
-// jam describes a held transaction that others wait behind.
-type jam struct {
+// blockage describes a held transaction that others wait behind.
+type blockage struct {
 	nonce uint64
 	halts []store.Halt      // the halts that hold it
 	first bursar.OutgoingTx // the first transaction that waits behind it
 }
 
-// makeWay makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce. It
+// makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce. It
 // does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
-func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
-	var found *jam
+func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
+	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = s.jamBy(ctx, tx, p)
+		found, err = s.blockageBy(ctx, tx, p)
 		return err
 	})
 	if err != nil || found == nil {
@@ -44,7 +44,7 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	var by bursar.ID
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		by = bursar.ID{}
-		found, err := s.jamBy(ctx, tx, now)
+		found, err := s.blockageBy(ctx, tx, now)
 		if err != nil || found == nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if why != "" {
 			return tx.Alarms().Raise(ctx, store.Alarm{
 				Chain:   now.Chain,
-				Kind:    alarmHeldUp,
+				Kind:    alarmNonceBlocked,
 				Ref:     now.ID.String(),
 				Message: found.message(now, why),
 			})
@@ -65,15 +65,15 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 	if err == nil && !by.IsZero() {
 		s.Log.Warn("outgoing transaction of a halted currency is being made void: others wait behind its nonce",
-			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
+			"outgoing", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
 			"status", after.Status)
 	}
 	return err
 }
 
-// jamBy returns what waits behind a signed transaction that a halt holds, or nil if nothing waits there that could
+// blockageBy returns what waits behind a signed transaction that a halt holds, or nil if nothing waits there that could
 // otherwise go on.
-func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
+func (s *Sender) blockageBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*blockage, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
@@ -84,7 +84,7 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
 		return nil, err
 	}
-	request, err := Order(p)
+	request, err := DecodeRequest(p)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
 		err := s.notHalted(ctx, tx, passage{outgoingTx: other, request: request})
-		var held *HeldError
+		var held *WaitError
 		if errors.As(err, &held) {
 			return false, nil
 		}
@@ -103,7 +103,7 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if err != nil || !waits {
 		return nil, err
 	}
-	return &jam{own, halts, first}, nil
+	return &blockage{own, halts, first}, nil
 }
 
 // behind returns the first transaction of the same address that has a higher nonce, is in no block, and for which
@@ -118,7 +118,7 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 		if theirs, numbered := nonceOfTx(other); !numbered || theirs <= nonce {
 			continue
 		}
-		request, err := Order(other)
+		request, err := DecodeRequest(other)
 		if err != nil {
 			return bursar.OutgoingTx{}, false, err
 		}
@@ -154,7 +154,7 @@ func (s *Sender) filler(
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
-	var held *HeldError
+	var held *WaitError
 	if errors.As(err, &held) {
 		return request, held.Reason, nil
 	}
@@ -178,7 +178,7 @@ func (s *Sender) completeFiller(
 }
 
 // message says which transactions wait behind which, and which command ends that.
-func (j *jam) message(p bursar.OutgoingTx, why string) string {
+func (j *blockage) message(p bursar.OutgoingTx, why string) string {
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
 	for i, h := range j.halts {
 		reasons[i], remedies[i] = h.String(), h.Remedy()

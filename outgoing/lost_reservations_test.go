@@ -36,7 +36,7 @@ func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to s
 // withdrawal's transaction can never be included once the second spend is final, and no block earlier; then another
 // transaction pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		r.trouble = true
@@ -73,7 +73,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 
 // A second spend that is reorged out again proves nothing: the deposit is included again, and with it the transaction.
 func TestAReorgedOutProofDoesNotCount(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		r.trouble = true
@@ -103,7 +103,7 @@ func TestAReorgedOutProofDoesNotCount(t *testing.T) {
 // A transaction that builds on the change of one that can never be included cannot be included either, however long the
 // chain of unconfirmed change is.
 func TestATransactionOverVanishedChangeIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.chain.Mine(3)
@@ -142,7 +142,7 @@ func TestATransactionOverVanishedChangeIsMadeAgain(t *testing.T) {
 
 // An external spend takes a UTXO that a transaction of ours was about to use.
 func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 950_000_000)
@@ -197,7 +197,7 @@ func (r *harness) nothingOpen() {
 
 // A transaction whose deposit is reorged out between building and signing is not signed: another one is built at once.
 func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *harness) {
+	each(t, utxoModel, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)

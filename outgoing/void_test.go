@@ -79,7 +79,7 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 				r.nothingOpen()
 				r.must(r.chain.Check())
 				r.must(r.reconcile())
-				if r.alarmed("held_up") {
+				if r.alarmed("nonce_blocked") {
 					t.Error("the alarm is open although nothing is held up")
 				}
 			})
@@ -122,7 +122,7 @@ func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 // fillers returns the open voiding transactions.
 func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
-		request, err := outgoing.Order(p)
+		request, err := outgoing.DecodeRequest(p)
 		r.must(err)
 		if request.Kind == chain.KindGasTopUp {
 			list = append(list, p)
@@ -196,7 +196,7 @@ func TestTransactionsHeldUpByTheNativeAssetsHaltRaiseAnAlarm(t *testing.T) {
 		token := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
 		r.blocks(3)
 		r.view(func(tx *store.Tx) error {
-			open, err := tx.Alarms().OfKind(ctx, "held_up")
+			open, err := tx.Alarms().OfKind(ctx, "nonce_blocked")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "`bursar currency resume COIN`") ||
 				!strings.Contains(open[0].Message, r.now(token).OutgoingID.String()) ||
 				!strings.Contains(open[0].Message, r.now(w).OutgoingID.String())) {
@@ -206,7 +206,7 @@ func TestTransactionsHeldUpByTheNativeAssetsHaltRaiseAnAlarm(t *testing.T) {
 		})
 		r.resume(byAnn(store.HaltCurrency("COIN")))
 		r.settle()
-		if r.alarmed("held_up") {
+		if r.alarmed("nonce_blocked") {
 			t.Error("the alarm is still open")
 		}
 		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
@@ -237,7 +237,7 @@ func TestAVoidingTransactionIsPutBackFromTheJournal(t *testing.T) {
 				}
 				g := r.revive(before, file)
 				r.withTokens()
-				r.lead(g)
+				r.takeLease(g)
 				r.trouble = true
 				r.chain.Forget() // no node has it until it is put back and sent
 				r.step()
