@@ -1,6 +1,6 @@
 // Package bitcoin runs a fully validating Bitcoin-like chain inside this process and answers for it as bitcoind does.
 //
-// It owns one chain, its mempool, a miner with a faucet wallet, the records of its journal and its JSON-RPC on loopback.
+// It owns one chain, its mempool, a miner with a faucet wallet, the records of its journal and its JSON-RPC server.
 // Validation, the mempool and block templates are btcd's packages; there is no peer-to-peer network. Rules come from
 // chaincfg.Params, so any chain with Bitcoin's block format and a trivial proof of work fits. Without the peers, scrypt
 // and MWEB, Litecoin's regtest is such a chain too.
