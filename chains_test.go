@@ -27,6 +27,7 @@ var mayNameChains = map[string]string{
 	"follow/followtest":   "support of tests: one chain is enough",
 	"store/storetest":     "support of tests: rows of some chain",
 	"sandbox/chains":      "the sandbox's nodes, one line for each chain",
+	"sandbox/nodes":       "the nodes themselves, which say their name in errors and the log",
 }
 
 // namedChain is a place where a file names a chain or a family.

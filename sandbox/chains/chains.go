@@ -15,12 +15,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-
 	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // Payment is one output of a payment transaction.
@@ -79,6 +79,11 @@ type Options struct {
 	Endpoints int
 	Log       *slog.Logger
 	Mined     func() // nil, or called after every change of the chain; may be called concurrently
+}
+
+// host is what every node takes of the options.
+func (o Options) host(faults *fault.Layer) host.Options {
+	return host.Options{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log}
 }
 
 // starters lists the chains that there are, in the order of the interface.
