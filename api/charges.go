@@ -40,7 +40,7 @@ func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
 		if err != nil {
 			return err
 		}
-		return c.keep(ctx, tx, chargeAnswer{view})
+		return c.keep(tx, chargeAnswer{view})
 	}
 	made, err := a.Charges.Create(ctx, o)
 	if err != nil {

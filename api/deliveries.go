@@ -117,7 +117,7 @@ func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 		if err != nil {
 			return err
 		}
-		return c.keep(ctx, tx, answer)
+		return c.keep(tx, answer)
 	})
 	if err == nil && a.Redelivered != nil {
 		a.Redelivered()

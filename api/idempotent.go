@@ -33,9 +33,6 @@ type idempotencyLease struct {
 	hash    []byte // of what the request asks for
 }
 
-// errLeaseLost rolls back a change whose key another request took over, or has answered already.
-var errLeaseLost = errors.New("the lease on the idempotency key was lost to another request")
-
 // leaseOf returns the lease for a request that carries an Idempotency-Key, nil for one without.
 func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
 	values := r.Header.Values("Idempotency-Key")
@@ -88,7 +85,7 @@ func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call
 			return kept, err
 		}
 		answer, err := work(ctx, route, c)
-		if errors.Is(err, errLeaseLost) {
+		if errors.Is(err, store.ErrLeaseTaken) {
 			continue
 		}
 		a.release(ctx, *c.lease, err)
@@ -156,7 +153,7 @@ func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]s
 
 // keep renders the response of a change in the transaction that makes it, and stores it under the request's key if it
 // has one. It may run again with the transaction; the last run counts.
-func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
+func (c *call) keep(tx *store.Tx, response any) error {
 	if c.lease == nil {
 		return nil
 	}
@@ -164,12 +161,9 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 	if err != nil {
 		return err
 	}
-	err = tx.IdempotencyKeys().End(ctx, c.lease.account, c.lease.name, answer)
-	if errors.Is(err, store.ErrNotFound) {
-		return errLeaseLost
-	}
+	tx.IdempotencyKeys().End(c.lease.account, c.lease.name, answer)
 	c.kept = answer
-	return err
+	return nil
 }
 
 // release frees the key of a request that was refused, so that the same request is judged again. After any other error

@@ -35,7 +35,7 @@ func (a *api) testWebhook(ctx context.Context, c *call) (any, error) {
 	var answer testDeliveryAnswer
 	test.Done = func(ctx context.Context, tx *store.Tx, d store.Delivery) error {
 		answer.Webhook = viewDelivery(d, nil)
-		return c.keep(ctx, tx, answer)
+		return c.keep(tx, answer)
 	}
 	_, err := a.TestDeliveries.Record(ctx, test)
 	if err == nil && a.Redelivered != nil {

@@ -53,7 +53,7 @@ func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet
 		if err != nil {
 			return err
 		}
-		return c.keep(ctx, tx, response)
+		return c.keep(tx, response)
 	}
 }
 
@@ -122,7 +122,7 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 			if err != nil {
 				return err
 			}
-			return c.keep(ctx, tx, response)
+			return c.keep(tx, response)
 		}))
 }
 

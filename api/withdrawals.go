@@ -45,7 +45,7 @@ func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 		if err != nil {
 			return err
 		}
-		return c.keep(ctx, tx, response)
+		return c.keep(tx, response)
 	}
 	return a.answerWithdrawal(a.Withdrawals.Request(ctx, o))
 }

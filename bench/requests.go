@@ -9,8 +9,8 @@ import (
 
 const (
 	randomAccounts = 200
-	btcEach        = "1"   // paid in to each account
-	btcHot         = "100" // paid in to the hot one
+	btcEach        = "5"    // paid in to each account
+	btcHot         = "2000" // paid in to the hot one
 )
 
 // requests measures the API's calls beside the reference's.
@@ -44,7 +44,7 @@ func (b *bench) requests(ctx context.Context) error {
 	withdraw := func(from func(turn int64) account, address string) call {
 		return func(turn int64) []byte {
 			return request("POST", "/api/v1/account/withdraw", headersOf(from(turn)),
-				`{"currency":"BTC","amount":0.0001,"address":"`+address+`"}`)
+				`{"currency":"BTC","amount":0.0005,"address":"`+address+`"}`)
 		}
 	}
 	fromHot := func(int64) account { return hot }
@@ -129,6 +129,9 @@ func (b *bench) funded(ctx context.Context) ([]account, error) {
 		accounts, payments = append(accounts, a), append(payments, payment{w.Address, btcEach})
 	}
 	payments[0].Amount = btcHot
+	if err := b.mine(ctx, 120); err != nil { // so that the faucet's coinbase outputs are mature
+		return nil, err
+	}
 	if err := b.pay(ctx, payments); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/ledger"
@@ -96,7 +97,7 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 			ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		_, err := f.Deposits.Inside(ctx, tx, w, coin, f.Wallet)
+		_, err := f.Deposits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: coin, To: f.Wallet})
 		return err
 	}))
 	return f.DepositOf(w.TxID)

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/wire"
@@ -42,6 +44,73 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 	}
 	due, err = tx.Record(ctx, e)
 	return e, due, err
+}
+
+// OfWithdrawals returns the events of some withdrawals' statuses, for those accounts that asked for such events and have
+// a webhook. accounts are theirs, as they were read in this transaction. It records nothing, and makes at most one
+// statement.
+func (tx Events) OfWithdrawals(ctx context.Context, list []bursar.Withdrawal, accounts map[bursar.ID]bursar.Account,
+	registry *bursar.Registry, ids *bursar.IDs) ([]bursar.Event, error) {
+	var unset []any // accounts whose events go where those of their wallets go
+	for _, w := range list {
+		a := accounts[w.AccountID]
+		if a.NotifyWithdrawals && a.Webhook == "" && !slices.Contains(unset, any(a.ID)) {
+			unset = append(unset, a.ID)
+		}
+	}
+	rules, err := tx.newestRules(ctx, unset)
+	if err != nil {
+		return nil, err
+	}
+	var events []bursar.Event
+	for _, w := range list {
+		a := accounts[w.AccountID]
+		currency, unknown := registry.Get(w.Currency)
+		url := cmp.Or(a.Webhook, rules.of(a.ID, w.Currency))
+		if !a.NotifyWithdrawals || url == "" || unknown != nil {
+			continue
+		}
+		e, err := wire.WithdrawalEvent(ids.Next(), url, w, currency, tx.Now())
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// webhookRules are the webhooks that accounts set for all their wallets, or for those of a currency, newest first.
+type webhookRules map[bursar.ID][]webhookRule
+
+type webhookRule struct {
+	account  bursar.ID
+	currency bursar.CurrencyCode // "": all
+	webhook  string
+}
+
+func (tx *Tx) newestRules(ctx context.Context, accounts []any) (webhookRules, error) {
+	if len(accounts) == 0 {
+		return nil, nil
+	}
+	list, err := rows(ctx, tx, "read webhook rules", func(s scanner) (r webhookRule, err error) {
+		return r, s.Scan(&r.account, &r.currency, &r.webhook)
+	}, `SELECT account_id, currency, webhook FROM webhook_rules WHERE account_id IN (`+list(len(accounts), 0)+`)
+		ORDER BY version DESC`, accounts...)
+	rules := webhookRules{}
+	for _, r := range list {
+		rules[r.account] = append(rules[r.account], r)
+	}
+	return rules, err
+}
+
+// of returns where an account's own events about a currency go by its rules; "" without one.
+func (r webhookRules) of(account bursar.ID, currency bursar.CurrencyCode) string {
+	for _, rule := range r[account] {
+		if rule.currency == "" || rule.currency == currency {
+			return rule.webhook
+		}
+	}
+	return ""
 }
 
 // SetNotifications changes which events an account is notified of, and its own webhook, and returns the account; an unknown

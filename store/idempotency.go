@@ -57,12 +57,57 @@ func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name str
 	return kept, nil
 }
 
-// End keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
-// the answer are there together or not at all.
-func (tx IdempotencyKeys) End(ctx context.Context, account bursar.ID, name string, a Answer) error {
-	return tx.change(ctx, "keep answer",
-		`UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
-		account, name, a.Status, a.Body)
+// ErrLeaseTaken is returned by the commit of a transaction that ended a request whose key another request took over, or
+// has answered already: nothing of the transaction stands.
+var ErrLeaseTaken = errors.New("the lease on an idempotency key was taken over by another request")
+
+// ended is an answer to be kept under its key.
+type ended struct {
+	account bursar.ID
+	name    string
+	answer  Answer
+}
+
+// End keeps the answer under its key, in one statement with the other answers of the transaction, as one of the last
+// things before the commit. It belongs into the transaction that does the work, so that the work and the answer are
+// there together or not at all: where a key is no longer the request's, the transaction fails with ErrLeaseTaken.
+func (tx IdempotencyKeys) End(account bursar.ID, name string, a Answer) {
+	tx.ended = append(tx.ended, ended{account, name, a})
+}
+
+// keepAnswers writes what End was given.
+func (tx *Tx) keepAnswers(ctx context.Context) error {
+	if len(tx.ended) == 0 {
+		return nil
+	}
+	const what = "keep answers"
+	var kept int64
+	var err error
+	if tx.postgres {
+		accounts, names := make([][]byte, len(tx.ended)), make([]string, len(tx.ended))
+		statuses, bodies := make([]int64, len(tx.ended)), make([][]byte, len(tx.ended))
+		for i, e := range tx.ended {
+			accounts[i], names[i], statuses[i], bodies[i] = e.account[:], e.name, int64(e.answer.Status), e.answer.Body
+		}
+		kept, err = tx.exec(ctx, what, `UPDATE idempotency SET status = e.status, body = e.body
+			FROM unnest($1::bytea[], $2::text[], $3::bigint[], $4::bytea[]) AS e(account_id, name, status, body)
+			WHERE idempotency.account_id = e.account_id AND idempotency.name = e.name AND idempotency.status = 0`,
+			accounts, names, statuses, bodies)
+	} else {
+		for _, e := range tx.ended {
+			var n int64
+			if n, err = tx.exec(ctx, what,
+				`UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
+				e.account, e.name, e.answer.Status, e.answer.Body); err != nil {
+				break
+			}
+			kept += n
+		}
+	}
+	if err == nil && kept != int64(len(tx.ended)) {
+		err = ErrLeaseTaken
+	}
+	return err
 }
 
 // Drop frees a key whose request was refused without any effect that must be remembered.

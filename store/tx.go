@@ -22,6 +22,7 @@ type Tx struct {
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
 	seal     sealKey
 	sealing  sealing
+	ended    []ended
 }
 
 // statements runs statements: a transaction of database/sql, or its pool for a Read.
@@ -138,6 +139,9 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 	}
 	if tx.failed != nil {
 		return tx.failed
+	}
+	if err := tx.keepAnswers(ctx); err != nil {
+		return err
 	}
 	if err := tx.link(ctx); err != nil {
 		return err

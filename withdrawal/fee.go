@@ -45,7 +45,7 @@ func (q *quotes) get(code bursar.CurrencyCode) (bursar.Amount, bool) {
 
 // priced returns the currency with the fees that the account pays.
 func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar.Currency) (bursar.Currency, error) {
-	err := s.db.View(ctx, func(tx *store.Tx) error {
+	err := s.db.Read(ctx, func(tx *store.Tx) error {
 		rules, err := tx.FeeRules().Of(ctx, account)
 		currency = rules.For(account, currency)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/store"
 )
 
@@ -17,14 +18,18 @@ func (s *Service) settleInside(
 		return w, err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	d, err := s.credits.Inside(ctx, tx, w, currency, to)
+	d, err := s.credits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: currency, To: to})
 	if err != nil {
 		return w, err
 	}
+	s.logSettled(tx, w, d)
+	return w, s.announce(ctx, tx, w)
+}
+
+func (s *Service) logSettled(tx *store.Tx, w bursar.Withdrawal, d bursar.Deposit) {
 	tx.After(func() {
 		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
 	})
-	return w, s.announce(ctx, tx, w)
 }
 
 // announce records an event of a withdrawal's new status for accounts that asked for such events.

@@ -7,11 +7,9 @@
 package withdrawal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -202,13 +200,19 @@ func (s *Service) receiver(
 		return nil, refused
 	}
 	var w bursar.Wallet
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if err := s.expectedAtList(ctx, tx, order, capabilities.Family); err != nil {
-			return err
-		}
+	err := s.db.Read(ctx, func(tx *store.Tx) (err error) {
 		w, err = tx.Wallets().ByAddress(ctx, capabilities.Family, to)
 		return err
 	})
+	if err == nil && w.Currency == currency.Code {
+		return &w, nil // the list is asked where the money is held; no node is asked before
+	}
+	if err == nil || errors.Is(err, store.ErrNotFound) {
+		listed := s.db.View(ctx, func(tx *store.Tx) error { return s.expectedAtList(ctx, tx, order, capabilities.Family) })
+		if listed != nil {
+			return nil, listed
+		}
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		if to.Base == s.hot[capabilities.ID] {
@@ -217,80 +221,8 @@ func (s *Service) receiver(
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case w.Currency != currency.Code:
-		return nil, refused
 	}
-	return &w, nil
-}
-
-// holdAll records the withdrawals of one batch and holds their money; each is accepted or refused alone.
-func (s *Service) holdAll(
-	ctx context.Context, tx *store.Tx, orders []prepared,
-) ([]store.Result[bursar.Withdrawal], error) {
-	results := make([]store.Result[bursar.Withdrawal], len(orders))
-	if err := lockChains(ctx, tx, orders); err != nil {
-		return nil, err
-	}
-	if err := s.lockAccounts(ctx, tx, orders, results); err != nil {
-		return nil, err
-	}
-	if err := s.heldToLists(ctx, tx, orders, results); err != nil {
-		return nil, err
-	}
-	var entries []ledger.Entry
-	var index []int
-	var err error
-	for i, p := range orders {
-		p.withdrawal.CreatedAt = tx.Now()
-		if results[i].Err == nil && p.fund != nil {
-			if results[i], err = s.holdFunded(ctx, tx, p); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if results[i].Err == nil {
-			entries, index = append(entries, ledger.WithdrawalHeld(p.withdrawal, tx.Now())), append(index, i)
-		}
-	}
-	var refused []error
-	if refused, err = tx.Ledger().PostEach(ctx, entries); err != nil {
-		return nil, err
-	}
-	for n, i := range index {
-		if errors.Is(refused[n], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
-			p := orders[i].withdrawal
-			results[i].Value, results[i].Err = tx.Withdrawals().Get(ctx, p.AccountID, p.ID)
-			continue
-		}
-		if results[i].Err = asRefusal(refused[n], orders[i].currency); results[i].Err != nil {
-			continue
-		}
-		if results[i].Value, err = s.record(ctx, tx, orders[i]); err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
-}
-
-// holdFunded funds one withdrawal and holds its money, before the next one is funded.
-func (s *Service) holdFunded(
-	ctx context.Context, tx *store.Tx, p prepared,
-) (result store.Result[bursar.Withdrawal], err error) {
-	if result.Err = p.fund(ctx, tx, p.withdrawal); result.Err != nil {
-		return result, nil
-	}
-	refused, err := tx.Ledger().PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(p.withdrawal, tx.Now())})
-	if err != nil {
-		return result, err
-	}
-	if errors.Is(refused[0], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
-		result.Value, result.Err = tx.Withdrawals().Get(ctx, p.withdrawal.AccountID, p.withdrawal.ID)
-		return result, nil
-	}
-	if result.Err = asRefusal(refused[0], p.currency); result.Err == nil {
-		result.Value, err = s.record(ctx, tx, p)
-	}
-	return result, err
+	return nil, refused
 }
 
 var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
@@ -302,76 +234,4 @@ func asRefusal(err error, c bursar.Currency) error {
 			"the balance of %s does not cover the amount and its fee", c.Code)
 	}
 	return err
-}
-
-// lockChains locks the chains of withdrawals that are funded in this transaction: before any account, in the same
-// sequence as followers and senders lock them.
-func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
-	var chains []bursar.ChainID
-	for _, p := range orders {
-		if p.fund != nil {
-			chains = append(chains, p.currency.Chain)
-		}
-	}
-	slices.Sort(chains)
-	for _, id := range slices.Compact(chains) {
-		if _, err := tx.Chains().Lock(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lockAccounts locks the accounts, in the order of their ids, and refuses withdrawals of frozen ones.
-func (s *Service) lockAccounts(
-	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
-) error {
-	frozen := map[bursar.ID]bool{}
-	for _, id := range accountsOf(orders) {
-		account, err := tx.Accounts().Lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		frozen[id] = account.Frozen != ""
-	}
-	for i, p := range orders {
-		if frozen[p.withdrawal.AccountID] {
-			results[i].Err = errFrozen
-		}
-	}
-	return nil
-}
-
-// accountsOf returns the accounts of the requests, each once, in the order of the ids.
-func accountsOf(orders []prepared) []bursar.ID {
-	var ids []bursar.ID
-	for _, p := range orders {
-		ids = append(ids, p.withdrawal.AccountID)
-	}
-	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
-	return slices.Compact(ids)
-}
-
-// record writes a withdrawal whose money is held, and settles one to another wallet of this service at once.
-func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.Withdrawal, error) {
-	w := p.withdrawal
-	w.CreatedAt = tx.Now()
-	if err := tx.Withdrawals().Insert(ctx, p.currency.Chain, w); err != nil {
-		return w, err
-	}
-	tx.After(func() {
-		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", p.withdrawal.AccountID,
-			"currency", w.Currency,
-			"amount", w.Amount, "fee", w.Fee, "address", w.Address.String(), "status", p.withdrawal.Status)
-	})
-	if p.receiver != nil && w.Status == bursar.WithdrawalQueued {
-		var err error
-		if w, err = s.settleInside(ctx, tx, w, p.currency, *p.receiver); err != nil {
-			return w, err
-		}
-	}
-	if p.done == nil {
-		return w, nil
-	}
-	return w, p.done(ctx, tx, w)
 }

@@ -136,8 +136,14 @@ func idempotency(t *testing.T, db *store.DB) {
 	_, err = begin("other", time.Hour)
 	want(t, err, store.ErrOtherRequest)
 	do(t, db, func(tx *store.Tx) error {
-		return tx.IdempotencyKeys().End(ctx, account, "k", store.Answer{Status: 200, Body: []byte("yes")})
+		tx.IdempotencyKeys().End(account, "k", store.Answer{Status: 200, Body: []byte("yes")})
+		return nil
 	})
+	err = db.Do(ctx, func(tx *store.Tx) error { // it has an answer, which stays
+		tx.IdempotencyKeys().End(account, "k", store.Answer{Status: 200, Body: []byte("no")})
+		return nil
+	})
+	want(t, err, store.ErrLeaseTaken)
 	a, err := begin("h", time.Hour)
 	if err != nil || a.Status != 200 || string(a.Body) != "yes" {
 		t.Fatalf("the kept answer is %+v, %v", a, err)

@@ -1,0 +1,209 @@
+package withdrawal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// holdAll records the withdrawals of one batch and holds their money; each is accepted or refused alone. Those to
+// wallets of this service are paid at once. The number of statements does not depend on the number of requests, but for
+// those that bring their own money (fund), that are bound to a list of destinations, or that pay a charge.
+func (s *Service) holdAll(
+	ctx context.Context, tx *store.Tx, requests []prepared,
+) ([]store.Result[bursar.Withdrawal], error) {
+	results := make([]store.Result[bursar.Withdrawal], len(requests))
+	if err := lockChains(ctx, tx, requests); err != nil {
+		return nil, err
+	}
+	accounts, err := tx.Accounts().LockAll(ctx, accountsOf(requests))
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range requests {
+		if accounts[p.withdrawal.AccountID].Frozen != "" {
+			results[i].Err = errFrozen
+		}
+	}
+	if err := s.heldToLists(ctx, tx, requests, results); err != nil {
+		return nil, err
+	}
+	var rest []int
+	for i, p := range requests {
+		switch {
+		case results[i].Err != nil:
+		case p.fund != nil:
+			if results[i].Err = p.fund(ctx, tx, p.withdrawal); results[i].Err != nil {
+				continue
+			}
+			// Its money is there before the next one asks for money of its own.
+			if err := s.hold(ctx, tx, accounts, requests, results, []int{i}); err != nil {
+				return nil, err
+			}
+		default:
+			rest = append(rest, i)
+		}
+	}
+	return results, s.hold(ctx, tx, accounts, requests, results, rest)
+}
+
+// hold holds the money of some of the requests and records those for which there is enough.
+func (s *Service) hold(
+	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared,
+	results []store.Result[bursar.Withdrawal], which []int,
+) error {
+	orders, err := s.orders(ctx, tx, requests, which)
+	if err != nil {
+		return err
+	}
+	groups := make([][]ledger.Entry, len(orders))
+	for n, o := range orders {
+		groups[n] = o.entries
+	}
+	refused, err := tx.Ledger().PostGroups(ctx, groups)
+	if err != nil {
+		return err
+	}
+	var accepted []order
+	for n, o := range orders {
+		i := o.index
+		if errors.Is(refused[n], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
+			results[i].Value, results[i].Err = tx.Withdrawals().Get(ctx, o.withdrawal.AccountID, o.withdrawal.ID)
+			continue
+		}
+		if results[i].Err = asRefusal(refused[n], requests[i].currency); results[i].Err == nil {
+			results[i].Value = o.withdrawal
+			accepted = append(accepted, o)
+		}
+	}
+	return s.record(ctx, tx, accounts, requests, accepted)
+}
+
+// order is a request in the transaction that records it.
+type order struct {
+	index      int // among the requests
+	withdrawal bursar.Withdrawal
+	entries    []ledger.Entry    // what holds its money, and what pays it inside
+	inside     *deposit.Transfer // nil: the chain pays
+	deposit    bursar.Deposit    // what the transfer becomes
+}
+
+// orders returns what some of the requests become, with the entries that book them.
+func (s *Service) orders(ctx context.Context, tx *store.Tx, requests []prepared, which []int) ([]order, error) {
+	orders := make([]order, len(which))
+	var transfers []deposit.Transfer
+	for n, i := range which {
+		p := requests[i]
+		w := p.withdrawal
+		w.CreatedAt = tx.Now()
+		orders[n] = order{index: i, withdrawal: w, entries: []ledger.Entry{ledger.WithdrawalHeld(w, tx.Now())}}
+		if p.receiver == nil || w.Status != bursar.WithdrawalQueued {
+			continue
+		}
+		w.TxID, w.Status, w.CompletedAt = bursar.TransferHash(w.ID), bursar.WithdrawalConfirmed, tx.Now()
+		transfer := deposit.Transfer{Withdrawal: w, Currency: p.currency, To: *p.receiver}
+		orders[n].withdrawal, orders[n].inside = w, &transfer
+		transfers = append(transfers, transfer)
+	}
+	deposits, entries, err := s.credits.PrepareInside(ctx, tx, transfers)
+	if err != nil {
+		return nil, err
+	}
+	for n := range orders {
+		if orders[n].inside != nil {
+			orders[n].entries = append(orders[n].entries, entries[0])
+			orders[n].deposit = deposits[0]
+			deposits, entries = deposits[1:], entries[1:]
+		}
+	}
+	return orders, nil
+}
+
+// record writes withdrawals whose money is held, with the deposits of those that are paid inside, and their events.
+func (s *Service) record(
+	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared, accepted []order,
+) error {
+	var list []store.NewWithdrawal
+	var transfers []deposit.Transfer
+	var deposits []bursar.Deposit
+	var paid []bursar.Withdrawal
+	for _, o := range accepted {
+		p := requests[o.index]
+		list = append(list, store.NewWithdrawal{Withdrawal: o.withdrawal, Chain: p.currency.Chain})
+		s.logRequested(tx, p)
+		if o.inside != nil {
+			transfers, deposits = append(transfers, *o.inside), append(deposits, o.deposit)
+			paid = append(paid, o.withdrawal)
+			s.logSettled(tx, o.withdrawal, o.deposit)
+		}
+	}
+	if err := tx.Withdrawals().InsertAll(ctx, list); err != nil {
+		return err
+	}
+	events, err := s.credits.RecordInside(ctx, tx, transfers, deposits)
+	if err != nil {
+		return err
+	}
+	own, err := tx.Events().OfWithdrawals(ctx, paid, accounts, s.registry, s.ids)
+	if err != nil {
+		return err
+	}
+	events = append(events, own...)
+	due, err := tx.Events().RecordAll(ctx, events)
+	if err != nil {
+		return err
+	}
+	for i, e := range events {
+		s.announceEvent(tx, e, due[i])
+	}
+	for _, o := range accepted {
+		if done := requests[o.index].done; done != nil {
+			if err := done(ctx, tx, o.withdrawal); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) logRequested(tx *store.Tx, p prepared) {
+	w := p.withdrawal
+	tx.After(func() {
+		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", w.AccountID,
+			"currency", w.Currency, "amount", w.Amount, "fee", w.Fee, "address", w.Address.String(), "status", w.Status)
+	})
+}
+
+// lockChains locks the chains of withdrawals that are funded in this transaction: before any account, in the same
+// sequence as followers and senders lock them.
+func lockChains(ctx context.Context, tx *store.Tx, requests []prepared) error {
+	var chains []bursar.ChainID
+	for _, p := range requests {
+		if p.fund != nil {
+			chains = append(chains, p.currency.Chain)
+		}
+	}
+	slices.Sort(chains)
+	for _, id := range slices.Compact(chains) {
+		if _, err := tx.Chains().Lock(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accountsOf returns the accounts of the requests, each once, in the order of the ids.
+func accountsOf(requests []prepared) []bursar.ID {
+	var ids []bursar.ID
+	for _, p := range requests {
+		ids = append(ids, p.withdrawal.AccountID)
+	}
+	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
+	return slices.Compact(ids)
+}
