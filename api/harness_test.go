@@ -20,6 +20,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/wallet"
@@ -153,7 +154,8 @@ func (s *harness) services() api.Config {
 			Hold: 24 * time.Hour},
 		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
 		Withdrawals: withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
-			IDs: s.ids, Log: log})}
+			IDs: s.ids, Log: log,
+			Leave: outgoing.Leave})}
 }
 
 // hot returns the hot wallet on a chain.

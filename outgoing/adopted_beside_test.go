@@ -6,6 +6,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -39,7 +40,7 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		if len(unclear) != 1 {
 			t.Fatalf("unclear is %+v", unclear)
 		}
-		book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+		book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
 		r.do(func(tx *store.Tx) error {
 			return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 		})

@@ -215,7 +215,7 @@ func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
 				if len(unclear) != 1 {
 					t.Fatalf("unclear is %+v", unclear)
 				}
-				book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
 				r.do(func(tx *store.Tx) error {
 					return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 				})

@@ -89,7 +89,8 @@ func (b *bank) open() {
 		b.ids, nil)
 	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db,
 		Hot:    map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
-		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
+		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log,
+		Leave: outgoing.Leave})
 	b.round()
 }
 

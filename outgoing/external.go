@@ -116,7 +116,7 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // on a chain with a shared address there is no other one
 	}
-	return recovery.Book{Capabilities: capabilities, Registry: e.Registry, IDs: e.IDs, Hot: own}
+	return Book(capabilities, e.Registry, e.IDs, own, e.Log)
 }
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {

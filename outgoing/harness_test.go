@@ -111,7 +111,8 @@ func (r *harness) restart() {
 	r.wallets = wallet.NewService(r.db, r.keys, map[bursar.ChainID]wallet.Chain{id: r.chain}, r.registry, r.ids, nil)
 	r.withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.db,
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.chain},
-		Hot:    map[bursar.ChainID]string{id: r.hot.Base}, Registry: r.registry, IDs: r.ids, Log: log})
+		Hot:    map[bursar.ChainID]string{id: r.hot.Base}, Registry: r.registry, IDs: r.ids, Log: log,
+		Leave: outgoing.Leave})
 }
 
 func (r *harness) must(err error) {

@@ -163,7 +163,7 @@ func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 		r.catchUp()
 		for _, x := range r.unclear() {
 			r.do(func(tx *store.Tx) error {
-				book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
 				return book.Resolve(ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
 			})
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -43,7 +42,7 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 		}
 		failed = errors.Join(failed, err)
 	}
-	book := recovery.Book{Capabilities: s.Chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
+	book := Book(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err

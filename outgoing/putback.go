@@ -57,7 +57,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
-	book := recovery.Book{Capabilities: s.Chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
+	book := Book(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -238,7 +239,7 @@ func (r *harness) forget(to string) {
 }
 
 func (r *harness) resolve(a recovery.Answer) error {
-	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+	book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
 	return r.db.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, r.chain.Capabilities().ID); err != nil {
 			return err

@@ -8,13 +8,14 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
 // settleExternal is `bursar chain resume` by an operator who bears the loss of external spends.
 func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
-	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+	book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
 	id := r.chain.Capabilities().ID
 	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, id)

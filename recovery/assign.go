@@ -14,40 +14,7 @@ func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.Outgoin
 	if w.refund != nil {
 		return assignRefund(ctx, tx, w.refund.DepositID, p)
 	}
-	return k.assignWithdrawal(ctx, tx, w.withdrawal.ID, p)
-}
-
-// broadcastWay holds the status steps from a waiting withdrawal to a broadcast one.
-var broadcastWay = map[bursar.WithdrawalStatus]bursar.WithdrawalStatus{
-	bursar.WithdrawalPendingApproval: bursar.WithdrawalQueued,
-	bursar.WithdrawalQueued:          bursar.WithdrawalSigned,
-	bursar.WithdrawalSigned:          bursar.WithdrawalBroadcast,
-}
-
-func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, p bursar.OutgoingTx) error {
-	w, err := tx.Withdrawals().Lock(ctx, id)
-	if err != nil {
-		return err
-	}
-	if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
-		return err
-	}
-	notified := w.Status == bursar.WithdrawalBroadcast
-	for next, more := broadcastWay[w.Status]; more; next, more = broadcastWay[w.Status] {
-		if next == bursar.WithdrawalSigned {
-			w.TxID = p.TxID
-		}
-		if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
-			return err
-		}
-		w.Status = next
-	}
-	w.TxID = p.TxID
-	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || notified {
-		return err
-	}
-	_, _, err = tx.Events().RecordWithdrawal(ctx, w, k.Registry, k.IDs)
-	return err
+	return k.Payouts.Adopted(ctx, tx, w.withdrawal.ID, p)
 }
 
 func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {

@@ -1,12 +1,14 @@
 package recovery_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -46,8 +48,8 @@ func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.need(err)
-	r.Book = recovery.Book{Capabilities: capabilities, Registry: registry, IDs: bursar.NewIDs(r.db.Now, nil),
-		Hot: chain.Source{Base: "hot", Key: chain.Hot(capabilities.Family)}}
+	r.Book = outgoing.Book(capabilities, registry, bursar.NewIDs(r.db.Now, nil),
+		chain.Source{Base: "hot", Key: chain.Hot(capabilities.Family)}, slog.New(slog.DiscardHandler))
 	r.do(func(tx *store.Tx) error {
 		for _, id := range []bursar.ID{ann, bob} {
 			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,

@@ -79,25 +79,7 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayme
 
 func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
 	for _, w := range found.withdrawals {
-		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up just before
-		if err != nil {
-			return err
-		}
-		if err := tx.Withdrawals().AssignOutgoing(ctx, now, p.ID); err != nil {
-			return err
-		}
-		for now.Status == bursar.WithdrawalPendingApproval || now.Status == bursar.WithdrawalQueued {
-			next := broadcastWay[now.Status]
-			if next == bursar.WithdrawalSigned {
-				now.TxID = p.TxID
-			}
-			if err := tx.Withdrawals().SetStatus(ctx, now, next); err != nil {
-				return err
-			}
-			now.Status = next
-		}
-		now.TxID = p.TxID
-		if err := tx.Withdrawals().SetStatus(ctx, now, now.Status); err != nil {
+		if err := k.Payouts.SignedAgain(ctx, tx, w.ID, p); err != nil {
 			return err
 		}
 	}

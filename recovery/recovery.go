@@ -26,6 +26,15 @@ type Book struct {
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
 	Hot          chain.Source // the hot wallet: withdrawals are paid from it, and it receives sweeps and change
+	Payouts      Payouts
+}
+
+// Payouts changes the status of withdrawals, in the transaction of the caller. withdrawal.Payouts implements it.
+type Payouts interface {
+	// Adopted records that a transaction which was found on the chain pays a withdrawal.
+	Adopted(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
+	// SignedAgain records that a transaction whose signature was forgotten pays a withdrawal.
+	SignedAgain(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
 }
 
 // Verdict is the assessment of an external spend.
@@ -35,7 +44,7 @@ type Verdict string
 const (
 	Adopted    Verdict = "adopted"  // it is one of ours, and now an outgoing transaction of the database
 	Unclear    Verdict = "unclear"  // it is an outgoing transaction of the database whose payments are unknown
-	ExternalTx Verdict = "stranger" // it is not ours: a key may be compromised
+	ExternalTx Verdict = "external" // it is not ours: a key may be compromised
 )
 
 // Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero if it is

@@ -93,7 +93,7 @@ func (k Book) resolveOne(
 	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
 	}
-	return k.assignWithdrawal(ctx, tx, id, p)
+	return k.Payouts.Adopted(ctx, tx, id, p)
 }
 
 // takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external

@@ -138,7 +138,7 @@ func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 		return err
 	}
 	for _, w := range withdrawals {
-		if err := k.assignWithdrawal(ctx, tx, w.ID, p); err != nil {
+		if err := k.Payouts.Adopted(ctx, tx, w.ID, p); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -19,7 +20,7 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 	if !found {
 		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	return recovery.Book{Capabilities: w.chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
+	return outgoing.Book(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log), nil
 }
 
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.

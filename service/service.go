@@ -290,6 +290,7 @@ func (s *Service) addNouns() {
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
+		Leave:     outgoing.Leave,
 		DB:        s.DB,
 		Chains:    payChains,
 		Hot:       hot,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -136,12 +137,7 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book := recovery.Book{
-			Capabilities: c.Capabilities(),
-			Registry:     h.Registry,
-			IDs:          h.process(0).Service.IDs,
-			Hot:          h.Hot(id),
-		}
+		book := outgoing.Book(c.Capabilities(), h.Registry, h.process(0).Service.IDs, h.Hot(id), slog.New(slog.DiscardHandler))
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

@@ -51,6 +51,12 @@ func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Wi
 		`FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
+// Chain returns the chain that a withdrawal of any account is paid on, or ErrNotFound.
+func (tx Withdrawals) Chain(ctx context.Context, id bursar.ID) (chain bursar.ChainID, err error) {
+	err = tx.row(ctx, "read a withdrawal's chain", `SELECT chain FROM withdrawals WHERE id = $1`, []any{id}, &chain)
+	return chain, err
+}
+
 // Lock returns a withdrawal of any account and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
 func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {

@@ -85,40 +85,13 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, 
 		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
-		if err := leaveOutgoing(ctx, tx, w); err != nil {
-			return w, err
+		if !w.OutgoingID.IsZero() {
+			if err := s.leave(ctx, tx, w); err != nil {
+				return w, err
+			}
 		}
 		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
 	})
-}
-
-// leaveOutgoing abandons the outgoing transaction that pays a withdrawal, if it cannot have been signed. An outgoing
-// transaction is reserved before its unsigned transaction goes to the signer; of the reservation and this, the second
-// finds the status changed and does nothing. Other withdrawals of the same outgoing transaction are queued again.
-func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	if w.OutgoingID.IsZero() {
-		return nil
-	}
-	together, err := tx.Withdrawals().PaidBy(ctx, w.OutgoingID)
-	if err != nil {
-		return err
-	}
-	outgoingTx, err := tx.Outgoing().Lock(ctx, w.OutgoingID)
-	if err != nil {
-		return err
-	}
-	if outgoingTx.Status != bursar.OutgoingNew {
-		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
-	}
-	for _, other := range together {
-		if err := tx.Withdrawals().AssignOutgoing(ctx, other, bursar.ID{}); err != nil {
-			return err
-		}
-	}
-	if err := tx.Alarms().Resolve(ctx, "signer_refused", outgoingTx.ID.String()); err != nil {
-		return err
-	}
-	return tx.Outgoing().SetStatus(ctx, outgoingTx, bursar.OutgoingAbandoned)
 }
 
 func (s *Service) giveBack(
@@ -148,6 +121,10 @@ func (s *Service) decide(
 		return w, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		// The chain's row comes before the withdrawal's, as in the sender and the follower.
+		if err := lockChain(ctx, tx, id); err != nil {
+			return err
+		}
 		if w, err = tx.Withdrawals().Lock(ctx, id); err != nil {
 			return store.AsRefusal(err)
 		}
@@ -158,6 +135,20 @@ func (s *Service) decide(
 		s.log.Info("withdrawal decided", "withdrawal", w.ID, "status", w.Status)
 	}
 	return w, err
+}
+
+// lockChain locks the chain that a withdrawal is paid on, so that no step of an outgoing transaction runs beside the
+// decision.
+func lockChain(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+	chain, err := tx.Withdrawals().Chain(ctx, id)
+	if err != nil {
+		return store.AsRefusal(err)
+	}
+	_, err = tx.Chains().Lock(ctx, chain)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // it was never followed here, so nothing was sent either
+	}
+	return err
 }
 
 // Get returns an account's withdrawal, or bursar.ErrNotFound.

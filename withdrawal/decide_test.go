@@ -3,6 +3,8 @@ package withdrawal_test
 import (
 	"context"
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,5 +225,29 @@ func TestNothingIsDecidedBeforeTheDatabaseIsChecked(t *testing.T) {
 	why = ""
 	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil {
 		t.Errorf("once it is looked at: %v", err)
+	}
+}
+
+// Every decision locks the chain before the withdrawal, and the outgoing transaction after both: the order of
+// ARCHITECTURE.md, so that no decision and no step of a sender wait for each other.
+func TestDecisionsLockInTheCommonOrder(t *testing.T) {
+	d := newHarness(t)
+	w := d.accept(10_000_000, d.node.Named("a"))
+	d.takenUp(bursar.OutgoingNew, w)
+	var got []string
+	lock := regexp.MustCompile(`FROM (chains|withdrawals|outgoing_txs)(?: \w)? WHERE (?:\w\.)?(?:chain|id) = \$1`)
+	d.points = func(at store.Point, query string) error {
+		if found := lock.FindStringSubmatch(query); at == store.Running && found != nil &&
+			!strings.HasPrefix(query, "SELECT chain FROM withdrawals") { // which finds the chain, and locks nothing
+			got = append(got, found[1])
+		}
+		return nil
+	}
+	_, err := d.orders.Cancel(ctx, w.ID)
+	d.points = nil
+	d.need(err)
+	want := []string{"chains", "withdrawals", "outgoing_txs"}
+	if !slices.Equal(got[:min(len(got), 3)], want) {
+		t.Errorf("the tables are locked as %q, want %q first", got, want)
 	}
 }

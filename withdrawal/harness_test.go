@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/withdrawal"
@@ -65,7 +66,8 @@ func newHarness(t *testing.T) *harness {
 	d.config = withdrawal.Config{DB: d.db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
 		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids,
 		Log:   slog.New(slog.DiscardHandler),
-		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) }}
+		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) },
+		Leave: outgoing.Leave}
 	d.orders = withdrawal.NewService(d.config)
 	d.do(func(tx *store.Tx) error {
 		for _, id := range []bursar.ID{ann, bob} {

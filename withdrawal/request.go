@@ -41,6 +41,7 @@ type Service struct {
 	batch     *store.Batch[prepared, bursar.Withdrawal]
 	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
+	leave     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // Config holds the dependencies of a Service. Hot names the hot wallet of each chain; Taken is called after a commit
@@ -60,6 +61,10 @@ type Config struct {
 	// Behind returns the reason why the database may be older than it was, though no chain recovers yet; "" where there
 	// is none. nil: not known.
 	Behind func(ctx context.Context) (string, error)
+
+	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the error
+	// is ErrTooLate where that may have been signed. Package outgoing implements it.
+	Leave func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // NewService returns a service.
@@ -76,6 +81,7 @@ func NewService(c Config) *Service {
 		quotes:    newQuotes(c.DB.Now),
 		suspended: c.Suspended,
 		behind:    c.Behind,
+		leave:     c.Leave,
 	}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	return s

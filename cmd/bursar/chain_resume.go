@@ -103,7 +103,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	book, err := s.BookOf(cmd.Chain)
+	book, err := s.Book(cmd.Chain)
 	if err != nil {
 		return usageError{err}
 	}
