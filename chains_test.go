@@ -23,6 +23,7 @@ var mayNameChains = map[string]string{
 	"chain/solana":        "an adapter",
 	"chain/tron":          "an adapter",
 	"chain/xrpl":          "an adapter",
+	"bench":               "support of tests: one chain is enough",
 	"bursartest":          "support of tests: which model of chain a test runs on",
 	"follow/followtest":   "support of tests: one chain is enough",
 	"store/storetest":     "support of tests: rows of some chain",

@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"client":                     {},
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},
+	"bench":                      {},
 	"test":                       {},
 	"test/mutate":                {},
 	"sweep":                      {".", "ledger", "chain", "signer", "store", "outgoing"},

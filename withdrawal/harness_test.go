@@ -49,11 +49,14 @@ type harness struct {
 	now time.Time
 }
 
-func newHarness(t *testing.T) *harness {
+func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.SQLite(t)) }
+
+// newHarnessOn is newHarness on a database.
+func newHarnessOn(t *testing.T, url string) *harness {
 	t.Parallel()
 	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	d.db = storetest.Open(t, storetest.SQLite(t)).As(d.time,
+	d.db = storetest.Open(t, url).As(d.time,
 		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if d.points != nil {
 				return d.points(at, what)
