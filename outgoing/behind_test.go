@@ -10,24 +10,24 @@ import (
 func TestARestoredDatabaseIsKnownToBeBehind(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		if why, err := r.guard(file).Behind(ctx); why != "" || err != nil {
+		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil {
 			t.Errorf("without marks: %q, %v", why, err)
 		}
-		r.guarded(file)
-		r.prepare()
-		if why, err := r.guard(file).Behind(ctx); why != "" || err != nil {
+		r.Guarded(file)
+		r.Prepare()
+		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil {
 			t.Errorf("while it is current: %q, %v", why, err)
 		}
-		r.order(300_000_000, r.chain.Named("receiver"))
-		before := r.backup()
-		r.step() // it is signed after the backup
-		r.restore(before)
-		if why, err := r.guard(file).Behind(ctx); why == "" || err != nil || r.recovering() {
-			t.Errorf("before anybody has looked: %q, %v, recovering %t", why, err, r.recovering())
+		r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step() // it is signed after the backup
+		r.Restore(before)
+		if why, err := r.Guard(file).Behind(ctx); why == "" || err != nil || r.Recovering() {
+			t.Errorf("before anybody has looked: %q, %v, recovering %t", why, err, r.Recovering())
 		}
-		r.guarded(file)
-		if why, err := r.guard(file).Behind(ctx); why != "" || err != nil || !r.recovering() {
-			t.Errorf("once it is looked at: %q, %v, recovering %t", why, err, r.recovering())
+		r.Guarded(file)
+		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil || !r.Recovering() {
+			t.Errorf("once it is looked at: %q, %v, recovering %t", why, err, r.Recovering())
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -15,17 +16,17 @@ import (
 
 // charged sets an account's own fee for the harness's currency.
 func (r *harness) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
-	r.t.Helper()
-	r.do(func(tx *store.Tx) error {
-		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
+	r.T.Helper()
+	r.Do(func(tx *store.Tx) error {
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.Accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
 	})
 }
 
 // income returns the fees that the operator has taken.
 func (r *harness) income(account ledger.Account) bursar.Amount {
-	r.t.Helper()
+	r.T.Helper()
 	var b ledger.Balance
-	r.view(func(tx *store.Tx) (err error) {
+	r.View(func(tx *store.Tx) (err error) {
 		b, err = tx.Ledger().Balance(ctx, account, "COIN")
 		return err
 	})
@@ -37,64 +38,64 @@ func (r *harness) income(account ledger.Account) bursar.Amount {
 // withdrawal is the one that is taken, and the one that is given back if it is not paid.
 func TestAnAccountsOwnFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		if got := r.available(0); got != bursar.Units(99_000_000) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		if got := r.Available(0); got != bursar.Units(99_000_000) {
 			t.Fatalf("by the currency's fee available is %s", got)
 		}
 		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 5000, Fixed: bursar.Units(300)})
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Millionths: 1000, Fixed: bursar.Units(70)})
-		r.pay(w.Address, 100_000_001)
-		r.chain.Mine(3)
-		r.step()
-		if got := r.available(0); got != bursar.Units(99_000_000+100_000_001-500_001-300) {
+		r.Pay(w.Address, 100_000_001)
+		r.Chain.Mine(3)
+		r.Step()
+		if got := r.Available(0); got != bursar.Units(99_000_000+100_000_001-500_001-300) {
 			t.Fatalf("by its own fee available is %s", got)
 		}
-		before := r.available(0)
-		order, err := r.withdraw(0, 10_000_001, r.chain.Named("outsider"))
-		r.must(err)
+		before := r.Available(0)
+		order, err := r.Withdraw(0, 10_000_001, r.Chain.Named("outsider"))
+		r.Must(err)
 		if order.Fee != bursar.Units(10_001+70) {
 			t.Fatalf("the withdrawal costs %s", order.Fee)
 		}
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
-		r.do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.accounts[0], "COIN"); return err })
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.settle()
-		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
-		r.must(err)
+		r.Do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.Accounts[0], "COIN"); return err })
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Settle()
+		got, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
+		r.Must(err)
 		if spent, _ := bursar.Sum(order.Amount, order.Fee); got.Status != bursar.WithdrawalConfirmed ||
-			got.Fee != order.Fee || r.available(0) != before.SubOrZero(spent) {
-			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.available(0), got)
+			got.Fee != order.Fee || r.Available(0) != before.SubOrZero(spent) {
+			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.Available(0), got)
 		}
 		if got := r.income(ledger.WithdrawalFees); got != order.Fee {
 			t.Errorf("taken is %s", got)
 		}
-		next, err := r.withdraw(0, 10_000_001, r.chain.Named("outsider"))
-		r.must(err)
-		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil ||
+		next, err := r.Withdraw(0, 10_000_001, r.Chain.Named("outsider"))
+		r.Must(err)
+		if quote, err := r.Chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil ||
 			next.Fee != quote {
 			t.Errorf("by the currency's fee again the withdrawal costs %s, the network %s, %v", next.Fee, quote, err)
 		}
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // The network fee is added to an account's own fee if the setting says so.
 func TestTheNetworkFeeIsAddedToAnAccountsOwn(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(11)})
-		order, err := r.withdraw(0, 1_000_000, r.chain.Named("outsider"))
-		r.must(err)
-		quote, err := r.chain.Quote(ctx, chain.Payment{Address: order.Address, Amount: order.Amount})
-		r.must(err)
+		order, err := r.Withdraw(0, 1_000_000, r.Chain.Named("outsider"))
+		r.Must(err)
+		quote, err := r.Chain.Quote(ctx, chain.Payment{Address: order.Address, Amount: order.Amount})
+		r.Must(err)
 		if want, _ := quote.Add(bursar.Units(11)); order.Fee != want {
 			t.Errorf("the withdrawal costs %s, want %s", order.Fee, want)
 		}
@@ -105,28 +106,28 @@ func TestTheNetworkFeeIsAddedToAnAccountsOwn(t *testing.T) {
 // deposit fee.
 func TestFeesOfAnInternalTransfer(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
 		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 999_999}) // of no account in this
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(40)})
 		r.charged(1, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(25)})
 		for receiver, fee := range map[int]uint64{1: 25, 2: 100_000} { // the second by the currency's one per cent
-			before := r.available(0)
-			order, err := r.withdraw(0, 10_000_000, r.wallet(receiver).Address.Base)
-			r.must(err)
+			before := r.Available(0)
+			order, err := r.Withdraw(0, 10_000_000, r.Wallet(receiver).Address.Base)
+			r.Must(err)
 			if order.Fee != bursar.Units(40) || order.Status != bursar.WithdrawalConfirmed {
 				t.Fatalf("the order is %+v", order)
 			}
-			if got := r.available(0); got != before.SubOrZero(bursar.Units(10_000_040)) {
+			if got := r.Available(0); got != before.SubOrZero(bursar.Units(10_000_040)) {
 				t.Errorf("the sender is left with %s of %s", got, before)
 			}
-			if got := r.available(receiver); got != bursar.Units(10_000_000-fee) {
+			if got := r.Available(receiver); got != bursar.Units(10_000_000-fee) {
 				t.Errorf("receiver %d has %s", receiver, got)
 			}
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -134,45 +135,45 @@ func TestFeesOfAnInternalTransfer(t *testing.T) {
 // it.
 func TestAFeeNeverTakesBelowZero(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		gone := r.pay(w.Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		_, err := r.withdraw(0, 50_000_000, r.wallet(1).Address.Base)
-		r.must(err)
-		r.chain.Reorg(3, gone)
-		r.step()
+		r.Step()
+		w := r.Wallet(0)
+		gone := r.Pay(w.Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		_, err := r.Withdraw(0, 50_000_000, r.Wallet(1).Address.Base)
+		r.Must(err)
+		r.Chain.Reorg(3, gone)
+		r.Step()
 		short := r.below(0)
 		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(1 << 50)})
-		r.pay(w.Address, 1000)
-		r.chain.Mine(3)
-		r.step()
+		r.Pay(w.Address, 1000)
+		r.Chain.Mine(3)
+		r.Step()
 		if got := r.below(0); got != short || short.IsZero() {
 			t.Errorf("a fee took the account from %s below zero to %s", short, got)
 		}
 		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(400)})
-		r.pay(w.Address, 1000)
-		r.chain.Mine(3)
-		r.step()
+		r.Pay(w.Address, 1000)
+		r.Chain.Mine(3)
+		r.Step()
 		if got := r.below(0); got != short.SubOrZero(bursar.Units(600)) {
 			t.Errorf("a deposit took the account from %s below zero to %s", short, got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // below returns by how much an account is below zero.
 func (r *harness) below(account int) bursar.Amount {
-	r.t.Helper()
+	r.T.Helper()
 	var b ledger.Balance
-	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, ledger.Available(r.accounts[account]), "COIN")
+	r.View(func(tx *store.Tx) (err error) {
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(r.Accounts[account]), "COIN")
 		return err
 	})
 	amount, negative := b.Net(ledger.Liability)
 	if !negative && !amount.IsZero() {
-		r.t.Fatalf("account %d holds %s", account, amount)
+		r.T.Fatalf("account %d holds %s", account, amount)
 	}
 	return amount
 }
@@ -182,8 +183,8 @@ func (r *harness) below(account int) bursar.Amount {
 func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
-		r.step()
-		w := r.wallet(0)
+		r.Step()
+		w := r.Wallet(0)
 		rapid.Check(t, func(t *rapid.T) {
 			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"),
 				Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
@@ -192,13 +193,13 @@ func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
 			}
 			brought := bursar.Units(rapid.Uint64Range(1000, 1<<40).Draw(t, "amount"))
 			r.charged(0, bursar.FeeOfDeposit, fee)
-			before, taken := r.available(0), r.income(ledger.DepositFees)
-			r.pay(w.Address, mustFit(brought))
-			r.chain.Mine(1)
-			r.step()
+			before, taken := r.Available(0), r.income(ledger.DepositFees)
+			r.Pay(w.Address, bursartest.Fit(brought))
+			r.Chain.Mine(1)
+			r.Step()
 			var d bursar.Deposit
-			r.view(func(tx *store.Tx) error {
-				list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 1})
+			r.View(func(tx *store.Tx) error {
+				list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 1})
 				if err == nil {
 					d = list[0]
 				}
@@ -208,18 +209,13 @@ func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
 				t.Fatalf("by %+v the deposit of %s is %+v", fee, brought, d)
 			}
 			left := brought.SubOrZero(d.Fee)
-			if whole, _ := before.Add(left); r.available(0) != whole {
-				t.Fatalf("%s and %s are %s", before, left, r.available(0))
+			if whole, _ := before.Add(left); r.Available(0) != whole {
+				t.Fatalf("%s and %s are %s", before, left, r.Available(0))
 			}
 			if whole, _ := taken.Add(d.Fee); r.income(ledger.DepositFees) != whole {
 				t.Fatalf("the operator had %s and took %s: %s", taken, d.Fee, r.income(ledger.DepositFees))
 			}
 		})
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
-}
-
-func mustFit(a bursar.Amount) uint64 {
-	n, _ := a.Uint64()
-	return n
 }

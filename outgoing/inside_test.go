@@ -4,25 +4,26 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 )
 
 // A withdrawal to an address that became a wallet of this service after the request is a deposit there.
 func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		before := r.prepare()
-		to := r.futureAddress(1)
-		w := r.order(300_000_000, to.Base)
-		if got := r.wallet(1).Address; got != to {
+		before := r.Prepare()
+		to := r.FutureAddress(1)
+		w := r.Order(300_000_000, to.Base)
+		if got := r.Wallet(1).Address; got != to {
 			t.Fatal("the address is not the one that is paid")
 		}
-		r.settle()
-		r.settle()
+		r.Settle()
+		r.Settle()
 		left := before.SubOrZero(w.Amount).SubOrZero(w.Fee)
-		if a, b := r.available(0), r.available(1); a != left || b != bursar.Units(297_000_000) {
+		if a, b := r.Available(0), r.Available(1); a != left || b != bursar.Units(297_000_000) {
 			t.Errorf("the payer has %s, want %s; the receiver %s", a, left, b)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -30,24 +31,24 @@ func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
 // not be credited.
 func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		limited, other := r.currency, r.currency
+		limited, other := r.Currency, r.Currency
 		limited.ApprovalAbove = bursar.Units(50_000_000)
-		other.Code, other.Contract = "OTHER", r.chain.Named("contract")
+		other.Code, other.Contract = "OTHER", r.Chain.Named("contract")
 		var err error
-		r.registry, err = bursar.NewRegistry([]bursar.Currency{limited, other})
-		r.must(err)
-		r.restart()
-		before := r.prepare()
-		to := r.futureAddress(1)
-		w := r.order(300_000_000, to.Base)
-		r.walletOf(1, "OTHER")
-		if _, err := r.withdrawals.Approve(ctx, w.ID); !isCode(err, bursar.CodeDestinationRefused) {
+		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited, other})
+		r.Must(err)
+		r.Restart()
+		before := r.Prepare()
+		to := r.FutureAddress(1)
+		w := r.Order(300_000_000, to.Base)
+		r.WalletOf(1, "OTHER")
+		if _, err := r.Withdrawals.Approve(ctx, w.ID); !bursartest.IsCode(err, bursar.CodeDestinationRefused) {
 			t.Errorf("the approval gave %v", err)
 		}
-		if _, err := r.withdrawals.Reject(ctx, w.ID, "no"); err != nil {
+		if _, err := r.Withdrawals.Reject(ctx, w.ID, "no"); err != nil {
 			t.Error(err)
 		}
-		if got := r.available(0); got != before {
+		if got := r.Available(0); got != before {
 			t.Errorf("the payer has %s of %s", got, before)
 		}
 	})
@@ -56,18 +57,18 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 // Zero-value spam is no deposit and delays no deposit.
 func TestAZeroValueTransferIsNoDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 0)
-		r.pay(bursar.Address{Base: r.hot.Base}, 0)
-		r.pay(w.Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		if got := r.available(0); got != bursar.Units(99_000_000) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 0)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 0)
+		r.Pay(w.Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		if got := r.Available(0); got != bursar.Units(99_000_000) {
 			t.Errorf("%s is credited", got)
 		}
-		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+		r.View(func(tx *store.Tx) error {
+			list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 10})
 			if len(list) != 1 {
 				t.Errorf("%d deposits are recorded", len(list))
 			}

@@ -8,34 +8,23 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
-// long is a wait that no test reaches: a recovery that does not need it ends before.
-var long = chain.Lifetime{Blocks: 1000}
-
-// revive makes a process take over the restored database with the marks of a file.
-func (r *harness) revive(before, file string) *recovery.Guard {
-	r.t.Helper()
-	r.restore(before)
-	g := r.guarded(file)
-	r.follower.Wait = long
-	return g
-}
-
 // paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. If that one expired before
 // it was put back, another one may have paid.
 func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
-	r.t.Helper()
-	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-		r.t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+	r.T.Helper()
+	if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+		r.T.Errorf("the receiver holds %s, want %s", got, w.Amount)
 	}
-	expires := !r.chain.Capabilities().Lifetime.IsZero()
-	if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != txID && !expires {
-		r.t.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, txID)
+	expires := !r.Chain.Capabilities().Lifetime.IsZero()
+	if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != txID && !expires {
+		r.T.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, txID)
 	}
 }
 
@@ -48,37 +37,37 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 			t.Run(spell+", "+name, func(t *testing.T) {
 				onModels(t, func(t *testing.T, r *harness) {
 					file := filepath.Join(t.TempDir(), "seed.marks")
-					r.guarded(file)
-					r.prepare()
-					r.settle()
-					one, two := r.order(300_000_000, r.chain.Named("first")), r.order(200_000_000, r.chain.Named("second"))
+					r.Guarded(file)
+					r.Prepare()
+					r.Settle()
+					one, two := r.Order(300_000_000, r.Chain.Named("first")), r.Order(200_000_000, r.Chain.Named("second"))
 					far(r)
-					before := r.backup()
-					r.step()
-					sent := []string{r.now(one).TxID, r.now(two).TxID}
-					waiting := r.chain.Waiting()
+					before := r.Backup()
+					r.Step()
+					sent := []string{r.Now(one).TxID, r.Now(two).TxID}
+					waiting := r.Chain.Waiting()
 					if len(waiting) == 0 {
 						t.Fatal("nothing was sent")
 					}
 					if lost {
-						r.chain.Forget()
+						r.Chain.Forget()
 					}
-					r.revive(before, file)
-					r.step()
-					r.step()
-					if got := r.chain.Waiting(); !slices.Equal(got, waiting) {
+					r.Revive(before, file)
+					r.Step()
+					r.Step()
+					if got := r.Chain.Waiting(); !slices.Equal(got, waiting) {
 						t.Fatalf("%d transactions wait, %d did", len(got), len(waiting))
 					}
-					if r.recovering() {
+					if r.Recovering() {
 						t.Error("the chain waits although the journal has every payment")
 					}
-					r.settle()
+					r.Settle()
 					r.paidOnce(one, sent[0])
 					r.paidOnce(two, sent[1])
-					three := r.order(100_000_000, r.chain.Named("third"))
-					r.settle()
-					r.paidOnce(three, r.now(three).TxID)
-					if unclear := r.unclear(); len(unclear) > 0 {
+					three := r.Order(100_000_000, r.Chain.Named("third"))
+					r.Settle()
+					r.paidOnce(three, r.Now(three).TxID)
+					if unclear := r.Unclear(); len(unclear) > 0 {
 						t.Errorf("unclear is %+v", unclear)
 					}
 				})
@@ -92,22 +81,22 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 func TestAPaymentInABlockIsRecognized(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		before := r.backup()
-		r.step()
-		txID := r.now(w).TxID
-		r.chain.Mine(1)
-		r.revive(before, file)
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step()
+		txID := r.Now(w).TxID
+		r.Chain.Mine(1)
+		r.Revive(before, file)
 		for range 3 {
-			r.step()
+			r.Step()
 		}
-		if r.recovering() {
+		if r.Recovering() {
 			t.Error("the chain waits although the journal has every payment")
 		}
-		r.settle()
+		r.Settle()
 		r.paidOnce(w, txID)
 	})
 }
@@ -115,32 +104,32 @@ func TestAPaymentInABlockIsRecognized(t *testing.T) {
 // If a backup is restored twice before anything was put back from the journal, everything that was signed is put back
 // both times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		w := r.wallet(1)
-		r.pay(w.Address, 700_000_000)
-		r.chain.Mine(3)
-		r.catchUp()
-		r.must(r.sweeper.Step(ctx, r.lease))
-		before := r.backup()
-		r.must(r.sender.Step(ctx, r.lease))
-		sent := r.chain.Waiting()
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		w := r.Wallet(1)
+		r.Pay(w.Address, 700_000_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Must(r.Sweeper.Step(ctx, r.Lease))
+		before := r.Backup()
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		sent := r.Chain.Waiting()
 		if len(sent) != 1 {
 			t.Fatalf("%d transactions wait", len(sent))
 		}
-		r.chain.Forget()
-		r.revive(before, file)
-		other := r.guard(file)
-		r.must(other.Start(ctx))
-		r.must(other.Compare(ctx))
-		r.must(other.Compare(ctx))
-		r.revive(before, file)
-		r.step()
-		r.step()
-		if got := r.chain.Waiting(); !slices.Equal(got, sent) {
+		r.Chain.Forget()
+		r.Revive(before, file)
+		other := r.Guard(file)
+		r.Must(other.Start(ctx))
+		r.Must(other.Compare(ctx))
+		r.Must(other.Compare(ctx))
+		r.Revive(before, file)
+		r.Step()
+		r.Step()
+		if got := r.Chain.Waiting(); !slices.Equal(got, sent) {
 			t.Errorf("%v wait, %v did", got, sent)
 		}
 	})
@@ -151,28 +140,28 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		before := r.backup()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		r.step()
-		txID := r.now(w).TxID
-		r.chain.Mine(4)
-		r.revive(before, file)
-		r.catchUp()
-		for _, x := range r.unclear() {
-			r.do(func(tx *store.Tx) error {
-				book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		before := r.Backup()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		txID := r.Now(w).TxID
+		r.Chain.Mine(4)
+		r.Revive(before, file)
+		r.CatchUp()
+		for _, x := range r.Unclear() {
+			r.Do(func(tx *store.Tx) error {
+				book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 				return book.Resolve(ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
 			})
 		}
-		r.chain.Reorg(4, txID)
-		r.trouble = true
-		r.settle()
-		r.nothingOpen()
-		expired := !r.chain.Capabilities().Lifetime.IsZero() // its withdrawal is forgotten: no other transaction pays it
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
+		r.Chain.Reorg(4, txID)
+		r.Trouble = true
+		r.Settle()
+		r.NothingOpen()
+		expired := !r.Chain.Capabilities().Lifetime.IsZero() // its withdrawal is forgotten: no other transaction pays it
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 	})
@@ -183,31 +172,31 @@ func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		before := r.backup()
-		r.step()
-		txID := r.now(w).TxID
-		r.chain.SetRate(1 << 20) // no block takes it
-		r.revive(before, file)
-		r.sender.Signer, r.trouble = absent{}, true
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step()
+		txID := r.Now(w).TxID
+		r.Chain.SetRate(1 << 20) // no block takes it
+		r.Revive(before, file)
+		r.Sender.Signer, r.Trouble = absent{}, true
 		for range 5 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
-		if !r.recovering() {
+		if !r.Recovering() {
 			t.Fatal("the recovery has ended before everything is put back")
 		}
-		r.chain.SetRate(1)
-		r.chain.Mine(1)
-		r.step()
-		r.sender.Signer, r.trouble = r.signer, false
-		other := r.order(100_000_000, r.chain.Named("other"))
-		r.settle()
+		r.Chain.SetRate(1)
+		r.Chain.Mine(1)
+		r.Step()
+		r.Sender.Signer, r.Trouble = r.Signer, false
+		other := r.Order(100_000_000, r.Chain.Named("other"))
+		r.Settle()
 		r.paidOnce(w, txID)
-		r.paidOnce(other, r.now(other).TxID)
+		r.paidOnce(other, r.Now(other).TxID)
 	})
 }
 
@@ -215,18 +204,18 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		before := r.backup()
-		lost := r.order(300_000_000, r.chain.Named("receiver"))
-		r.step()
-		r.chain.Forget()
-		r.revive(before, file)
-		r.step()
-		r.step()
-		unclear := r.unclear()
-		if len(unclear) != 1 || !r.recovering() {
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		before := r.Backup()
+		lost := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		r.Chain.Forget()
+		r.Revive(before, file)
+		r.Step()
+		r.Step()
+		unclear := r.Unclear()
+		if len(unclear) != 1 || !r.Recovering() {
 			t.Fatalf("unclear is %+v", unclear)
 		}
 		for _, part := range []string{lost.ID.String(), lost.AccountID.String(), "3.00000000 COIN"} {
@@ -234,15 +223,15 @@ func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 				t.Errorf("%q does not name %s", unclear[0].Reason, part)
 			}
 		}
-		again := r.order(300_000_000, r.chain.Named("receiver"))
+		again := r.Order(300_000_000, r.Chain.Named("receiver"))
 		for range 6 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
-		r.must(r.resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{again.ID}}))
-		r.settle()
+		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{again.ID}}))
+		r.Settle()
 		r.paidOnce(again, unclear[0].TxID)
-		if r.recovering() {
+		if r.Recovering() {
 			t.Error("the chain still recovers")
 		}
 	})
@@ -253,39 +242,39 @@ func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 func TestEverythingInFlightIsPutBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		d := r.astray()
-		n := r.sendBack(d, "sender")
-		r.pay(r.wallet(1).Address, 400_000_000)
-		r.chain.Mine(3)
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		d := r.Astray()
+		n := r.SendBack(d, "sender")
+		r.Pay(r.Wallet(1).Address, 400_000_000)
+		r.Chain.Mine(3)
 		for {
-			more, err := r.follower.Step(ctx, r.lease)
-			r.must(err)
+			more, err := r.Follower.Step(ctx, r.Lease)
+			r.Must(err)
 			if !more {
 				break
 			}
 		}
-		before := r.backup()
-		r.step()
-		r.step()
-		waiting := r.chain.Waiting()
+		before := r.Backup()
+		r.Step()
+		r.Step()
+		waiting := r.Chain.Waiting()
 		if len(waiting) < 1 {
 			t.Fatal("nothing was sent")
 		}
-		r.revive(before, file)
-		r.step()
-		r.step()
-		r.recovered()
-		r.settle()
-		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
+		r.Revive(before, file)
+		r.Step()
+		r.Step()
+		r.Recovered()
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != n.Amount {
 			t.Errorf("the sender holds %s, sent back was %s", got, n.Amount)
 		}
-		if r.halted() {
+		if r.Halted() {
 			t.Error("the chain is halted")
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -294,19 +283,19 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "one")
-		r.guarded(file)
-		two := r.guard(filepath.Join(folder, "two"))
-		r.must(two.Join(ctx))
-		r.must(two.Start(ctx))
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		before := r.backup()
-		r.step()
-		txID := r.now(w).TxID
-		r.revive(before, file)
-		r.settle()
-		if !r.recovering() {
+		r.Guarded(file)
+		two := r.Guard(filepath.Join(folder, "two"))
+		r.Must(two.Join(ctx))
+		r.Must(two.Start(ctx))
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step()
+		txID := r.Now(w).TxID
+		r.Revive(before, file)
+		r.Settle()
+		if !r.Recovering() {
 			t.Error("the recovery has ended, although others may have signed")
 		}
 		r.paidOnce(w, txID)
@@ -318,27 +307,27 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		lossy := &eavesdropper{Signer: r.signer, r: r}
-		r.sender.Signer = lossy
-		r.step()
-		if lossy.before == "" || len(r.chain.Waiting()) == 0 {
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		lossy := &eavesdropper{Signer: r.Signer, r: r}
+		r.Sender.Signer = lossy
+		r.Step()
+		if lossy.before == "" || len(r.Chain.Waiting()) == 0 {
 			t.Fatal("nothing was signed")
 		}
-		txID := r.now(w).TxID
-		r.chain.Forget()
-		r.revive(lossy.before, file)
-		r.halt(r.freezeOf(0)) // a reserved payment of a frozen account is given up
+		txID := r.Now(w).TxID
+		r.Chain.Forget()
+		r.Revive(lossy.before, file)
+		r.Halt(r.FreezeOf(0)) // a reserved payment of a frozen account is given up
 		for range 3 {
-			r.step()
+			r.Step()
 		}
-		r.resume(r.freezeOf(0))
-		r.settle()
+		r.Resume(r.FreezeOf(0))
+		r.Settle()
 		r.paidOnce(w, txID)
-		if r.recoveries() > 0 && r.recovering() {
+		if r.recoveries() > 0 && r.Recovering() {
 			t.Error("the chain still recovers")
 		}
 	})
@@ -355,7 +344,7 @@ func (e *eavesdropper) Sign(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	if e.before == "" {
-		e.before = e.r.backup()
+		e.before = e.r.Backup()
 	}
 	return e.Signer.Sign(ctx, id, request, unsigned)
 }

@@ -3,7 +3,6 @@ package outgoing_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -14,75 +13,32 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// guarded gives a harness marks in a file, as a service has them beside its seed, and runs the guard.
-func (r *harness) guarded(file string) *recovery.Guard {
-	r.t.Helper()
-	g := r.guard(file)
-	r.must(g.Start(ctx))
-	r.takeLease(g)
-	return g
-}
-
-func (r *harness) guard(file string) *recovery.Guard {
-	capabilities := r.chain.Capabilities()
-	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{capabilities.ID},
-		Families: []bursar.Family{capabilities.Family},
-		Log:      slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
-}
-
-func (r *harness) takeLease(g *recovery.Guard) {
-	r.t.Helper()
-	id := r.chain.Capabilities().ID
-	_, err := g.BeginLease(ctx, id)
-	r.must(err)
-	r.sender.Marks, r.wallets.Marks = g, g
-	r.follower.Current, r.follower.KnownFinal = func() bool {
-		return g.HoldsLease(id)
-	}, func() uint64 { return g.KnownFinal(id) }
-}
-
-func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
-	list := make([]store.GapAddress, n)
-	for i := range list {
-		pub, err := r.keys.Public(chain.KeyRef{Family: family, Index: from + uint32(i)})
-		if err != nil {
-			return nil, err
-		}
-		address, err := r.chain.Address(pub, 0)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = store.GapAddress{Index: from + uint32(i), Base: address.Base}
-	}
-	return list, nil
-}
-
 // An address that was given out after the backup is given to nobody else after the restore, and a payment to it is
 // found: an operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		r.guarded(file)
-		r.prepare()
-		before := r.backup()
+		r.Guarded(file)
+		r.Prepare()
+		before := r.Backup()
 		given := map[string]bool{}
 		var lost bursar.Wallet
 		for range 20 {
-			lost = r.wallet(0)
+			lost = r.Wallet(0)
 			given[lost.Address.Base] = true
 		}
-		r.restore(before)
-		r.guarded(file)
+		r.Restore(before)
+		r.Guarded(file)
 		for range 20 {
-			if w := r.wallet(1); given[w.Address.Base] {
+			if w := r.Wallet(1); given[w.Address.Base] {
 				t.Fatalf("%s was given out twice", w.Address.Base)
 			}
 		}
-		r.pay(lost.Address, 70_000_000)
-		r.recovered()
-		r.settle()
+		r.Pay(lost.Address, 70_000_000)
+		r.Recovered()
+		r.Settle()
 		var found []bursar.Deposit
-		r.view(func(tx *store.Tx) (err error) {
+		r.View(func(tx *store.Tx) (err error) {
 			found, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			return err
 		})
@@ -90,13 +46,13 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 			found[0].Status != bursar.DepositConfirmed {
 			t.Fatalf("unattributed is %+v", found)
 		}
-		w := r.order(100_000_000, r.chain.Named("receiver"))
-		r.settle()
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+		w := r.Order(100_000_000, r.Chain.Named("receiver"))
+		r.Settle()
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s", got)
 		}
-		if r.chain.Capabilities().Model == chain.AccountModel &&
-			!r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
+		if r.Chain.Capabilities().Model == chain.AccountModel &&
+			!r.Chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
 			t.Error("what arrived at the forgotten address is not swept")
 		}
 	})
@@ -106,40 +62,40 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 // journal knows that the payment was signed, and the guard's next check begins a recovery of the chain.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
-		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		before := r.backup()
-		r.step() // signed and sent
-		if len(r.chain.Waiting()) == 0 {
+		g := r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step() // signed and sent
+		if len(r.Chain.Waiting()) == 0 {
 			t.Fatal("nothing was sent")
 		}
-		r.restore(before)
-		g.DB = r.db // the same process goes on without noticing
-		id := r.chain.Capabilities().ID
-		r.sender.Marks, r.wallets.Marks = g, g
-		r.follower.Current = func() bool { return g.HoldsLease(id) }
-		r.trouble = true
+		r.Restore(before)
+		g.DB = r.DB // the same process goes on without noticing
+		id := r.Chain.Capabilities().ID
+		r.Sender.Marks, r.Wallets.Marks = g, g
+		r.Follower.Current = func() bool { return g.HoldsLease(id) }
+		r.Trouble = true
 		for range 3 {
-			r.step()
-			if n := len(r.chain.Waiting()); n > 1 {
+			r.Step()
+			if n := len(r.Chain.Waiting()); n > 1 {
 				t.Fatalf("%d transactions wait", n)
 			}
 		}
-		r.trouble = false
+		r.Trouble = false
 		if err := g.Compare(t.Context()); err != nil { // the journal holds the payment back until the next check
 			t.Fatal(err)
 		}
 		if n := r.recoveries(); n != 1 {
 			t.Fatalf("the chain has recovered %d times", n)
 		}
-		r.settle()
-		r.recovered()
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+		r.Settle()
+		r.Recovered()
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", now.Status)
 		}
 	})
@@ -147,8 +103,8 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 
 // recoveries counts the recoveries that have begun.
 func (r *harness) recoveries() (n int) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
 		list, err := tx.Recoveries().List(ctx, 100)
 		n = len(list)
 		return err
@@ -160,18 +116,18 @@ func (r *harness) recoveries() (n int) {
 func TestMissingMarksAreAnError(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
-		g := r.guarded(filepath.Join(folder, "seed.marks"))
-		r.wallet(0)
+		g := r.Guarded(filepath.Join(folder, "seed.marks"))
+		r.Wallet(0)
 		g.Keeper = marks.NewFile(filepath.Join(folder, "other.marks"))
 		if err := g.Start(ctx); !errors.Is(err, marks.ErrMissing) {
 			t.Fatalf("starting without the marks gives %v", err)
 		}
-		r.must(g.Begin(ctx, "moved to another machine", 500))
-		r.must(g.Start(ctx))
-		if !r.recovering() {
+		r.Must(g.Begin(ctx, "moved to another machine", 500))
+		r.Must(g.Start(ctx))
+		if !r.Recovering() {
 			t.Error("the chain does not recover")
 		}
-		if w := r.wallet(0); w.Index < 500 {
+		if w := r.Wallet(0); w.Index < 500 {
 			t.Errorf("the next index is %d", w.Index)
 		}
 	})
@@ -181,25 +137,25 @@ func TestMissingMarksAreAnError(t *testing.T) {
 func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
-		one := r.guarded(filepath.Join(folder, "one"))
-		two := r.guard(filepath.Join(folder, "two"))
-		r.must(two.Join(ctx))
-		r.must(two.Start(ctx))
+		one := r.Guarded(filepath.Join(folder, "one"))
+		two := r.Guard(filepath.Join(folder, "two"))
+		r.Must(two.Join(ctx))
+		r.Must(two.Start(ctx))
 		seen := map[uint32]bool{}
 		for i := range 600 {
-			if r.wallets.Marks = one; i%7 < 3 {
-				r.wallets.Marks = two
+			if r.Wallets.Marks = one; i%7 < 3 {
+				r.Wallets.Marks = two
 			}
-			w := r.wallet(0)
+			w := r.Wallet(0)
 			if seen[w.Index] {
 				t.Fatalf("wallet %d has index %d, which was given out", i, w.Index)
 			}
 			seen[w.Index] = true
 		}
 		for _, g := range []*recovery.Guard{one, two} {
-			r.must(g.Compare(ctx))
+			r.Must(g.Compare(ctx))
 		}
-		if r.recovering() {
+		if r.Recovering() {
 			t.Error("the chain recovers for nothing")
 		}
 	})
@@ -208,22 +164,22 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 // A key index that is given out while the database is compared with the marks does not count as a step back.
 func TestAnIndexGivenOutDuringACheckIsNoStepBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
-		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
+		g := r.Guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false
-		g.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+		g.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 			if looking && at == store.Ended {
 				looking = false
-				r.wallet(0)
+				r.Wallet(0)
 			}
 			return nil
 		}})
-		r.must(g.Start(ctx))
-		r.takeLease(g)
-		r.prepare()
+		r.Must(g.Start(ctx))
+		r.TakeLease(g)
+		r.Prepare()
 		looking = true
-		r.must(g.Compare(ctx))
-		if looking || r.recovering() {
-			t.Errorf("the look has not met a wallet (%v), or the chain recovers (%v)", looking, r.recovering())
+		r.Must(g.Compare(ctx))
+		if looking || r.Recovering() {
+			t.Errorf("the look has not met a wallet (%v), or the chain recovers (%v)", looking, r.Recovering())
 		}
 	})
 }

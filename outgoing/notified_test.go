@@ -1,183 +1,122 @@
 package outgoing_test
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/wire"
 )
-
-// notify changes the events that an account is notified of, and their webhook.
-func (r *harness) notify(account int, pending, withdrawals bool, webhook string) {
-	r.t.Helper()
-	r.do(func(tx *store.Tx) error {
-		_, err := tx.Accounts().SetNotifications(ctx,
-			bursar.Account{ID: r.accounts[account], NotifyPending: pending, NotifyWithdrawals: withdrawals, Webhook: webhook})
-		return err
-	})
-}
-
-// notified is the list of what an account was notified about a subject.
-type notified struct {
-	url   string
-	words []string // kinds of events; of withdrawals, their status
-}
-
-// notified returns the events of an account, oldest first, by subject.
-func (r *harness) notified(account int) map[bursar.ID]notified {
-	r.t.Helper()
-	all := map[bursar.ID]notified{}
-	r.view(func(tx *store.Tx) error {
-		events, err := tx.Deliveries().List(ctx, r.accounts[account], store.Page{Limit: 100})
-		for _, e := range slices.Backward(events) {
-			word := string(e.Kind)
-			if e.Kind == bursar.EventWithdrawal {
-				w := r.withdrawalIn(e.Body)
-				if word = string(w.Status); (w.CompletedAt != nil) != completed(w.Status) || w.WithdrawalID != e.Subject {
-					r.t.Errorf("told of %+v", w)
-				}
-			}
-			all[e.Subject] = notified{e.URL, append(all[e.Subject].words, word)}
-		}
-		return err
-	})
-	return all
-}
-
-func completed(s bursar.WithdrawalStatus) bool {
-	return slices.Contains([]bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalRejected,
-		bursar.WithdrawalCancelled, bursar.WithdrawalFailed}, s)
-}
-
-func (r *harness) withdrawalIn(body []byte) wire.Withdrawal {
-	r.t.Helper()
-	var whole struct {
-		Response struct {
-			Webhook struct {
-				Type       string
-				Withdrawal wire.Withdrawal
-			}
-		}
-	}
-	r.must(json.Unmarshal(body, &whole))
-	if whole.Response.Webhook.Type != "account" {
-		r.t.Errorf("its type is %s", whole.Response.Webhook.Type)
-	}
-	return whole.Response.Webhook.Withdrawal
-}
 
 // The account that requested a withdrawal is notified of every change of its status at its own webhook, except of what
 // the answer of the request has said already and of the moment between signing and sending.
 func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 900_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		neighbour := r.wallet(1)
-		r.chain.Mine(3)
-		r.step()
-		r.currency.ApprovalAbove = bursar.Units(50_000_000)
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 900_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		neighbour := r.Wallet(1)
+		r.Chain.Mine(3)
+		r.Step()
+		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
 		var err error
-		r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
-		r.must(err)
-		r.restart()
-		r.notify(0, false, true, "https://shop.example/account")
+		r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency})
+		r.Must(err)
+		r.Restart()
+		r.Notify(0, false, true, "https://shop.example/account")
 		want := map[bursar.ID]string{}
 		order := func(units uint64, to string, words ...string) bursar.ID {
 			t.Helper()
-			w, err := r.withdraw(0, units, to)
-			r.must(err)
+			w, err := r.Withdraw(0, units, to)
+			r.Must(err)
 			want[w.ID] = strings.Join(words, " ")
 			return w.ID
 		}
-		order(10_000_000, r.chain.Named("small"), "broadcast", "confirmed")
+		order(10_000_000, r.Chain.Named("small"), "broadcast", "confirmed")
 		order(10_000_000, neighbour.Address.String(), "confirmed")
-		approved := order(60_000_000, r.chain.Named("large"), "queued", "broadcast", "confirmed")
+		approved := order(60_000_000, r.Chain.Named("large"), "queued", "broadcast", "confirmed")
 		inside := order(60_000_000, neighbour.Address.String(), "confirmed")
-		rejected, cancelled := order(60_000_000, r.chain.Named("no"), "rejected"),
-			order(60_000_000, r.chain.Named("back"), "cancelled")
+		rejected, cancelled := order(60_000_000, r.Chain.Named("no"), "rejected"),
+			order(60_000_000, r.Chain.Named("back"), "cancelled")
 		for _, decide := range []func() (bursar.Withdrawal, error){
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, approved) },
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, inside) },
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Reject(ctx, rejected, "no") },
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Cancel(ctx, cancelled) },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Approve(ctx, approved) },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Approve(ctx, inside) },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Reject(ctx, rejected, "no") },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Cancel(ctx, cancelled) },
 		} {
 			_, err := decide()
-			r.must(err)
+			r.Must(err)
 		}
-		if r.chain.Capabilities().Model == chain.AccountModel { // a transaction of UTXOs cannot fail in a block
-			door := r.chain.Named("closes its door")
+		if r.Chain.Capabilities().Model == chain.AccountModel { // a transaction of UTXOs cannot fail in a block
+			door := r.Chain.Named("closes its door")
 			order(10_000_000, door, "broadcast", "failed")
-			r.step()
-			r.chain.Close(door)
+			r.Step()
+			r.Chain.Close(door)
 		}
-		r.settle()
-		r.settle()
-		got := r.notified(0)
+		r.Settle()
+		r.Settle()
+		got := r.Notified(0)
 		for id, words := range want {
-			if g := got[id]; strings.Join(g.words, " ") != words || g.url != "https://shop.example/account" {
+			if g := got[id]; strings.Join(g.Words, " ") != words || g.URL != "https://shop.example/account" {
 				t.Errorf("told %+v, not %s", g, words)
 			}
 		}
-		for subject, g := range r.notified(1) {
+		for subject, g := range r.Notified(1) {
 			if _, theirs := want[subject]; theirs {
 				t.Errorf("the other account was told %+v", g)
 			}
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // A changed setting counts for the next events, and for none before.
 func TestANotificationSettingCountsAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 300_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		quiet, err := r.withdraw(0, 1_000_000, r.chain.Named("quiet"))
-		r.must(err)
-		r.settle()
-		if got := r.notified(0); len(got) != 1 || got[quiet.ID].words != nil {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 300_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		quiet, err := r.Withdraw(0, 1_000_000, r.Chain.Named("quiet"))
+		r.Must(err)
+		r.Settle()
+		if got := r.Notified(0); len(got) != 1 || got[quiet.ID].Words != nil {
 			t.Fatalf("told without asking: %+v", got)
 		}
-		r.notify(0, true, true, "")
-		r.pay(w.Address, 7_000_000)
-		r.chain.Mine(1)
-		r.step()
-		r.notify(0, false, true, "")
-		r.chain.Mine(3)
-		r.step()
-		nowhere, err := r.withdraw(0, 1_000_000, r.chain.Named("nowhere"))
-		r.must(err)
-		r.do(func(tx *store.Tx) error {
-			_, err := tx.Wallets().SetWebhookRule(ctx, r.accounts[0], "", "https://shop.example/all")
+		r.Notify(0, true, true, "")
+		r.Pay(w.Address, 7_000_000)
+		r.Chain.Mine(1)
+		r.Step()
+		r.Notify(0, false, true, "")
+		r.Chain.Mine(3)
+		r.Step()
+		nowhere, err := r.Withdraw(0, 1_000_000, r.Chain.Named("nowhere"))
+		r.Must(err)
+		r.Do(func(tx *store.Tx) error {
+			_, err := tx.Wallets().SetWebhookRule(ctx, r.Accounts[0], "", "https://shop.example/all")
 			return err
 		})
-		toAll, err := r.withdraw(0, 1_000_000, r.chain.Named("all"))
-		r.must(err)
-		r.step()
-		r.notify(0, false, true, "https://shop.example/own")
-		r.settle()
-		got := r.notified(0)
+		toAll, err := r.Withdraw(0, 1_000_000, r.Chain.Named("all"))
+		r.Must(err)
+		r.Step()
+		r.Notify(0, false, true, "https://shop.example/own")
+		r.Settle()
+		got := r.Notified(0)
 		if pending := count(got, "deposit_pending deposit"); pending != 1 || count(got, "deposit") != 1 {
 			t.Errorf("told of deposits: %+v", got)
 		}
 		for id, url := range map[bursar.ID]string{nowhere.ID: "https://shop.example/own",
 			toAll.ID: "https://shop.example/own"} {
-			if g := got[id]; g.url != url || len(g.words) == 0 {
+			if g := got[id]; g.URL != url || len(g.Words) == 0 {
 				t.Errorf("told of a withdrawal: %+v", g)
 			}
 		}
-		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: r.accounts[0]}, store.Page{Limit: 100})
+		r.View(func(tx *store.Tx) error {
+			list, err := tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: r.Accounts[0]}, store.Page{Limit: 100})
 			urls := map[string]int{}
 			for _, d := range list {
 				urls[d.URL]++
@@ -190,9 +129,9 @@ func TestANotificationSettingCountsAtOnce(t *testing.T) {
 	})
 }
 
-func count(all map[bursar.ID]notified, words string) (n int) {
+func count(all map[bursar.ID]bursartest.Notified, words string) (n int) {
 	for _, g := range all {
-		if strings.Join(g.words, " ") == words {
+		if strings.Join(g.Words, " ") == words {
 			n++
 		}
 	}
@@ -201,33 +140,33 @@ func count(all map[bursar.ID]notified, words string) (n int) {
 
 // A reorg is notified as well: a customer who was notified of a payment learns that it is in progress again.
 func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
-	words := func(r *harness, w bursar.Withdrawal) string { return strings.Join(r.notified(0)[w.ID].words, " ") }
+	words := func(r *harness, w bursar.Withdrawal) string { return strings.Join(r.Notified(0)[w.ID].Words, " ") }
 	t.Run("fails after all", func(t *testing.T) {
-		each(t, numbered, func(t *testing.T, r *harness) {
-			r.prepare()
-			r.notify(0, false, true, "https://shop.example/account")
-			to := r.chain.Named("closed later")
-			w := r.order(300_000_000, to)
-			r.settle()
-			r.chain.Close(to)
-			r.undo(r.now(w).TxID)
-			r.step()
-			r.settle()
+		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+			r.Prepare()
+			r.Notify(0, false, true, "https://shop.example/account")
+			to := r.Chain.Named("closed later")
+			w := r.Order(300_000_000, to)
+			r.Settle()
+			r.Chain.Close(to)
+			r.Undo(r.Now(w).TxID)
+			r.Step()
+			r.Settle()
 			if got := words(r, w); got != "broadcast confirmed broadcast failed" {
 				t.Errorf("told %s", got)
 			}
 		})
 	})
 	t.Run("expires after all", func(t *testing.T) {
-		each(t, expiring, func(t *testing.T, r *harness) {
-			r.prepare()
-			r.notify(0, false, true, "https://shop.example/account")
-			w := r.order(300_000_000, r.chain.Named("outside"))
-			r.settle()
-			first := r.now(w).TxID
-			r.undo(first, first)
-			r.lose(15)
-			r.settle()
+		each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+			r.Prepare()
+			r.Notify(0, false, true, "https://shop.example/account")
+			w := r.Order(300_000_000, r.Chain.Named("outside"))
+			r.Settle()
+			first := r.Now(w).TxID
+			r.Undo(first, first)
+			r.Lose(15)
+			r.Settle()
 			if got := words(r, w); !strings.HasPrefix(got, "broadcast confirmed broadcast queued broadcast ") ||
 				!strings.HasSuffix(got, " queued broadcast confirmed") {
 				t.Errorf("told %s", got)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
@@ -16,19 +17,19 @@ import (
 // Any number of concurrent requests spend a balance once.
 func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
 		var taken, refused atomic.Int64
 		var group sync.WaitGroup
 		for i := range 30 {
 			group.Go(func() {
-				_, err := r.withdraw(0, 9_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
+				_, err := r.Withdraw(0, 9_000_000, r.Chain.Named(fmt.Sprint("receiver ", i)))
 				switch {
 				case err == nil:
 					taken.Add(1)
-				case isCode(err, bursar.CodeInsufficientBalance):
+				case bursartest.IsCode(err, bursar.CodeInsufficientBalance):
 					refused.Add(1)
 				default:
 					t.Error(err)
@@ -40,9 +41,9 @@ func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
 			taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each withdrawal costs its network fee as well
 			t.Fatalf("%d orders were taken, %d refused", taken.Load(), refused.Load())
 		}
-		r.available(0) // fails below zero
-		r.settle()
-		if err := r.audit(); err != nil {
+		r.Available(0) // fails below zero
+		r.Settle()
+		if err := r.Audit(); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -50,43 +51,43 @@ func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
 
 func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		before := r.available(0)
-		demanding := r.chain.Named("demands a memo")
-		r.chain.RequireMemo(demanding)
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		before := r.Available(0)
+		demanding := r.Chain.Named("demands a memo")
+		r.Chain.RequireMemo(demanding)
 		for name, c := range map[string]struct {
 			order withdrawal.Request
 			code  bursar.ErrorCode
 		}{
-			"currency": {withdrawal.Request{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")},
+			"currency": {withdrawal.Request{Currency: "NONE", Amount: "1", Address: r.Chain.Named("x")},
 				bursar.CodeUnsupportedCurrency},
-			"amount": {withdrawal.Request{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")},
+			"amount": {withdrawal.Request{Currency: "COIN", Amount: "1e1", Address: r.Chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"zero": {withdrawal.Request{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")},
+			"zero": {withdrawal.Request{Currency: "COIN", Amount: "0", Address: r.Chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"places": {withdrawal.Request{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")},
+			"places": {withdrawal.Request{Currency: "COIN", Amount: "0.123456789", Address: r.Chain.Named("x")},
 				bursar.CodeInvalidAmount},
-			"minimum": {withdrawal.Request{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")},
+			"minimum": {withdrawal.Request{Currency: "COIN", Amount: "0.00000499", Address: r.Chain.Named("x")},
 				bursar.CodeBelowMinimum},
 			"address": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
-			"hot": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: r.hot.Base},
+			"hot": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: r.Hot.Base},
 				bursar.CodeDestinationRefused},
 			"no memo": {withdrawal.Request{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
-			"balance": {withdrawal.Request{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")},
+			"balance": {withdrawal.Request{Currency: "COIN", Amount: "0.99", Address: r.Chain.Named("x")},
 				bursar.CodeInsufficientBalance},
-			"far beyond": {withdrawal.Request{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")},
+			"far beyond": {withdrawal.Request{Currency: "COIN", Amount: "1000000000", Address: r.Chain.Named("x")},
 				bursar.CodeInsufficientBalance},
 		} {
-			c.order.Account = r.accounts[0]
-			if _, err := r.withdrawals.Request(ctx, c.order); !isCode(err, c.code) {
+			c.order.Account = r.Accounts[0]
+			if _, err := r.Withdrawals.Request(ctx, c.order); !bursartest.IsCode(err, c.code) {
 				t.Errorf("%s: %v, want %s", name, err, c.code)
 			}
 		}
-		if after := r.available(0); after != before {
+		if after := r.Available(0); after != before {
 			t.Errorf("available went from %s to %s", before, after)
 		}
 	})
@@ -94,22 +95,22 @@ func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
 
 func TestAnOperatorDecides(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 900_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		limited := r.currency
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 900_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		limited := r.Currency
 		limited.ApprovalAbove = bursar.Units(50_000_000)
 		var err error
-		r.registry, err = bursar.NewRegistry([]bursar.Currency{limited})
-		r.must(err)
-		r.restart()
-		full := r.available(0)
+		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited})
+		r.Must(err)
+		r.Restart()
+		full := r.Available(0)
 		order := func(units uint64, to string) bursar.Withdrawal {
 			t.Helper()
-			w, err := r.withdraw(0, units, r.chain.Named(to))
-			r.must(err)
+			w, err := r.Withdraw(0, units, r.Chain.Named(to))
+			r.Must(err)
 			return w
 		}
 		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"),
@@ -117,39 +118,39 @@ func TestAnOperatorDecides(t *testing.T) {
 		if approved.Status != bursar.WithdrawalPendingApproval || small.Status != bursar.WithdrawalQueued {
 			t.Fatalf("%s and %s", approved.Status, small.Status)
 		}
-		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
+		if w, err := r.Withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
 			w.Error != "no" {
 			t.Errorf("rejected: %+v, %v", w, err)
 		}
-		if w, err := r.withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
+		if w, err := r.Withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
 			t.Errorf("cancelled: %+v, %v", w, err)
 		}
-		if _, err := r.withdrawals.Approve(ctx, approved.ID); err != nil {
+		if _, err := r.Withdrawals.Approve(ctx, approved.ID); err != nil {
 			t.Error(err)
 		}
 		for _, again := range []func() (bursar.Withdrawal, error){
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, rejected.ID) },
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Reject(ctx, approved.ID, "late") },
-			func() (bursar.Withdrawal, error) { return r.withdrawals.Cancel(ctx, cancelled.ID) },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Approve(ctx, rejected.ID) },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Reject(ctx, approved.ID, "late") },
+			func() (bursar.Withdrawal, error) { return r.Withdrawals.Cancel(ctx, cancelled.ID) },
 		} {
 			if w, err := again(); !errors.Is(err, withdrawal.ErrTooLate) {
 				t.Errorf("a second decision gave %s, %v", w.Status, err)
 			}
 		}
-		r.settle()
-		if _, err := r.withdrawals.Cancel(ctx, small.ID); !errors.Is(err, withdrawal.ErrTooLate) {
+		r.Settle()
+		if _, err := r.Withdrawals.Cancel(ctx, small.ID); !errors.Is(err, withdrawal.ErrTooLate) {
 			t.Errorf("a paid withdrawal was cancelled: %v", err)
 		}
 		for to, want := range map[string]uint64{"approved": 60_000_000, "rejected": 0, "cancelled": 0, "small": 50_000_000} {
-			if got := r.chain.Balance(r.chain.Named(to), ""); got != bursar.Units(want) {
+			if got := r.Chain.Balance(r.Chain.Named(to), ""); got != bursar.Units(want) {
 				t.Errorf("%s got %s", to, got)
 			}
 		}
 		spent, _ := bursar.Sum(approved.Amount, approved.Fee, small.Amount, small.Fee)
-		if left, _ := full.Sub(spent); r.available(0) != left {
-			t.Errorf("available is %s, want %s", r.available(0), left)
+		if left, _ := full.Sub(spent); r.Available(0) != left {
+			t.Errorf("available is %s, want %s", r.Available(0), left)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -157,55 +158,55 @@ func TestAnOperatorDecides(t *testing.T) {
 // bears the gas.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		if r.chain.Capabilities().Model == chain.UTXOModel {
+		if r.Chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
-		r.step()
-		r.pay(r.wallet(0).Address, 900_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		before := r.available(0)
-		to := r.chain.Named("closes its door")
-		order, err := r.withdraw(0, 60_000_000, to)
-		r.must(err)
-		r.step()
-		r.chain.Close(to)
-		r.chain.Mine(1)
-		r.step()
-		if got, _ := r.withdrawals.Get(ctx, r.accounts[0], order.ID); got.Status != bursar.WithdrawalBroadcast {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 900_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		before := r.Available(0)
+		to := r.Chain.Named("closes its door")
+		order, err := r.Withdraw(0, 60_000_000, to)
+		r.Must(err)
+		r.Step()
+		r.Chain.Close(to)
+		r.Chain.Mine(1)
+		r.Step()
+		if got, _ := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID); got.Status != bursar.WithdrawalBroadcast {
 			t.Fatalf("before it is final the withdrawal is %s", got.Status)
 		}
-		r.settle()
-		r.settle()
-		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
+		r.Settle()
+		r.Settle()
+		got, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
 		if err != nil || got.Status != bursar.WithdrawalFailed || got.Error == "" {
 			t.Fatalf("the withdrawal is %+v, %v", got, err)
 		}
-		if after := r.available(0); after != before {
+		if after := r.Available(0); after != before {
 			t.Errorf("available went from %s to %s", before, after)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // A charge is paid by one deposit in time and in full; a deposit that is too small or too late is credited.
 func TestChargesArePaidByDeposits(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		paid, short := r.charge(0, 50_000_000), r.charge(0, 50_000_000)
-		r.pay(paid.Address, 50_000_000)
-		r.pay(paid.Address, 7_000_000)
-		r.pay(short.Address, 49_999_999)
-		r.chain.Mine(3)
-		r.step()
-		r.view(func(tx *store.Tx) error {
-			a, err := tx.Charges().Get(ctx, r.accounts[0], paid.ID)
-			b, _ := tx.Charges().Get(ctx, r.accounts[0], short.ID)
+		r.Step()
+		paid, short := r.Charge(0, 50_000_000), r.Charge(0, 50_000_000)
+		r.Pay(paid.Address, 50_000_000)
+		r.Pay(paid.Address, 7_000_000)
+		r.Pay(short.Address, 49_999_999)
+		r.Chain.Mine(3)
+		r.Step()
+		r.View(func(tx *store.Tx) error {
+			a, err := tx.Charges().Get(ctx, r.Accounts[0], paid.ID)
+			b, _ := tx.Charges().Get(ctx, r.Accounts[0], short.ID)
 			if !a.Paid() || len(a.Deposits) != 2 || b.Paid() || len(b.Deposits) != 1 {
 				t.Errorf("paid %v with %d deposits, short %v with %d", a.Paid(), len(a.Deposits), b.Paid(), len(b.Deposits))
 			}
-			events, _ := tx.Deliveries().List(ctx, r.accounts[0], store.Page{Limit: 10})
+			events, _ := tx.Deliveries().List(ctx, r.Accounts[0], store.Page{Limit: 10})
 			kinds := map[bursar.EventKind]int{}
 			for _, e := range events {
 				kinds[e.Kind]++
@@ -215,7 +216,7 @@ func TestChargesArePaidByDeposits(t *testing.T) {
 			}
 			return err
 		})
-		if got := r.available(0); got != bursar.Units(105_929_999) { // 106,999,999 less 1 %, each fee rounded up
+		if got := r.Available(0); got != bursar.Units(105_929_999) { // 106,999,999 less 1 %, each fee rounded up
 			t.Errorf("available is %s", got)
 		}
 	})

@@ -5,59 +5,37 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 )
-
-// unspentFee is more than the part of a sweep's allowed fee that it does not use.
-var unspentFee = bursar.Units(1_000_000)
-
-// byClock runs a test on both databases, with a clock that the test sets.
-func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness, c *clock)) {
-	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if name == "postgres" && testing.Short() {
-				t.Skip("PostgreSQL is left out by -short")
-			}
-			c := &clock{time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
-			db, err := store.Open(ctx, store.Config{URL: url(t), Now: c.now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { db.Close() })
-			test(t, newHarness(t, db, config), c)
-		})
-	}
-}
 
 // A sweep that is built while the fee is above its amount, or for which a backend that is behind reports no funds, is
 // not made then. Its address rests, and is swept later without another deposit.
 func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
-	byClock(t, models["nonce"], func(t *testing.T, r *harness, c *clock) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 10_000_000)
-		r.chain.Mine(2)
-		r.step() // credited, and a sweep is requested at the current fee
-		if len(r.open()) != 1 {
-			t.Fatalf("open are %+v", r.open())
+	byClock(t, bursartest.Models["nonce"], func(t *testing.T, r *harness, c *bursartest.Clock) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 10_000_000)
+		r.Chain.Mine(2)
+		r.Step() // credited, and a sweep is requested at the current fee
+		if len(r.Open()) != 1 {
+			t.Fatalf("open are %+v", r.Open())
 		}
-		r.chain.SetRate(1000)
-		r.blocks(1)
-		r.chain.SetRate(1)
-		if len(r.open()) != 0 {
-			t.Fatalf("open are %+v", r.open())
+		r.Chain.SetRate(1000)
+		r.Blocks(1)
+		r.Chain.SetRate(1)
+		if len(r.Open()) != 0 {
+			t.Fatalf("open are %+v", r.Open())
 		}
-		r.blocks(5)
-		if len(r.open()) != 0 {
-			t.Errorf("it does not rest: open are %+v", r.open())
+		r.Blocks(5)
+		if len(r.Open()) != 0 {
+			t.Errorf("it does not rest: open are %+v", r.Open())
 		}
-		c.jump(2 * time.Hour)
-		r.blocks(5)
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(unspentFee) {
+		c.Advance(2 * time.Hour)
+		r.Blocks(5)
+		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
 			t.Errorf("%s stay at the deposit address for ever", got)
 		}
 	})
@@ -65,18 +43,18 @@ func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 
 // The next deposit ends the rest.
 func TestADepositEndsARest(t *testing.T) {
-	byClock(t, models["nonce"], func(t *testing.T, r *harness, _ *clock) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 10_000_000)
-		r.chain.Mine(2)
-		r.step()
-		r.chain.SetRate(1000)
-		r.blocks(1)
-		r.chain.SetRate(1)
-		r.pay(w.Address, 10_000_000)
-		r.blocks(8)
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(unspentFee) {
+	byClock(t, bursartest.Models["nonce"], func(t *testing.T, r *harness, _ *bursartest.Clock) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 10_000_000)
+		r.Chain.Mine(2)
+		r.Step()
+		r.Chain.SetRate(1000)
+		r.Blocks(1)
+		r.Chain.SetRate(1)
+		r.Pay(w.Address, 10_000_000)
+		r.Blocks(8)
+		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
 			t.Errorf("%s stay at the deposit address", got)
 		}
 	})
@@ -84,39 +62,39 @@ func TestADepositEndsARest(t *testing.T) {
 
 // An address that the final block shows empty, against the books, is tried once and not again before its next deposit.
 func TestAnEmptyAddressIsNotDueAgain(t *testing.T) {
-	byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
-		token := r.withToken()
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		w := r.walletOf(0, token.Code)
-		r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-		r.chain.Seize(token.Contract, w.Address.Base)
-		r.trouble = true
-		r.blocks(8)
+	byClock(t, bursartest.Numbered, func(t *testing.T, r *harness, c *bursartest.Clock) {
+		token := r.WithToken()
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		w := r.WalletOf(0, token.Code)
+		r.Chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		r.Chain.Seize(token.Contract, w.Address.Base)
+		r.Trouble = true
+		r.Blocks(8)
 		for range 3 {
-			c.jump(2 * time.Hour)
-			r.blocks(2)
+			c.Advance(2 * time.Hour)
+			r.Blocks(2)
 		}
 		var h store.Holding
-		r.view(func(tx *store.Tx) (err error) {
-			h, err = tx.Holdings().Current(ctx, r.chain.Capabilities().ID, w.Address.Base, token.Contract)
+		r.View(func(tx *store.Tx) (err error) {
+			h, err = tx.Holdings().Current(ctx, r.Chain.Capabilities().ID, w.Address.Base, token.Contract)
 			return err
 		})
-		if h.Due || h.Amount.IsZero() || len(r.open()) != 0 {
-			t.Errorf("the holding is %+v, open are %+v", h, r.open())
+		if h.Due || h.Amount.IsZero() || len(r.Open()) != 0 {
+			t.Errorf("the holding is %+v, open are %+v", h, r.Open())
 		}
 	})
 }
 
 // A settled sweep whose block was reorged out leaves its address due: should it expire, another one is made.
 func TestAnUnsettledSweepLeavesItsAddressDue(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
-		w := r.sweepToken(token, sim.Manners{})
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
+		w := r.SweepToken(token, sim.Manners{})
 		wantDue := func(when string, want bool) {
 			t.Helper()
-			r.view(func(tx *store.Tx) error {
-				h, err := tx.Holdings().Current(ctx, r.chain.Capabilities().ID, w.Address.Base, token.Contract)
+			r.View(func(tx *store.Tx) error {
+				h, err := tx.Holdings().Current(ctx, r.Chain.Capabilities().ID, w.Address.Base, token.Contract)
 				if h.Due != want || h.Amount.IsZero() == want {
 					t.Errorf("%s the holding is %+v", when, h)
 				}
@@ -124,10 +102,10 @@ func TestAnUnsettledSweepLeavesItsAddressDue(t *testing.T) {
 			})
 		}
 		wantDue("settled,", false)
-		r.undo(r.sweepOf(w.Address.Base).TxID)
-		r.catchUp()
+		r.Undo(r.SweepOf(w.Address.Base).TxID)
+		r.CatchUp()
 		wantDue("while the sweep is in no block", true)
-		r.settleAll()
+		r.SettleAll()
 		wantDue("settled again,", false)
 	})
 }

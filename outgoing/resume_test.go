@@ -5,36 +5,18 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
-// settleExternal is `bursar chain resume` by an operator who bears the loss of external spends.
-func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
-	book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
-	id := r.chain.Capabilities().ID
-	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Chains().Lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		if taken, err = book.TakeAll(ctx, tx, state.Final,
-			recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
-			return err
-		}
-		_, err = tx.Halts().Lift(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
-		return err
-	})
-}
-
 func (r *harness) losses() bursar.Amount {
-	r.t.Helper()
+	r.T.Helper()
 	var b ledger.Balance
-	r.view(func(tx *store.Tx) (err error) {
+	r.View(func(tx *store.Tx) (err error) {
 		b, err = tx.Ledger().Balance(ctx, ledger.Losses, "COIN")
 		return err
 	})
@@ -43,7 +25,7 @@ func (r *harness) losses() bursar.Amount {
 }
 
 // resumable lists the chains on which a resume must work.
-var resumable = map[string]sim.Config{"coins": utxoModel, "nonce": numbered, "expiring": expiring}
+var resumable = map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered, "expiring": bursartest.Expiring}
 
 // If an external spend takes the nonce or the UTXOs of a transaction of ours in progress, resuming settles it once it
 // is final: the withdrawal is paid by another transaction, the next ones are paid as well, and the books are right to
@@ -52,44 +34,44 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
-				r.fund()
-				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
-				r.must(err)
-				r.step() // it is sent
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+				r.Fund()
+				first, err := r.Withdraw(0, 200_000_000, r.Chain.Named("first"))
+				r.Must(err)
+				r.Step() // it is sent
+				r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 					Amount: bursar.Units(70_000_000)})
-				r.chain.Mine(1)
-				r.step()
+				r.Chain.Mine(1)
+				r.Step()
 				// Another external spend, with a nonce that the books do not know.
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+				r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 					Amount: bursar.Units(30_000_000)})
-				r.chain.Mine(1)
-				r.step()
-				second, err := r.withdraw(0, 100_000_000, r.chain.Named("second"))
-				r.must(err)
-				if _, err := r.settleExternal(); !errors.Is(err, recovery.ErrNotFinal) {
+				r.Chain.Mine(1)
+				r.Step()
+				second, err := r.Withdraw(0, 100_000_000, r.Chain.Named("second"))
+				r.Must(err)
+				if _, err := r.SettleExternal(); !errors.Is(err, recovery.ErrNotFinal) {
 					t.Fatalf("settled before it is final: %v", err)
 				}
-				r.chain.Mine(4)
-				r.step()
-				r.stepAndMine(3)
-				if got := r.chain.Balance(r.chain.Named("second"), ""); !got.IsZero() {
+				r.Chain.Mine(4)
+				r.Step()
+				r.StepAndMine(3)
+				if got := r.Chain.Balance(r.Chain.Named("second"), ""); !got.IsZero() {
 					t.Fatalf("%s left while the chain was halted", got)
 				}
-				taken, err := r.settleExternal()
+				taken, err := r.SettleExternal()
 				if err != nil || len(taken) != 2 {
 					t.Fatalf("%d external spends are settled: %v", len(taken), err)
 				}
-				r.settle()
+				r.Settle()
 				for to, w := range map[string]bursar.Withdrawal{"first": first, "second": second} {
-					if got := r.chain.Balance(r.chain.Named(to), ""); got != w.Amount {
+					if got := r.Chain.Balance(r.Chain.Named(to), ""); got != w.Amount {
 						t.Errorf("%s was paid %s of %s", to, got, w.Amount)
 					}
 				}
 				if lost := r.losses(); lost.Less(bursar.Units(100_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -98,27 +80,27 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 // What an external spend took from a deposit address is not swept again and again, and an external spend that failed
 // has cost its fee.
 func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		w := r.wallet(1)
-		r.pay(w.Address, 300_000_000)
-		r.stepAndMine(1)
-		r.chain.ExternalSpend(w.Address.Base,
-			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
-		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		w := r.Wallet(1)
+		r.Pay(w.Address, 300_000_000)
+		r.StepAndMine(1)
+		r.Chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.Chain.ExternalFailed(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 			Amount: bursar.Units(1)})
-		r.stepAndMine(8)
-		taken, err := r.settleExternal()
+		r.StepAndMine(8)
+		taken, err := r.SettleExternal()
 		if err != nil || len(taken) != 2 {
 			t.Fatalf("%d external spends are settled: %v", len(taken), err)
 		}
-		paid, err := r.withdraw(0, 50_000_000, r.chain.Named("customer"))
-		r.must(err)
-		r.settle()
-		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != paid.Amount {
+		paid, err := r.Withdraw(0, 50_000_000, r.Chain.Named("customer"))
+		r.Must(err)
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != paid.Amount {
 			t.Errorf("%s was paid", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -128,23 +110,23 @@ func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
-				r.fund()
-				thief := bursar.Address{Base: r.chain.Named("thief")}
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
-				r.chain.Mine(1)
-				r.step()
-				r.restart()
-				r.chain.Reorg(1)
-				r.chain.Mine(4)
-				r.step()
-				if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+				r.Fund()
+				thief := bursar.Address{Base: r.Chain.Named("thief")}
+				r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				r.Chain.Mine(1)
+				r.Step()
+				r.Restart()
+				r.Chain.Reorg(1)
+				r.Chain.Mine(4)
+				r.Step()
+				if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
 					t.Fatalf("%d external spends are settled: %v", len(taken), err)
 				}
-				r.settle()
+				r.Settle()
 				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -153,25 +135,25 @@ func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 // After a reorg, too, the nonce of an external spend is used in the block that includes it: the payment that it
 // replaced is made by the next transaction, and nothing is halted again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
-		r.must(err)
-		r.step() // it is sent
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		w, err := r.Withdraw(0, 200_000_000, r.Chain.Named("first"))
+		r.Must(err)
+		r.Step() // it is sent
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 			Amount: bursar.Units(70_000_000)})
-		r.chain.Mine(4)
-		r.catchUp()
-		if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+		r.Chain.Mine(4)
+		r.CatchUp()
+		if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
 			t.Fatalf("%d external spends are settled: %v", len(taken), err)
 		}
-		r.chain.Reorg(5)
-		r.chain.Mine(4)
-		r.settle()
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+		r.Chain.Reorg(5)
+		r.Chain.Mine(4)
+		r.Settle()
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("%s was paid of %s", got, w.Amount)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -181,33 +163,33 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
-				r.fund()
-				thief := bursar.Address{Base: r.chain.Named("thief")}
-				id := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
-				r.chain.Mine(4)
-				r.step()
-				r.chain.Reorg(4, id)
-				r.chain.Mine(4)
-				r.step()
-				if taken, err := r.settleExternal(); err != nil || len(taken) != 0 {
+				r.Fund()
+				thief := bursar.Address{Base: r.Chain.Named("thief")}
+				id := r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				r.Chain.Mine(4)
+				r.Step()
+				r.Chain.Reorg(4, id)
+				r.Chain.Mine(4)
+				r.Step()
+				if taken, err := r.SettleExternal(); err != nil || len(taken) != 0 {
 					t.Fatalf("%d external spends that are in no block are settled: %v", len(taken), err)
 				}
-				r.settle()
+				r.Settle()
 				if lost := r.losses(); !lost.IsZero() {
 					t.Errorf("%s is booked as lost, and nothing left", lost)
 				}
-				r.must(r.audit())
-				r.chain.Restore(id)
-				r.chain.Mine(4)
-				r.step()
-				if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+				r.Must(r.Audit())
+				r.Chain.Restore(id)
+				r.Chain.Mine(4)
+				r.Step()
+				if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
 					t.Fatalf("%d external spends are settled: %v", len(taken), err)
 				}
-				r.settle()
+				r.Settle()
 				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -215,37 +197,37 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 
 // If no block shows what used a nonce, the next build asks the chain.
 func TestANonceThatNoBlockShowsIsAskedFor(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
-		r.must(err)
-		r.settle()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		_, err := r.Withdraw(0, 20_000_000, r.Chain.Named("before"))
+		r.Must(err)
+		r.Settle()
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 			Amount: bursar.Units(1)})
-		r.chain.Mine(1)
-		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
-		r.must(err)
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		r.Chain.Mine(1)
+		w, err := r.Withdraw(0, 20_000_000, r.Chain.Named("after"))
+		r.Must(err)
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("the draft says %v", err)
 		}
-		r.do(func(tx *store.Tx) error {
-			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
+		r.Do(func(tx *store.Tx) error {
+			forgotten, err := tx.Nonces().Forget(ctx, r.Chain.Capabilities().ID, r.Hot.Base)
 			if err == nil && !forgotten {
 				t.Error("the nonce is still the books'")
 			}
-			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
+			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.Chain.Capabilities().ID), store.HaltByExternalSpend, "")
 			return errors.Join(err, endErr)
 		})
-		r.must(r.sender.Step(ctx, r.lease))
-		r.do(func(tx *store.Tx) error { // now one is in progress
-			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Do(func(tx *store.Tx) error { // now one is in progress
+			forgotten, err := tx.Nonces().Forget(ctx, r.Chain.Capabilities().ID, r.Hot.Base)
 			if forgotten {
 				t.Error("forgotten beside a transaction that has one")
 			}
 			return err
 		})
-		r.chain.Mine(1)
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+		r.Chain.Mine(1)
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("%s was paid", got)
 		}
 	})
