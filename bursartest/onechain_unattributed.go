@@ -120,3 +120,9 @@ func (r *OneChain) Astray() bursar.Deposit {
 	r.Step()
 	return r.StrandedBy(id)
 }
+
+// PayUnproven pays a wallet in a way that no single transaction proves: it is unattributed.
+func (r *OneChain) PayUnproven(to bursar.Wallet, units uint64) string {
+	return r.Chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}},
+		Inferred: true})
+}

@@ -1,4 +1,4 @@
-package outgoing_test
+package unattributed_test
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
-	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -17,14 +15,8 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// payUnproven pays a wallet in a way that no single transaction proves: it is unattributed.
-func (r *harness) PayUnproven(to bursar.Wallet, units uint64) string {
-	return r.Chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}},
-		Inferred: true})
-}
-
 // stranded makes an inferred payment to a wallet's address, waits until that is final, and returns it.
-func (r *harness) stranded(to bursar.Wallet, units uint64) bursar.Deposit {
+func stranded(r *bursartest.OneChain, to bursar.Wallet, units uint64) bursar.Deposit {
 	r.T.Helper()
 	id := r.PayUnproven(to, units)
 	r.Chain.Mine(3)
@@ -34,7 +26,7 @@ func (r *harness) stranded(to bursar.Wallet, units uint64) bursar.Deposit {
 
 // An assigned deposit is a deposit of its wallet like any other: it is visible, notified once, and can be paid out.
 func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		at, to := r.Wallet(1), r.Wallet(0)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 50_000_000)
@@ -86,10 +78,10 @@ func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 
 // The second of two resolutions is refused and changes nothing.
 func TestADepositIsResolvedOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
-		d := r.stranded(w, 80_000_000)
+		d := stranded(r, w, 80_000_000)
 		operator := r.Unattributed()
 		r.Pay(w.Address, 1_000_000)
 		r.Chain.Mine(3)
@@ -133,14 +125,12 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // Replicas that resolve a deposit at the same time resolve it once between them.
 func TestReplicasResolveADepositOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
-		d := r.stranded(w, 80_000_000)
+		d := stranded(r, w, 80_000_000)
 		var won atomic.Int64
 		var group sync.WaitGroup
 		for range 2 {
@@ -182,9 +172,9 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 
 // A deposit may be credited to an account that has no wallet for it; the account's own webhook is notified.
 func TestAnAccountNeedsNoWallet(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
-		d := r.stranded(r.Wallet(1), 80_000_000)
+		d := stranded(r, r.Wallet(1), 80_000_000)
 		r.Do(func(tx *store.Tx) error {
 			_, err := tx.Wallets().SetWebhookRule(ctx, r.Accounts[0], "", "https://receiver.example/all")
 			return err
@@ -209,10 +199,10 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 
 // A charge is paid by a deposit that is assigned to it, if the deposit was seen in time.
 func TestAnAssignedDepositPaysACharge(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Charge(0, 60_000_000)
-		d := r.stranded(w, 80_000_000)
+		d := stranded(r, w, 80_000_000)
 		if _, err := r.Unattributed().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -231,10 +221,10 @@ func TestAnAssignedDepositPaysACharge(t *testing.T) {
 // included again, also if it is below the minimum, and without asking the operator again.
 func TestAnAssignedDepositMayBeReorgedOut(t *testing.T) {
 	for _, units := range []uint64{80_000_000, 900} { // 1000 is the minimum
-		both(t, func(t *testing.T, r *harness) {
+		bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 			r.Step()
 			w := r.Wallet(0)
-			d := r.stranded(r.Wallet(1), units)
+			d := stranded(r, r.Wallet(1), units)
 			if _, err := r.Unattributed().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package outgoing_test
+package unattributed_test
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 
 // A refund pays the deposit, less the network fees, once; while it is in progress the deposit cannot be resolved.
 func TestARefundIsPaidOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 30_000_000)
-		d := r.stranded(w, 80_000_000)
+		d := stranded(r, w, 80_000_000)
 		before := r.Available(0)
 		n := r.SendBack(d, "sender")
 		sum, err := n.Amount.Add(n.Fee)
@@ -64,9 +64,9 @@ func TestARefundIsPaidOnce(t *testing.T) {
 
 // If the operator pays the fees, the sender gets the whole deposit back.
 func TestOperatorFundsMayBearTheFees(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
 		if _, err := r.Unattributed().Refund(ctx,
 			unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named("sender"), FromOperatorFunds: true}); err != nil {
@@ -82,10 +82,10 @@ func TestOperatorFundsMayBearTheFees(t *testing.T) {
 
 // A refund is refused for the same reasons as a withdrawal, before anything is held.
 func TestRefundsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
-		d, dust := r.stranded(w, 80_000_000), r.stranded(w, 5)
+		d, dust := stranded(r, w, 80_000_000), stranded(r, w, 5)
 		r.Chain.RequireMemo(r.Chain.Named("demands a memo"))
 		for name, order := range map[string]unattributed.RefundRequest{
 			"nowhere":              {Deposit: d.ID, To: "nowhere"},
@@ -113,11 +113,11 @@ func TestRefundsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 // A refund that was not signed can be called back; its deposit is unresolved again, and its reservations are free.
 func TestARefundIsCalledBack(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} { // is unsigned, or waits for its signature
-		both(t, func(t *testing.T, r *harness) {
+		bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 			r.Step()
 			r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
 			w := r.Wallet(0)
-			d := r.stranded(w, 80_000_000)
+			d := stranded(r, w, 80_000_000)
 			r.SendBack(d, "sender")
 			r.HoldBack(held)
 			if n := r.Resolution(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
@@ -149,10 +149,10 @@ func TestARefundIsCalledBack(t *testing.T) {
 // The signer checks a refund against its request as it does a withdrawal: an unsigned transaction that pays somebody
 // else is not signed.
 func TestTheSignerChecksARefundAgainstItsRequest(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		r.SendBack(d, "sender")
 		real := r.Sender.Signer
 		r.Sender.Signer = bursartest.SignerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
@@ -176,14 +176,14 @@ func TestTheSignerChecksARefundAgainstItsRequest(t *testing.T) {
 
 // A refund whose transaction is in a block and failed makes the deposit unresolved again, once the block is final.
 func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		if r.Chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
 		w := r.Wallet(0)
-		d := r.stranded(w, 80_000_000)
+		d := stranded(r, w, 80_000_000)
 		r.SendBack(d, "closes its door")
 		r.Step()
 		r.Chain.Close(r.Chain.Named("closes its door"))
@@ -212,11 +212,11 @@ func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 // A refund that no node accepts and no block includes until it expires is requested again, and paid once.
 func TestARefundThatExpiredIsMadeAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
+		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
 			Expiry: 6})
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		n := r.SendBack(d, "sender")
 		r.Chain.FailBroadcasts(sim.LostUnknown, 20)
 		r.Trouble = true
@@ -243,10 +243,10 @@ func TestARefundThatExpiredIsMadeAgain(t *testing.T) {
 // A refund that can never be built makes its deposit unresolved again: here the destination requires a memo only since
 // it was resolved.
 func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		r.SendBack(d, "sender")
 		r.Chain.RequireMemo(r.Chain.Named("sender"))
 		r.Step()
@@ -263,7 +263,7 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 // credited or refunded.
 func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
+		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.Chain.Named("the contract"), Decimals: 6,
 			Places: 2, Minimum: bursar.Units(1000)}
 		var err error
@@ -301,9 +301,9 @@ func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 
 // A native asset pays for its way to the hot wallet and from there: no other customer's money is needed.
 func TestARefundPaysItsOwnFees(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		n := r.SendBack(d, "sender")
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != n.Amount || got.IsZero() {
@@ -313,33 +313,11 @@ func TestARefundPaysItsOwnFees(t *testing.T) {
 	})
 }
 
-// A refund in a final block that is not settled yet explains the difference.
-func TestReconciliationKnowsRefundsThatAreNotSettled(t *testing.T) {
-	unswept(t, func(t *testing.T, r *harness) {
-		d := r.Astray()
-		r.SendBack(d, "sender")
-		r.Step()
-		r.Chain.Mine(3)
-		for more := true; more; {
-			var err error
-			more, err = r.Follower.Step(ctx, r.Lease)
-			r.Must(err)
-		}
-		if n := r.Resolution(d); n.Status != bursar.ResolutionSigned ||
-			r.Chain.Balance(r.Chain.Named("sender"), "").IsZero() {
-			t.Fatalf("the decision is %+v", n)
-		}
-		r.Must(r.Reconcile())
-		r.Settle()
-		r.Must(r.Audit())
-	})
-}
-
 // Calling back a refund that lacks funds closes the alarm about that, too.
 func TestARefundThatLacksFundsIsCalledBack(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
-		d := r.stranded(r.Wallet(0), 80_000_000)
+		d := stranded(r, r.Wallet(0), 80_000_000)
 		if _, err := r.Unattributed().Refund(ctx,
 			unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named("sender"), FromOperatorFunds: true}); err != nil {
 			t.Fatal(err)
@@ -361,14 +339,14 @@ func TestARefundThatLacksFundsIsCalledBack(t *testing.T) {
 
 // Refunds go on while withdrawals take all places, and the other way round.
 func TestRefundsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 900_000_000)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		var senders []string
 		for i := range 3 {
-			d := r.stranded(w, 80_000_000)
+			d := stranded(r, w, 80_000_000)
 			senders = append(senders, fmt.Sprint("sender ", i))
 			r.SendBack(d, senders[i])
 		}
