@@ -88,3 +88,20 @@ func (r *OneChain) SweepOf(base string) (found bursar.OutgoingTx) {
 	})
 	return found
 }
+
+// Swept counts all sweeps ever requested, by currency.
+func (r *OneChain) Swept() map[bursar.CurrencyCode]int {
+	r.T.Helper()
+	counts := map[bursar.CurrencyCode]int{}
+	r.View(func(tx *store.Tx) error {
+		for _, code := range []bursar.CurrencyCode{"COIN", "TOKEN", "OTHER"} {
+			open, err := tx.Outgoing().OpenSweeps(ctx, r.Chain.Capabilities().ID, code, 1000)
+			if err != nil {
+				return err
+			}
+			counts[code] = len(open)
+		}
+		return nil
+	})
+	return counts
+}

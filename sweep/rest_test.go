@@ -1,4 +1,4 @@
-package outgoing_test
+package sweep_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 // A sweep that is built while the fee is above its amount, or for which a backend that is behind reports no funds, is
 // not made then. Its address rests, and is swept later without another deposit.
 func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
-	byClock(t, bursartest.Models["nonce"], func(t *testing.T, r *harness, c *bursartest.Clock) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 10_000_000)
@@ -43,7 +43,7 @@ func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 
 // The next deposit ends the rest.
 func TestADepositEndsARest(t *testing.T) {
-	byClock(t, bursartest.Models["nonce"], func(t *testing.T, r *harness, _ *bursartest.Clock) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, _ *bursartest.Clock) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 10_000_000)
@@ -62,7 +62,7 @@ func TestADepositEndsARest(t *testing.T) {
 
 // An address that the final block shows empty, against the books, is tried once and not again before its next deposit.
 func TestAnEmptyAddressIsNotDueAgain(t *testing.T) {
-	byClock(t, bursartest.Numbered, func(t *testing.T, r *harness, c *bursartest.Clock) {
+	bursartest.OnClock(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
 		token := r.WithToken()
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
@@ -88,7 +88,7 @@ func TestAnEmptyAddressIsNotDueAgain(t *testing.T) {
 
 // A settled sweep whose block was reorged out leaves its address due: should it expire, another one is made.
 func TestAnUnsettledSweepLeavesItsAddressDue(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		token := r.WithToken()
 		w := r.SweepToken(token, sim.Manners{})
 		wantDue := func(when string, want bool) {

@@ -1,4 +1,4 @@
-package outgoing_test
+package sweep_test
 
 import (
 	"testing"
@@ -6,30 +6,12 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/store"
 )
-
-// swept counts all sweeps ever requested, by currency.
-func (r *harness) Swept() map[bursar.CurrencyCode]int {
-	r.T.Helper()
-	counts := map[bursar.CurrencyCode]int{}
-	r.View(func(tx *store.Tx) error {
-		for _, code := range []bursar.CurrencyCode{"COIN", "TOKEN", "OTHER"} {
-			open, err := tx.Outgoing().OpenSweeps(ctx, r.Chain.Capabilities().ID, code, 1000)
-			if err != nil {
-				return err
-			}
-			counts[code] = len(open)
-		}
-		return nil
-	})
-	return counts
-}
 
 // A holding that is not worth its fee stays where it is, also of tokens, until payments lack that very asset; then as
 // much is collected as they lack, and nothing of any other asset.
 func TestOnlyAssetsThatPaymentsLackAreSweptAtALoss(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.WithTokens().Prepare()
 		r.Settle()
 		for range 10 { // a sweep of the native asset costs 420,000, of tokens more; 20 times the minimum of a token is 200
@@ -60,7 +42,7 @@ func TestOnlyAssetsThatPaymentsLackAreSweptAtALoss(t *testing.T) {
 // A sweep takes what the final chain holds: a deposit that is not final may be reorged out, and would leave the sweep
 // without funds.
 func TestASweepTakesFinalDepositsOnly(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 1_000_000_000)
@@ -84,7 +66,7 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 // An address whose tokens cannot be moved, because its issuer has frozen them, stops neither other sweeps nor the
 // withdrawals that wait for them.
 func TestFrozenAddressesStopNoOtherSweep(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.WithTokens().Prepare()
 		r.Settle()
 		token, err := r.Registry.Get("TOKEN")
