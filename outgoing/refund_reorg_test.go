@@ -126,28 +126,6 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 	})
 }
 
-// A loss that remains is booked to its account, and custody is still what the chain holds.
-func TestALossThatStaysIsExplained(t *testing.T) {
-	unswept(t, func(t *testing.T, r *harness) {
-		if r.Chain.Capabilities().Model == chain.UTXOModel {
-			return // there the payment may use the very UTXO that is gone, and then it is gone too
-		}
-		d := r.Astray()
-		r.SendBack(d, "sender")
-		r.Settle()
-		head, err := r.Chain.Head(ctx)
-		r.Must(err)
-		r.Chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
-		r.Settle()
-		r.Settle()
-		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != r.Resolution(d).Amount {
-			t.Fatalf("the sender got %s", got)
-		}
-		r.WantBooks("0", "0", "80000000")
-		r.Must(r.Audit())
-	})
-}
-
 // A refund that is signed when its deposit is reorged out may be paid: the loss is booked. If it is not paid in the
 // end, the loss is undone, and the deposit is resolved again when it is included again.
 func TestALossIsUndoneWhenTheRefundFails(t *testing.T) {

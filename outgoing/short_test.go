@@ -208,35 +208,3 @@ func TestAShortPaymentThatRefundsAgainEndsTheFreeze(t *testing.T) {
 		r.wantToken(token, "0", "100000")
 	})
 }
-
-// What a token did not deliver is no difference between the books and the chain, also in the blocks before it is
-// booked.
-func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
-	for name, manners := range map[string]sim.Manners{"false": {False: true}, "fee": {Fee: 10_000}, "whole": {}} {
-		t.Run(name, func(t *testing.T) {
-			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-				token := r.WithToken()
-				r.Step()
-				r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
-				r.Chain.Pay(chain.Payment{Address: r.WalletOf(0, token.Code).Address, Contract: token.Contract,
-					Amount: bursar.Units(80_000_000)})
-				r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
-					Amount: bursar.Units(80_000_000)})
-				r.Chain.Mine(5)
-				r.CatchUp()
-				r.Chain.SetManners(token.Contract, manners)
-				_, err := r.Withdrawals.Request(ctx,
-					withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10", Address: r.Chain.Named("outside")})
-				r.Must(err)
-				for range 12 {
-					r.Step()
-					r.Must(r.Reconcile())
-					r.Chain.Mine(1)
-					r.CatchUp()
-					r.Must(r.Reconcile())
-				}
-				r.Must(r.Chain.Check())
-			})
-		})
-	}
-}

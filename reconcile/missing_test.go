@@ -1,10 +1,11 @@
-package outgoing_test
+package reconcile_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/reconcile"
@@ -32,7 +33,7 @@ func (e emptied) Holdings(
 
 // A loss of an address without any event is found, and the address is named.
 func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		whole, robbed := r.Wallet(0), r.Wallet(1)
 		r.Pay(whole.Address, 5_000)
@@ -100,7 +101,7 @@ func (g given) Holdings(
 
 // Value at an address that was never seen to be paid is found if all addresses are compared.
 func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		paid, unseen := r.Wallet(0), r.Wallet(1)
 		r.Pay(paid.Address, 5_000)
