@@ -124,3 +124,23 @@ func (r *OneChain) WantBooks(unattributed, returning, losses string) {
 			losses)
 	}
 }
+
+// Charged sets a fee of COIN of an account's own.
+func (r *OneChain) Charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
+	r.T.Helper()
+	r.Do(func(tx *store.Tx) error {
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.Accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
+	})
+}
+
+// Income returns the fees that the operator has taken.
+func (r *OneChain) Income(account ledger.Account) bursar.Amount {
+	r.T.Helper()
+	var b ledger.Balance
+	r.View(func(tx *store.Tx) (err error) {
+		b, err = tx.Ledger().Balance(ctx, account, "COIN")
+		return err
+	})
+	amount, _ := b.Net(ledger.Income)
+	return amount
+}

@@ -195,27 +195,6 @@ func TestAStuckTransactionIsBumped(t *testing.T) {
 	})
 }
 
-func TestAnInternalTransferTouchesNoChain(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(r.Wallet(0).Address, 100_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		to := r.Wallet(1)
-		order, err := r.Withdraw(0, 50_000_000, to.Address.String())
-		if err != nil || order.Status != bursar.WithdrawalConfirmed || !order.Fee.IsZero() {
-			t.Fatalf("%+v, %v", order, err)
-		}
-		if a, b := r.Available(0), r.Available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
-			t.Fatalf("the accounts hold %s and %s", a, b)
-		}
-		r.Settle()
-		if err := r.Audit(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 func TestAnExternalSpendStopsTheChain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.Step()

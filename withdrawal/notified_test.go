@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 // The account that requested a withdrawal is notified of every change of its status at its own webhook, except of what
 // the answer of the request has said already and of the moment between signing and sending.
 func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 900_000_000)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
@@ -74,7 +74,7 @@ func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
 
 // A changed setting counts for the next events, and for none before.
 func TestANotificationSettingCountsAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 300_000_000)
@@ -140,9 +140,11 @@ func count(all map[bursar.ID]bursartest.Notified, words string) (n int) {
 
 // A reorg is notified as well: a customer who was notified of a payment learns that it is in progress again.
 func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
-	words := func(r *harness, w bursar.Withdrawal) string { return strings.Join(r.Notified(0)[w.ID].Words, " ") }
+	words := func(r *bursartest.OneChain, w bursar.Withdrawal) string {
+		return strings.Join(r.Notified(0)[w.ID].Words, " ")
+	}
 	t.Run("fails after all", func(t *testing.T) {
-		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 			r.Prepare()
 			r.Notify(0, false, true, "https://shop.example/account")
 			to := r.Chain.Named("closed later")
@@ -158,7 +160,7 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 		})
 	})
 	t.Run("expires after all", func(t *testing.T) {
-		each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		bursartest.On(t, bursartest.Expiring, func(t *testing.T, r *bursartest.OneChain) {
 			r.Prepare()
 			r.Notify(0, false, true, "https://shop.example/account")
 			w := r.Order(300_000_000, r.Chain.Named("outside"))

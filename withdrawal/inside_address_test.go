@@ -1,16 +1,15 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
-	"github.com/bursar/bursar/store"
 )
 
 // A withdrawal to an address that became a wallet of this service after the request is a deposit there.
 func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		before := r.Prepare()
 		to := r.FutureAddress(1)
 		w := r.Order(300_000_000, to.Base)
@@ -30,7 +29,7 @@ func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
 // An operator cannot approve a withdrawal whose address became another currency's wallet after the request: it could
 // not be credited.
 func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		limited, other := r.Currency, r.Currency
 		limited.ApprovalAbove = bursar.Units(50_000_000)
 		other.Code, other.Contract = "OTHER", r.Chain.Named("contract")
@@ -54,25 +53,23 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 	})
 }
 
-// Zero-value spam is no deposit and delays no deposit.
-func TestAZeroValueTransferIsNoDeposit(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+func TestAnInternalTransferTouchesNoChain(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
-		w := r.Wallet(0)
-		r.Pay(w.Address, 0)
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 0)
-		r.Pay(w.Address, 100_000_000)
+		r.Pay(r.Wallet(0).Address, 100_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		if got := r.Available(0); got != bursar.Units(99_000_000) {
-			t.Errorf("%s is credited", got)
+		to := r.Wallet(1)
+		order, err := r.Withdraw(0, 50_000_000, to.Address.String())
+		if err != nil || order.Status != bursar.WithdrawalConfirmed || !order.Fee.IsZero() {
+			t.Fatalf("%+v, %v", order, err)
 		}
-		r.View(func(tx *store.Tx) error {
-			list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 10})
-			if len(list) != 1 {
-				t.Errorf("%d deposits are recorded", len(list))
-			}
-			return err
-		})
+		if a, b := r.Available(0), r.Available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
+			t.Fatalf("the accounts hold %s and %s", a, b)
+		}
+		r.Settle()
+		if err := r.Audit(); err != nil {
+			t.Fatal(err)
+		}
 	})
 }

@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"errors"
@@ -10,13 +10,12 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
 
 // Any number of concurrent requests spend a balance once.
 func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 100_000_000)
 		r.Chain.Mine(3)
@@ -50,7 +49,7 @@ func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
 }
 
 func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 100_000_000)
@@ -94,7 +93,7 @@ func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
 }
 
 func TestAnOperatorDecides(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 900_000_000)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
@@ -157,7 +156,7 @@ func TestAnOperatorDecides(t *testing.T) {
 // A withdrawal whose transaction is in a block and failed is refunded in full once the block is final; the operator
 // bears the gas.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		if r.Chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -187,37 +186,5 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 			t.Errorf("available went from %s to %s", before, after)
 		}
 		r.Must(r.Audit())
-	})
-}
-
-// A charge is paid by one deposit in time and in full; a deposit that is too small or too late is credited.
-func TestChargesArePaidByDeposits(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.Step()
-		paid, short := r.Charge(0, 50_000_000), r.Charge(0, 50_000_000)
-		r.Pay(paid.Address, 50_000_000)
-		r.Pay(paid.Address, 7_000_000)
-		r.Pay(short.Address, 49_999_999)
-		r.Chain.Mine(3)
-		r.Step()
-		r.View(func(tx *store.Tx) error {
-			a, err := tx.Charges().Get(ctx, r.Accounts[0], paid.ID)
-			b, _ := tx.Charges().Get(ctx, r.Accounts[0], short.ID)
-			if !a.Paid() || len(a.Deposits) != 2 || b.Paid() || len(b.Deposits) != 1 {
-				t.Errorf("paid %v with %d deposits, short %v with %d", a.Paid(), len(a.Deposits), b.Paid(), len(b.Deposits))
-			}
-			events, _ := tx.Deliveries().List(ctx, r.Accounts[0], store.Page{Limit: 10})
-			kinds := map[bursar.EventKind]int{}
-			for _, e := range events {
-				kinds[e.Kind]++
-			}
-			if kinds[bursar.EventPaid] != 1 || kinds[bursar.EventDeposit] != 2 {
-				t.Errorf("the events are %v", kinds)
-			}
-			return err
-		})
-		if got := r.Available(0); got != bursar.Units(105_929_999) { // 106,999,999 less 1 %, each fee rounded up
-			t.Errorf("available is %s", got)
-		}
 	})
 }

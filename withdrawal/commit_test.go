@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
-		r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		r := bursartest.NewOneChain(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 				ordered.Store(true)
 			}

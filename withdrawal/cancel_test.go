@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
@@ -14,7 +15,7 @@ import (
 // A withdrawal that is assigned and cannot be signed, such as one above the signer's limit, can be cancelled like any
 // other that is not signed; the others in its batch are paid.
 func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
 		var err error
 		r.Signer, err = signer.New(r.Keys.Keys,
@@ -63,7 +64,7 @@ func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 
 // A customer who cancels while the sender pays gets the money back or is too late, and never both.
 func TestCancellingRacesWithSigning(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Fund()
 		had := r.Available(0)
 		for range 12 {

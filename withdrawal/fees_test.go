@@ -1,43 +1,19 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 )
-
-// charged sets an account's own fee for the harness's currency.
-func (r *harness) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
-	r.T.Helper()
-	r.Do(func(tx *store.Tx) error {
-		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.Accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
-	})
-}
-
-// income returns the fees that the operator has taken.
-func (r *harness) income(account ledger.Account) bursar.Amount {
-	r.T.Helper()
-	var b ledger.Balance
-	r.View(func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, account, "COIN")
-		return err
-	})
-	amount, _ := b.Net(ledger.Income)
-	return amount
-}
 
 // An account's own fees count for deposits and withdrawals after they were set. The fee that was quoted for a
 // withdrawal is the one that is taken, and the one that is given back if it is not paid.
 func TestAnAccountsOwnFees(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 100_000_000)
@@ -46,8 +22,8 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		if got := r.Available(0); got != bursar.Units(99_000_000) {
 			t.Fatalf("by the currency's fee available is %s", got)
 		}
-		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 5000, Fixed: bursar.Units(300)})
-		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Millionths: 1000, Fixed: bursar.Units(70)})
+		r.Charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 5000, Fixed: bursar.Units(300)})
+		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Millionths: 1000, Fixed: bursar.Units(70)})
 		r.Pay(w.Address, 100_000_001)
 		r.Chain.Mine(3)
 		r.Step()
@@ -60,7 +36,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		if order.Fee != bursar.Units(10_001+70) {
 			t.Fatalf("the withdrawal costs %s", order.Fee)
 		}
-		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
+		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
 		r.Do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.Accounts[0], "COIN"); return err })
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		r.Settle()
@@ -70,7 +46,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 			got.Fee != order.Fee || r.Available(0) != before.SubOrZero(spent) {
 			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.Available(0), got)
 		}
-		if got := r.income(ledger.WithdrawalFees); got != order.Fee {
+		if got := r.Income(ledger.WithdrawalFees); got != order.Fee {
 			t.Errorf("taken is %s", got)
 		}
 		next, err := r.Withdraw(0, 10_000_001, r.Chain.Named("outsider"))
@@ -86,12 +62,12 @@ func TestAnAccountsOwnFees(t *testing.T) {
 
 // The network fee is added to an account's own fee if the setting says so.
 func TestTheNetworkFeeIsAddedToAnAccountsOwn(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 100_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(11)})
+		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(11)})
 		order, err := r.Withdraw(0, 1_000_000, r.Chain.Named("outsider"))
 		r.Must(err)
 		quote, err := r.Chain.Quote(ctx, chain.Payment{Address: order.Address, Amount: order.Amount})
@@ -105,14 +81,14 @@ func TestTheNetworkFeeIsAddedToAnAccountsOwn(t *testing.T) {
 // In a transfer within the service the sender pays its withdrawal fee, without a network fee, and the receiver its own
 // deposit fee.
 func TestFeesOfAnInternalTransfer(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 100_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 999_999}) // of no account in this
-		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(40)})
-		r.charged(1, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(25)})
+		r.Charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 999_999}) // of no account in this
+		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Network: true, Fixed: bursar.Units(40)})
+		r.Charged(1, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(25)})
 		for receiver, fee := range map[int]uint64{1: 25, 2: 100_000} { // the second by the currency's one per cent
 			before := r.Available(0)
 			order, err := r.Withdraw(0, 10_000_000, r.Wallet(receiver).Address.Base)
@@ -134,7 +110,7 @@ func TestFeesOfAnInternalTransfer(t *testing.T) {
 // A fee takes nothing from an account below zero: a deposit raises its balance by what the fee leaves, and never lowers
 // it.
 func TestAFeeNeverTakesBelowZero(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		gone := r.Pay(w.Address, 100_000_000)
@@ -144,19 +120,19 @@ func TestAFeeNeverTakesBelowZero(t *testing.T) {
 		r.Must(err)
 		r.Chain.Reorg(3, gone)
 		r.Step()
-		short := r.below(0)
-		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(1 << 50)})
+		short := below(r, 0)
+		r.Charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(1 << 50)})
 		r.Pay(w.Address, 1000)
 		r.Chain.Mine(3)
 		r.Step()
-		if got := r.below(0); got != short || short.IsZero() {
+		if got := below(r, 0); got != short || short.IsZero() {
 			t.Errorf("a fee took the account from %s below zero to %s", short, got)
 		}
-		r.charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(400)})
+		r.Charged(0, bursar.FeeOfDeposit, bursar.Fee{Fixed: bursar.Units(400)})
 		r.Pay(w.Address, 1000)
 		r.Chain.Mine(3)
 		r.Step()
-		if got := r.below(0); got != short.SubOrZero(bursar.Units(600)) {
+		if got := below(r, 0); got != short.SubOrZero(bursar.Units(600)) {
 			t.Errorf("a deposit took the account from %s below zero to %s", short, got)
 		}
 		r.Must(r.Audit())
@@ -164,7 +140,7 @@ func TestAFeeNeverTakesBelowZero(t *testing.T) {
 }
 
 // below returns by how much an account is below zero.
-func (r *harness) below(account int) bursar.Amount {
+func below(r *bursartest.OneChain, account int) bursar.Amount {
 	r.T.Helper()
 	var b ledger.Balance
 	r.View(func(tx *store.Tx) (err error) {
@@ -176,46 +152,4 @@ func (r *harness) below(account int) bursar.Amount {
 		r.T.Fatalf("account %d holds %s", account, amount)
 	}
 	return amount
-}
-
-// Whatever the fees of a currency and of an account are, a deposit's amount is the sum of what is credited and what is
-// taken, in the API's answer as in the books, on either database.
-func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
-		r.Step()
-		w := r.Wallet(0)
-		rapid.Check(t, func(t *rapid.T) {
-			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"),
-				Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
-			if rapid.Bool().Draw(t, "small") {
-				fee.Fixed = bursar.Units(rapid.Uint64Range(0, 5000).Draw(t, "fixed"))
-			}
-			brought := bursar.Units(rapid.Uint64Range(1000, 1<<40).Draw(t, "amount"))
-			r.charged(0, bursar.FeeOfDeposit, fee)
-			before, taken := r.Available(0), r.income(ledger.DepositFees)
-			r.Pay(w.Address, bursartest.Fit(brought))
-			r.Chain.Mine(1)
-			r.Step()
-			var d bursar.Deposit
-			r.View(func(tx *store.Tx) error {
-				list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 1})
-				if err == nil {
-					d = list[0]
-				}
-				return err
-			})
-			if d.Amount != brought || d.Status != bursar.DepositConfirmed || d.Fee != fee.Within(brought) {
-				t.Fatalf("by %+v the deposit of %s is %+v", fee, brought, d)
-			}
-			left := brought.SubOrZero(d.Fee)
-			if whole, _ := before.Add(left); r.Available(0) != whole {
-				t.Fatalf("%s and %s are %s", before, left, r.Available(0))
-			}
-			if whole, _ := taken.Add(d.Fee); r.income(ledger.DepositFees) != whole {
-				t.Fatalf("the operator had %s and took %s: %s", taken, d.Fee, r.income(ledger.DepositFees))
-			}
-		})
-		r.Must(r.Audit())
-	})
 }
