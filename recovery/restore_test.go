@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"context"
@@ -16,21 +16,21 @@ import (
 )
 
 // spells lists how far a withdrawal had come when the backup was made.
-var spells = map[string]func(r *harness){
-	"queued": func(*harness) {},
-	"claimed": func(r *harness) {
+var spells = map[string]func(r *bursartest.OneChain){
+	"queued": func(*bursartest.OneChain) {},
+	"claimed": func(r *bursartest.OneChain) {
 		r.Sender.Signer, r.Trouble = absent{}, true
 		r.Step()
 		r.Trouble, r.Sender.Signer = false, r.Signer
 	},
-	"signed": func(r *harness) {
+	"signed": func(r *bursartest.OneChain) {
 		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.Trouble = true
 		r.Step()
 		r.Trouble = false
 		r.Chain.ClearFaults()
 	},
-	"sent": func(r *harness) { r.Step() },
+	"sent": func(r *bursartest.OneChain) { r.Step() },
 }
 
 // A payment made after the backup is not made again: the database recognizes its own transactions, and their
@@ -38,7 +38,7 @@ var spells = map[string]func(r *harness){
 func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 	for name, spell := range spells {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *harness) {
+			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 				r.Prepare()
 				first, second := r.Chain.Named("first"), r.Chain.Named("second")
 				one, two := r.Order(300_000_000, first), r.Order(200_000_000, second)
@@ -76,7 +76,7 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, bursartest.Models["expiring"])
+		r := bursartest.NewOneChain(t, db, bursartest.Models["expiring"])
 		r.Prepare()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		before := r.Backup()
@@ -110,7 +110,7 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 
 // A deep reorg also unsettles an adopted transaction, and it is settled again in the block that includes it next.
 func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Prepare()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		before := r.Backup()
@@ -135,7 +135,7 @@ func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 
 // If one of two equal withdrawals of two customers was paid, it is not known which, and an operator is asked.
 func TestAPaymentThatMatchesSeveralWithdrawalsIsUnclear(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Prepare()
 		r.Pay(r.Wallet(1).Address, 1_000_000_000)
 		r.Settle()
@@ -181,7 +181,7 @@ func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsig
 // A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the
 // chain. It is booked as the operator resolves it, and then payments go on.
 func TestAForgottenWithdrawalIsForAnOperatorToResolve(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Forget(r.Chain.Named("forgotten"))
 		unclear := r.Unclear()
 		if len(unclear) != 1 || unclear[0].Failed || !strings.Contains(unclear[0].Reason, " COIN to ") {
@@ -216,7 +216,7 @@ func TestAForgottenWithdrawalIsForAnOperatorToResolve(t *testing.T) {
 
 // If the operator names the withdrawal that a payment was for, that withdrawal is not paid again.
 func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		to := r.Chain.Named("old address")
 		r.Forget(to)
 		meant := r.Order(300_000_000, r.Chain.Named("new address"))
@@ -241,7 +241,7 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 
 // While a chain recovers, no withdrawal is cancelled that may have been paid.
 func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Prepare()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "a restore") })
@@ -258,7 +258,7 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 // A deep reorg also unsettles an adopted sweep, as often as its block is reorged out: the books of its address stay
 // right.
 func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(w.Address, 1_000_000_000)
@@ -291,7 +291,7 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 // What an operator resolves as spent from a deposit address is taken off the books of that address: no sweep of it is
 // tried.
 func TestAResolvedSpendLowersTheBooksOfADepositAddress(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Prepare()
 		r.Halt(store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator})
 		w := r.Wallet(1)

@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. If that one expired before
 // it was put back, another one may have paid.
-func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
+func paidOnce(r *bursartest.OneChain, w bursar.Withdrawal, txID string) {
 	r.T.Helper()
 	if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 		r.T.Errorf("the receiver holds %s, want %s", got, w.Amount)
@@ -35,7 +35,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	for spell, far := range spells {
 		for name, lost := range map[string]bool{"waiting": false, "dropped by the nodes": true} {
 			t.Run(spell+", "+name, func(t *testing.T) {
-				onModels(t, func(t *testing.T, r *harness) {
+				bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 					file := filepath.Join(t.TempDir(), "seed.marks")
 					r.Guarded(file)
 					r.Prepare()
@@ -62,11 +62,11 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 						t.Error("the chain waits although the journal has every payment")
 					}
 					r.Settle()
-					r.paidOnce(one, sent[0])
-					r.paidOnce(two, sent[1])
+					paidOnce(r, one, sent[0])
+					paidOnce(r, two, sent[1])
 					three := r.Order(100_000_000, r.Chain.Named("third"))
 					r.Settle()
-					r.paidOnce(three, r.Now(three).TxID)
+					paidOnce(r, three, r.Now(three).TxID)
 					if unclear := r.Unclear(); len(unclear) > 0 {
 						t.Errorf("unclear is %+v", unclear)
 					}
@@ -79,7 +79,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 // A transaction that is in a block when the database is restored is recognized there, and is not signed for anybody
 // else.
 func TestAPaymentInABlockIsRecognized(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -97,14 +97,14 @@ func TestAPaymentInABlockIsRecognized(t *testing.T) {
 			t.Error("the chain waits although the journal has every payment")
 		}
 		r.Settle()
-		r.paidOnce(w, txID)
+		paidOnce(r, w, txID)
 	})
 }
 
 // If a backup is restored twice before anything was put back from the journal, everything that was signed is put back
 // both times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -138,7 +138,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 // A transaction that the database recognized in a block which is reorged out later gets its bytes back from the
 // journal: it is sent again, although neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -170,7 +170,7 @@ func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 // If the follower meets a forgotten transaction before the signer answers, it is recognized by its payments, and is not
 // put back in addition.
 func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -195,14 +195,14 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		r.Sender.Signer, r.Trouble = r.Signer, false
 		other := r.Order(100_000_000, r.Chain.Named("other"))
 		r.Settle()
-		r.paidOnce(w, txID)
-		r.paidOnce(other, r.Now(other).TxID)
+		paidOnce(r, w, txID)
+		paidOnce(r, other, r.Now(other).TxID)
 	})
 }
 
 // If the database has forgotten the withdrawal as well, its payment is sent again, and an alarm names whose it was.
 func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -230,7 +230,7 @@ func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 		}
 		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{again.ID}}))
 		r.Settle()
-		r.paidOnce(again, unclear[0].TxID)
+		paidOnce(r, again, unclear[0].TxID)
 		if r.Recovering() {
 			t.Error("the chain still recovers")
 		}
@@ -240,7 +240,7 @@ func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 // A refund to a sender, a sweep and its gas that were in flight are put back too: none of them counts as an external
 // spend later.
 func TestEverythingInFlightIsPutBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -280,7 +280,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 
 // If another process with marks of its own has signed, the journal cannot be complete: the recovery waits.
 func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "one")
 		r.Guarded(file)
@@ -298,14 +298,14 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 		if !r.Recovering() {
 			t.Error("the recovery has ended, although others may have signed")
 		}
-		r.paidOnce(w, txID)
+		paidOnce(r, w, txID)
 	})
 }
 
 // A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens: it is
 // signed again, with the same result.
 func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -326,8 +326,8 @@ func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 		}
 		r.Resume(r.FreezeOf(0))
 		r.Settle()
-		r.paidOnce(w, txID)
-		if r.recoveries() > 0 && r.Recovering() {
+		paidOnce(r, w, txID)
+		if recoveries(r) > 0 && r.Recovering() {
 			t.Error("the chain still recovers")
 		}
 	})
@@ -336,7 +336,7 @@ func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 // eavesdropper copies the database while a payment is signed: the payment's bytes are in no copy.
 type eavesdropper struct {
 	outgoing.Signer
-	r      *harness
+	r      *bursartest.OneChain
 	before string
 }
 

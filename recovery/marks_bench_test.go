@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"path/filepath"
@@ -17,7 +17,7 @@ func BenchmarkWallets(b *testing.B) {
 			name = "with marks"
 		}
 		b.Run(name, func(b *testing.B) {
-			r := newHarness(b, storetest.Open(b, storetest.SQLite(b)), bursartest.Models["nonce"])
+			r := bursartest.NewOneChain(b, storetest.Open(b, storetest.SQLite(b)), bursartest.Models["nonce"])
 			if marked {
 				g := r.Guarded(filepath.Join(b.TempDir(), "seed.marks"))
 				go g.Run(b.Context())

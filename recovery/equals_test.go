@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ import (
 func TestAForgottenPaymentIsNotMatchedWithAnEqualSentOne(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *harness) {
+			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 				r.Prepare()
 				exchange := r.Chain.Named("exchange")
 				one := r.Order(200_000_000, exchange)
@@ -51,13 +51,13 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 	for name, included := range map[string]bool{"which is included": true, "which expires": false} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newHarness(t, db, bursartest.Unnumbered)
+				r := bursartest.NewOneChain(t, db, bursartest.Unnumbered)
 				r.Prepare()
 				r.Settle()
 				exchange := r.Chain.Named("exchange")
 				one := r.Order(200_000_000, exchange)
 				r.Step()
-				first := r.sent(one)
+				first := sent(r, one)
 				before := r.Backup()
 				r.Chain.SetRate(1 << 20) // no block takes the first
 				r.Chain.Mine(1)
@@ -65,7 +65,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 				two := r.Order(200_000_000, exchange)
 				r.Step()
 				r.Chain.Forget()
-				r.Must(r.Chain.Broadcast(ctx, r.sent(two)))
+				r.Must(r.Chain.Broadcast(ctx, sent(r, two)))
 				r.Chain.Mine(1)
 				r.Restore(before)
 				r.Follower.Step(ctx, r.Lease)
@@ -98,7 +98,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 }
 
 // sent returns the transaction that pays a withdrawal.
-func (r *harness) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
+func sent(r *bursartest.OneChain, w bursar.Withdrawal) (sent chain.SignedTx) {
 	r.T.Helper()
 	r.View(func(tx *store.Tx) error {
 		versions, err := tx.Outgoing().Versions(ctx, r.Now(w).OutgoingID)

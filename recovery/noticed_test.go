@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"database/sql"
@@ -13,7 +13,7 @@ import (
 
 // forgetOutgoing makes the database of a running process forget the one payment that was made, as a failover does that
 // loses commits.
-func (r *harness) forgetOutgoing() {
+func forgetOutgoing(r *bursartest.OneChain) {
 	r.T.Helper()
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.DB), "sqlite:"))
 	r.Must(err)
@@ -39,7 +39,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	for name, config := range bursartest.Models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r := bursartest.NewOneChain(t, storetest.Open(t, storetest.SQLite(t)), config)
 			r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
 			r.Prepare()
 			r.Settle()
@@ -51,7 +51,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			_, err := r.Follower.Step(ctx, r.Lease) // the watch has it
 			r.Must(err)
 			r.Chain.SetRate(1)
-			r.forgetOutgoing()
+			forgetOutgoing(r)
 			r.Chain.Mine(1)
 			r.Trouble = true
 			r.Step()

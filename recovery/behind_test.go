@@ -1,14 +1,16 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/bursar/bursar/bursartest"
 )
 
 // A database that was restored from a backup is known to be older from the first moment, before any service has looked
 // at it; once one has, the chain recovers instead.
 func TestARestoredDatabaseIsKnownToBeBehind(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil {
 			t.Errorf("without marks: %q, %v", why, err)

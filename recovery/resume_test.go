@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func (r *harness) losses() bursar.Amount {
+func losses(r *bursartest.OneChain) bursar.Amount {
 	r.T.Helper()
 	var b ledger.Balance
 	r.View(func(tx *store.Tx) (err error) {
@@ -33,7 +33,7 @@ var resumable = map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bu
 func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *harness) {
+			bursartest.On(t, config, func(t *testing.T, r *bursartest.OneChain) {
 				r.Fund()
 				first, err := r.Withdraw(0, 200_000_000, r.Chain.Named("first"))
 				r.Must(err)
@@ -68,7 +68,7 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 						t.Errorf("%s was paid %s of %s", to, got, w.Amount)
 					}
 				}
-				if lost := r.losses(); lost.Less(bursar.Units(100_000_000)) {
+				if lost := losses(r); lost.Less(bursar.Units(100_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
 				r.Must(r.Audit())
@@ -80,7 +80,7 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 // What an external spend took from a deposit address is not swept again and again, and an external spend that failed
 // has cost its fee.
 func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Fund()
 		w := r.Wallet(1)
 		r.Pay(w.Address, 300_000_000)
@@ -109,7 +109,7 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *harness) {
+			bursartest.On(t, config, func(t *testing.T, r *bursartest.OneChain) {
 				r.Fund()
 				thief := bursar.Address{Base: r.Chain.Named("thief")}
 				r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -123,7 +123,7 @@ func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 					t.Fatalf("%d external spends are settled: %v", len(taken), err)
 				}
 				r.Settle()
-				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
+				if lost := losses(r); lost.Less(bursar.Units(70_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
 				r.Must(r.Audit())
@@ -135,7 +135,7 @@ func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 // After a reorg, too, the nonce of an external spend is used in the block that includes it: the payment that it
 // replaced is made by the next transaction, and nothing is halted again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Fund()
 		w, err := r.Withdraw(0, 200_000_000, r.Chain.Named("first"))
 		r.Must(err)
@@ -162,7 +162,7 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *harness) {
+			bursartest.On(t, config, func(t *testing.T, r *bursartest.OneChain) {
 				r.Fund()
 				thief := bursar.Address{Base: r.Chain.Named("thief")}
 				id := r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -175,7 +175,7 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 					t.Fatalf("%d external spends that are in no block are settled: %v", len(taken), err)
 				}
 				r.Settle()
-				if lost := r.losses(); !lost.IsZero() {
+				if lost := losses(r); !lost.IsZero() {
 					t.Errorf("%s is booked as lost, and nothing left", lost)
 				}
 				r.Must(r.Audit())
@@ -186,7 +186,7 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 					t.Fatalf("%d external spends are settled: %v", len(taken), err)
 				}
 				r.Settle()
-				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
+				if lost := losses(r); lost.Less(bursar.Units(70_000_000)) {
 					t.Errorf("%s is booked as lost", lost)
 				}
 				r.Must(r.Audit())
@@ -197,7 +197,7 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 
 // If no block shows what used a nonce, the next build asks the chain.
 func TestANonceThatNoBlockShowsIsAskedFor(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Fund()
 		_, err := r.Withdraw(0, 20_000_000, r.Chain.Named("before"))
 		r.Must(err)

@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
@@ -16,7 +17,7 @@ import (
 // An address that was given out after the backup is given to nobody else after the restore, and a payment to it is
 // found: an operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
 		r.Prepare()
@@ -61,7 +62,7 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 // If a database steps back under a running process, as after an asynchronous failover, nothing is signed again: the
 // journal knows that the payment was signed, and the guard's next check begins a recovery of the chain.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		g := r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		r.Prepare()
 		r.Settle()
@@ -87,7 +88,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		if err := g.Compare(t.Context()); err != nil { // the journal holds the payment back until the next check
 			t.Fatal(err)
 		}
-		if n := r.recoveries(); n != 1 {
+		if n := recoveries(r); n != 1 {
 			t.Fatalf("the chain has recovered %d times", n)
 		}
 		r.Settle()
@@ -102,7 +103,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 }
 
 // recoveries counts the recoveries that have begun.
-func (r *harness) recoveries() (n int) {
+func recoveries(r *bursartest.OneChain) (n int) {
 	r.T.Helper()
 	r.View(func(tx *store.Tx) error {
 		list, err := tx.Recoveries().List(ctx, 100)
@@ -114,7 +115,7 @@ func (r *harness) recoveries() (n int) {
 
 // A database that was used with marks is not used without them.
 func TestMissingMarksAreAnError(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		folder := t.TempDir()
 		g := r.Guarded(filepath.Join(folder, "seed.marks"))
 		r.Wallet(0)
@@ -135,7 +136,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 
 // Replicas on several machines have marks of their own, and give out every index only once.
 func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		folder := t.TempDir()
 		one := r.Guarded(filepath.Join(folder, "one"))
 		two := r.Guard(filepath.Join(folder, "two"))
@@ -163,7 +164,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 
 // A key index that is given out while the database is compared with the marks does not count as a step back.
 func TestAnIndexGivenOutDuringACheckIsNoStepBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *harness) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		g := r.Guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false
 		g.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
