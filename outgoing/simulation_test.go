@@ -49,7 +49,8 @@ func (p *simulatedRun) order() {
 	w, err := p.Withdraw(p.random.IntN(3), p.random.Uint64N(20_000_000)+500, to)
 	if err == nil {
 		p.promised[to] = w.ID
-	} else if !bursartest.IsCode(err, bursar.CodeInsufficientBalance) && !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) && !p.Trouble {
+	} else if !bursartest.IsCode(err, bursar.CodeInsufficientBalance) &&
+		!bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) && !p.Trouble {
 		p.T.Fatal(err)
 	}
 }
@@ -63,10 +64,15 @@ func (p *simulatedRun) reorg() {
 	if p.height() < uint64(depth)+1 {
 		return
 	}
+	p.replace(depth, 3)
+}
+
+// replace replaces so many blocks, and drops one of so many of the payments of others in them.
+func (p *simulatedRun) replace(depth, oneOf int) {
 	var drop []string
 	for _, id := range p.recent {
 		ref, err := p.Chain.Find(ctx, id)
-		if err == nil && ref.Height+uint64(depth) > p.height() && p.random.IntN(3) == 0 {
+		if err == nil && ref.Height+uint64(depth) > p.height() && p.random.IntN(oneOf) == 0 {
 			drop = append(drop, id)
 		}
 	}
@@ -138,13 +144,8 @@ func (p *simulatedRun) judge() error {
 	return err
 }
 
-// Random histories of a chain and its service end with books that equal the chain to the unit, and with every
-// withdrawal paid exactly once or refunded.
-func TestRandomHistories(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 6
-	}
+// histories runs a test with so many histories of each kind of chain, each with its own seed.
+func histories(t *testing.T, seeds int, stream uint64, test func(t *testing.T, p *simulatedRun)) {
 	for name, config := range map[string]sim.Config{
 		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
 		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
@@ -153,24 +154,41 @@ func TestRandomHistories(t *testing.T) {
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
-				config.Seed = uint64(seed)
-				p := &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), config),
-					promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
-				p.Step()
-				for i := range 300 {
-					p.act()
-					if i%2 == 0 {
-						p.Step()
-					}
-				}
-				p.finish()
-				if err := p.judge(); err != nil {
-					t.Fatal(err)
-				}
-				if len(p.promised) == 0 {
-					t.Fatal("this history has no withdrawal")
-				}
+				own := config // the histories of a kind run at the same time
+				own.Seed = uint64(seed)
+				test(t, &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), own),
+					promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), stream))})
 			})
 		}
 	}
+}
+
+// play has 300 things happen, and every worker step after each second one.
+func (p *simulatedRun) play(act func()) {
+	p.Step()
+	for i := range 300 {
+		act()
+		if i%2 == 0 {
+			p.Step()
+		}
+	}
+}
+
+// Random histories of a chain and its service end with books that equal the chain to the unit, and with every
+// withdrawal paid exactly once or refunded.
+func TestRandomHistories(t *testing.T) {
+	seeds := 12
+	if testing.Short() {
+		seeds = 6
+	}
+	histories(t, seeds, 7, func(t *testing.T, p *simulatedRun) {
+		p.play(p.act)
+		p.finish()
+		if err := p.judge(); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.promised) == 0 {
+			t.Fatal("this history has no withdrawal")
+		}
+	})
 }

@@ -3,15 +3,11 @@ package outgoing_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
 )
 
@@ -29,23 +25,10 @@ func (j *judgement) act() {
 	case n < 10:
 		j.decideOne()
 	case n < 11 && j.height() > 8:
-		j.takeBack(4 + j.random.IntN(4))
+		j.replace(4+j.random.IntN(4), 2) // final blocks as well
 	default:
 		j.simulatedRun.act()
 	}
-}
-
-// takeBack replaces final blocks, and drops some of the payments of others in them.
-func (j *judgement) takeBack(depth int) {
-	var drop []string
-	for _, id := range j.recent {
-		ref, err := j.Chain.Find(ctx, id)
-		if err == nil && ref.Height+uint64(depth) > j.height() && j.random.IntN(2) == 0 {
-			drop = append(drop, id)
-		}
-	}
-	j.Chain.Reorg(depth, drop...)
-	j.dropped = append(j.dropped, drop...)
 }
 
 // decideOne resolves a deposit, or calls a refund back.
@@ -106,7 +89,7 @@ func (j *judgement) rest() {
 		}
 		j.Settle()
 	}
-	j.T.Fatal("a return waits for ever")
+	j.T.Fatal("a refund waits for ever")
 }
 
 // judgeResolutions checks every refund against the chain, and the books against the resolutions.
@@ -128,7 +111,7 @@ func (j *judgement) judgeResolutions() error {
 		case d.Purpose == bursar.ForRefunded && d.Status != bursar.DepositConfirmed:
 			lost, _ = lost.Add(d.Amount)
 		case n.Status == bursar.ResolutionQueued || n.Status == bursar.ResolutionSigned:
-			return fmt.Errorf("decision %+v has not ended", n)
+			return fmt.Errorf("resolution %+v has not ended", n)
 		}
 	}
 	for to, id := range j.refunded {
@@ -137,7 +120,7 @@ func (j *judgement) judgeResolutions() error {
 			want = n.Amount
 		}
 		if got := j.Chain.Balance(to, ""); got != want {
-			return fmt.Errorf("the sender of deposit %s holds %s, and the newest decision is %+v", id, got, n)
+			return fmt.Errorf("the sender of deposit %s holds %s, and the newest resolution is %+v", id, got, n)
 		}
 	}
 	if u, b, l := j.Book(ledger.Unattributed), j.Book(ledger.Refunding), j.Book(ledger.Losses); u != open.String() ||
@@ -155,34 +138,15 @@ func TestRandomResolutions(t *testing.T) {
 	if testing.Short() {
 		seeds = 3
 	}
-	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
-	} {
-		for seed := range seeds {
-			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
-				t.Parallel()
-				config.Seed = uint64(seed)
-				r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-				j := &judgement{refunded: map[string]bursar.ID{},
-					simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{},
-						random: rand.New(rand.NewPCG(uint64(seed), 11))}}
-				j.Step()
-				for i := range 300 {
-					j.act()
-					if i%2 == 0 {
-						j.Step()
-					}
-				}
-				j.rest()
-				if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
-					t.Fatal(err)
-				}
-				if len(j.refunded) == 0 {
-					t.Fatal("this history has no return")
-				}
-			})
+	histories(t, seeds, 11, func(t *testing.T, p *simulatedRun) {
+		j := &judgement{simulatedRun: p, refunded: map[string]bursar.ID{}}
+		j.play(j.act)
+		j.rest()
+		if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
+			t.Fatal(err)
 		}
-	}
+		if len(j.refunded) == 0 {
+			t.Fatal("this history has no refund")
+		}
+	})
 }
