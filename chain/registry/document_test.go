@@ -167,13 +167,13 @@ func TestTheDocumentsNameEveryChain(t *testing.T) {
 		column     int
 		of         func(chain.Definition) string
 	}{
-		{"README.md", "| code | chain | proven against |", 1, func(d chain.Definition) string { return d.Name }},
+		{"README.md", "| code | chain | tested against |", 1, func(d chain.Definition) string { return d.Name }},
 		{"README.md", "| chain | what runs |", 0, func(d chain.Definition) string { return string(d.ID) }},
 		{"docs/operations.md", "| chain | software |", 0, func(d chain.Definition) string {
 			return fmt.Sprintf("[%s](operations/%s.md)", d.ID, d.ID)
 		}},
 		{"docs/operations/recovery.md", "| chain | waits for |", 0, func(d chain.Definition) string { return d.Name }},
-		{"docs/operations/recovery.md", "| chain | where it stays away |", 0, func(d chain.Definition) string { return d.Name }},
+		{"docs/operations/recovery.md", "| chain | if it does not come back |", 0, func(d chain.Definition) string { return d.Name }},
 	} {
 		cells := cellsOf(read(table.path), table.head, table.column)
 		for _, d := range registry.All() {
@@ -182,7 +182,7 @@ func TestTheDocumentsNameEveryChain(t *testing.T) {
 			}
 		}
 	}
-	codes := cellsOf(read("README.md"), "| code | chain | proven against |", 0)
+	codes := cellsOf(read("README.md"), "| code | chain | tested against |", 0)
 	for _, c := range bursar.Standard() {
 		if !slices.Contains(codes, string(c.Code)) {
 			t.Errorf("README.md does not list %s", c.Code)
