@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/chain/solana"
@@ -29,12 +30,12 @@ func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 		t.Fatal(err)
 	}
 	chains := map[bursar.ChainID]wallet.Chain{bursar.Solana: sol,
-		bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: signer.FamilyBitcoin})}
+		bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: chain.FamilyBitcoin})}
 	s := newHarness(t, url, newClock(), func(c *api.Config) {
 		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, nil)
 		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: chargeWallets{c.Wallets}}
 	})
-	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{signer.FamilySolana},
+	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{chain.FamilySolana},
 		Log: slog.New(slog.DiscardHandler)}
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/signer"
 )
 
 // Kind names a kind of chain that a harness can have.
@@ -34,13 +33,13 @@ func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "c"}}}
 	switch k {
 	case UTXOs:
-		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, signer.FamilyBitcoin, chain.UTXOModel, 4
+		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, chain.FamilyBitcoin, chain.UTXOModel, 4
 	case Nonce:
-		c.ID, c.Family = bursar.Ethereum, signer.FamilyEVM
+		c.ID, c.Family = bursar.Ethereum, chain.FamilyEVM
 	case Expiry:
-		c.ID, c.Family, c.Expiry, c.Unnumbered = bursar.Tron, signer.FamilyTron, 8, true
+		c.ID, c.Family, c.Expiry, c.Unnumbered = bursar.Tron, chain.FamilyTron, 8, true
 	case Memo:
-		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1,
+		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, chain.FamilyXRPL, true, 1,
 			8, 1<<40
 	}
 	return c

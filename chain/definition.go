@@ -60,6 +60,7 @@ func KeyPaths() map[bursar.Family]KeyPath {
 // it, and package registry lists it; configuration, service and sandbox read it from there.
 type Definition struct {
 	ID     bursar.ChainID
+	Name   string // as people know it, such as "BNB Smart Chain"
 	Family bursar.Family
 
 	Decimals      int                // of the native asset
@@ -70,10 +71,20 @@ type Definition struct {
 	// satoshi or a unit of gas in gwei; empty where there is no rate. They are several times what a payment has cost in
 	// the worst hours so far: they stop a mistake and not a payment on a busy day.
 	MaxFee, MaxFeeRate string
-	RateDecimals       int // how many decimals MaxFeeRate may have
+	MinTip             string // the least tip for a unit of gas, in gwei; empty: there are no tips
+	RateDecimals       int    // how many decimals MaxFeeRate may have
+	RateBound          uint64 // the highest MaxFeeRate that may be configured; 0: any
+	// MinDeposit is the smallest amount that can stay on an address of its own, in the native asset; empty: any.
+	MinDeposit string
 
 	Settings []string // of the chain's section in the configuration, besides those that every chain has
 	ZMQ      bool     // nodes announce blocks over ZMQ, at a tcp URL; otherwise over a WebSocket
+
+	Tested []Tested // the programs and versions that are known to work; none of another chain's are compared
+	Forks  []Fork   // of the main network
+	// Program returns the name of a program that reports the name of another one, or an older name of its own, and ""
+	// for any other; nil: every program reports its name.
+	Program func(Software) string
 
 	// Contract returns a token's contract in its canonical form; nil: tokens of the chain are not supported.
 	Contract func(text string) (string, error)

@@ -10,7 +10,7 @@ import (
 
 // Software is the program that a node runs, as the node reports it.
 type Software struct {
-	Name    string // in lower case: "geth", "bor", "satoshi", "litecoincore", "java-tron", "xrpld", "solana-core"
+	Name    string // in lower case: "geth", "satoshi", "java-tron"
 	Version Version
 }
 
@@ -57,20 +57,14 @@ func ParseSoftware(text string) (Software, bool) {
 		}
 		s.Version[i] = uint32(n)
 	}
-	s.Name = cmp.Or(aliasOf(s), s.Name)
 	return s, true
 }
 
-// aliasOf distinguishes programs that report the same name. Source: agave's wiki, "Feature Gate Tracker Schedule" of
-// 16 Sep 2026: Agave counts 4.2.2, Firedancer 26.08.0 and Frankendancer 0.1106.40201.
-func aliasOf(s Software) string {
-	switch {
-	case s.Name == "solana-core" && s.Version[0] == 0:
-		return "frankendancer"
-	case s.Name == "solana-core" && s.Version[0] >= 20:
-		return "firedancer"
-	case s.Name == "rippled": // renamed with 3.2.0 (XLS-95)
-		return "xrpld"
+// ParseSoftware is the function of this name, with the names of the chain's programs that report another one.
+func (d Definition) ParseSoftware(text string) (Software, bool) {
+	software, ok := ParseSoftware(text)
+	if ok && d.Program != nil {
+		software.Name = cmp.Or(d.Program(software), software.Name)
 	}
-	return ""
+	return software, ok
 }

@@ -13,7 +13,7 @@ import (
 // ChainConfig is a configured chain.
 type ChainConfig struct {
 	ID     bursar.ChainID
-	Family bursar.Family // "bitcoin", "litecoin", "evm", "tron", "solana" or "xrpl"
+	Family bursar.Family // as in the chain's definition
 	RPC    []Secret      // http and https URLs, 1 to 16, most trusted first
 	Solid  []Secret      // Tron: the /walletsolidity URL of each of RPC, in the same order; nil: on the usual port
 
@@ -82,10 +82,9 @@ type chainDraft struct {
 
 // Bounds of settings.
 const (
-	maxURLs        = 16
-	maxFinality    = 10_000
-	maxHeight      = 1 << 62
-	maxSatoshiRate = 10_000
+	maxURLs     = 16
+	maxFinality = 10_000
+	maxHeight   = 1 << 62
 )
 
 // solidKey is a setting of Tron only.
@@ -113,8 +112,8 @@ var basicSettings = []setting[chainDraft]{
 	{"max_fee", func(r *reader, n *node, to *chainDraft) { keep(&to.MaxFee)(r.amount(n, to.of.Decimals)) }},
 	{"max_fee_rate", func(r *reader, n *node, to *chainDraft) {
 		rate, ok := r.amount(n, to.of.RateDecimals)
-		if ok && to.of.Family != chain.FamilyEVM && bursar.Units(maxSatoshiRate).Less(rate) {
-			r.fail(n, "%s is out of range; allowed are 1 to %d satoshi for a vbyte", rate, maxSatoshiRate)
+		if ok && to.of.RateBound > 0 && bursar.Units(to.of.RateBound).Less(rate) {
+			r.fail(n, "%s is out of range; allowed are 1 to %d satoshi for a vbyte", rate, to.of.RateBound)
 			return
 		}
 		keep(&to.MaxFeeRate)(rate, ok)
@@ -128,9 +127,12 @@ var basicSettings = []setting[chainDraft]{
 
 const gasKey = "gas_from_customers"
 
-// settingsFor returns the settings of a chain: those of every chain, and its own.
+// settingsFor returns the settings of a chain: those that no definition names, and its own.
 func settingsFor(d chain.Definition) []setting[chainDraft] {
-	own := []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "format", "network_id", gasKey, solidKey}
+	var own []string
+	for _, other := range registry.All() {
+		own = append(own, other.Settings...)
+	}
 	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool {
 		return slices.Contains(own, s.key) && !slices.Contains(d.Settings, s.key)
 	})

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/registry"
 )
 
@@ -238,9 +237,9 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 	if d.IsToken() && of.Contract == nil {
 		r.fail(n, "tokens of %s are not supported", d.Chain)
 	}
-	if of.Family == chain.FamilySolana && d.Minimum.Less(solanaRent) {
-		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on its own address: Solana charges rent below that",
-			d.Exact(solanaRent))
+	if least := units(of.MinDeposit, of.Decimals); !d.IsToken() && d.Minimum.Less(least) {
+		r.fail(n.field("minimum"), "a deposit below %s %s cannot stay on its own address: %s charges rent below that",
+			d.Exact(least), d.Code, of.Name)
 	}
 	for _, c := range list {
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
@@ -258,10 +257,6 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))
 	}
 }
-
-// solanaRent is the rent-exempt minimum of an account without data: (128 + 0) bytes × 3,480 lamports × 2 years. Source:
-// Solana's rent sysvar, solana_program::rent, DEFAULT_LAMPORTS_PER_BYTE_YEAR.
-var solanaRent = bursar.Units(890_880)
 
 func (d *currencyDraft) defaults() {
 	if d.node.field("places") == nil {

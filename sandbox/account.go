@@ -75,17 +75,6 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 	}, nil
 }
 
-// operatorFunds is how much of each chain's native asset the operator deposits for gas and fees.
-func operatorFunds(id bursar.ChainID) string {
-	switch id {
-	case bursar.Bitcoin:
-		return "5"
-	case bursar.Tron:
-		return "5000" // a token transfer burns up to some dozens
-	}
-	return "50"
-}
-
 // untilFinal is the number of blocks that makes a payment final on every chain here.
 const untilFinal = 4
 
@@ -105,7 +94,7 @@ func (s *environment) payOperatorFunds(context.Context) error {
 		if !held.IsZero() {
 			continue
 		}
-		amount, err := native.Parse(operatorFunds(c.ID))
+		amount, err := native.Parse(c.OperatorFunds)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/config"
 )
@@ -121,7 +122,7 @@ func (s *Service) judgeVersions(
 			}
 		}
 		report := &chain.Report{Node: f.Node}
-		chain.JudgeSoftware(report, id, f.Detail, now, height)
+		registry.Of(id).JudgeSoftware(report, f.Detail, now, height)
 		all = append(all, report.Findings...)
 	}
 	return all

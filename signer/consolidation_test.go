@@ -11,7 +11,7 @@ import (
 // consolidation merges two UTXOs of ours into one at the hot wallet.
 func (b *bench) consolidation() request {
 	r := b.withUTXOs()
-	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
+	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	r.request.Kind, r.request.Payments = chain.KindConsolidation, []chain.Payment{pay(hot.Base, 1500)}
 	r.contents.Payments = []chain.Payment{pay(hot.Base, 700)}
 	return r
@@ -26,7 +26,7 @@ func TestRefusesConsolidations(t *testing.T) {
 		t.Fatalf("a sound one: %v", err)
 	}
 	sound := b.consolidation
-	deposit := b.source(FamilyBitcoin, chain.DepositBranch, 1)
+	deposit := b.source(chain.FamilyBitcoin, chain.DepositBranch, 1)
 	b.wantRefusals([]refusalTest{
 		{"to a thief", ReasonRequest, sound, func(r *request) {
 			r.request.Payments = []chain.Payment{pay("mallory", 1500)}

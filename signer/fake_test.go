@@ -121,16 +121,16 @@ const (
 
 func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	p := Policy{
-		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel,
+		Capabilities: chain.Capabilities{ID: id, Family: chain.FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel,
 			MaxPayments: 4},
 		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
 		MaxFee:   bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
 	}
 	switch id {
 	case nonceChain:
-		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.MaxPayments = FamilyEVM, chain.AccountModel, 1
+		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.MaxPayments = chain.FamilyEVM, chain.AccountModel, 1
 	case edChain:
-		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.Curve = FamilySolana, chain.AccountModel, chain.Ed25519
+		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.Curve = chain.FamilySolana, chain.AccountModel, chain.Ed25519
 		p.Signable, p.MaxRate = fakeChain{curve: chain.Ed25519, keys: keys}, bursar.Amount{}
 	}
 	return p
@@ -203,7 +203,7 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 
 // withUTXOs is a withdrawal of two payments from two UTXOs, with change.
 func (b *bench) withUTXOs() request {
-	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
+	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
 		chain: utxoChain,
@@ -213,14 +213,14 @@ func (b *bench) withUTXOs() request {
 		contents: chain.Contents{
 			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
 			Fee:      bursar.Units(800), Weight: 200,
-			Inputs: []chain.Input{in(b.source(FamilyBitcoin, chain.DepositBranch, 1), digest(1)), in(hot, digest(2))},
+			Inputs: []chain.Input{in(b.source(chain.FamilyBitcoin, chain.DepositBranch, 1), digest(1)), in(hot, digest(2))},
 		},
 	}
 }
 
 // withNonce is a withdrawal of tokens.
 func (b *bench) withNonce() request {
-	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
+	hot := b.source(chain.FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
 		request: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
@@ -236,7 +236,7 @@ func (b *bench) withNonce() request {
 // sweep collects from a deposit address; the fee has been taken from what is collected.
 func (b *bench) sweep() request {
 	r := b.withNonce()
-	hot, from := r.request.From, b.source(FamilyEVM, chain.DepositBranch, 3)
+	hot, from := r.request.From, b.source(chain.FamilyEVM, chain.DepositBranch, 3)
 	r.request.Kind, r.request.From, r.request.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
 	r.contents.Payments, r.contents.Inputs[0].Source = []chain.Payment{pay(hot.Base, 490)}, from
 	return r
@@ -245,7 +245,7 @@ func (b *bench) sweep() request {
 // topUp sends gas to a deposit address, which is in Change.
 func (b *bench) topUp() request {
 	r := b.withNonce()
-	r.request.Kind, r.request.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.request.Kind, r.request.Change = chain.KindGasTopUp, b.source(chain.FamilyEVM, chain.DepositBranch, 3)
 	r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 30)}
 	r.contents.Payments = r.request.Payments
 	return r
@@ -253,7 +253,7 @@ func (b *bench) topUp() request {
 
 // sweepOnEd25519 is signed by the deposit key and by the hot wallet's key, which pays the fee.
 func (b *bench) sweepOnEd25519() request {
-	hot, from := b.source(FamilySolana, chain.OwnBranch, 0), b.source(FamilySolana, chain.DepositBranch, 1)
+	hot, from := b.source(chain.FamilySolana, chain.OwnBranch, 0), b.source(chain.FamilySolana, chain.DepositBranch, 1)
 	message := []byte("a message of the chain")
 	return request{
 		chain: edChain,

@@ -195,14 +195,14 @@ func TestWipe(t *testing.T) {
 	if keys.secret.open().webhook != [32]byte{} {
 		t.Error("the webhook root is left")
 	}
-	if _, err := keys.sign(chain.Hot(FamilyEVM), make([]byte, 32)); !errors.Is(err, errBadSignature) {
+	if _, err := keys.sign(chain.Hot(chain.FamilyEVM), make([]byte, 32)); !errors.Is(err, errBadSignature) {
 		t.Errorf("a wiped key signs: %v", err)
 	}
 }
 
 func BenchmarkSignDigest(b *testing.B) {
 	keys := keysOf(b, legal, "", Mainnet)
-	for _, family := range []bursar.Family{FamilyBitcoin, FamilySolana} {
+	for _, family := range []bursar.Family{chain.FamilyBitcoin, chain.FamilySolana} {
 		b.Run(string(family), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := keys.sign(chain.Hot(family), make([]byte, 32)); err != nil {

@@ -21,16 +21,6 @@ const (
 	Testnet Network = "testnet"
 )
 
-// The families of keys.
-const (
-	FamilyBitcoin  = chain.FamilyBitcoin
-	FamilyLitecoin = chain.FamilyLitecoin
-	FamilyEVM      = chain.FamilyEVM
-	FamilyTron     = chain.FamilyTron
-	FamilyXRPL     = chain.FamilyXRPL
-	FamilySolana   = chain.FamilySolana
-)
-
 // path is the derivation path of a family's keys.
 type path chain.KeyPath
 

@@ -27,12 +27,12 @@ func TestPublicRefuses(t *testing.T) {
 	}{
 		{chain.KeyRef{Family: "dogecoin"}, ErrUnknownFamily, ErrUnknownFamily},
 		{chain.KeyRef{}, ErrUnknownFamily, ErrUnknownFamily},
-		{chain.KeyRef{Family: FamilyEVM, Branch: 2}, ErrBadKeyRef, ErrBadKeyRef},
-		{chain.KeyRef{Family: FamilyEVM, Index: hardened}, ErrBadKeyRef, ErrBadKeyRef},
-		{chain.KeyRef{Family: FamilySolana, Branch: 2}, ErrBadKeyRef, ErrBadKeyRef},
-		{chain.KeyRef{Family: FamilySolana, Index: hardened}, ErrBadKeyRef, ErrBadKeyRef},
-		{chain.KeyRef{Family: FamilySolana}, nil, ErrNeedsSeed},
-		{chain.KeyRef{Family: FamilyEVM, Index: hardened - 1}, nil, nil},
+		{chain.KeyRef{Family: chain.FamilyEVM, Branch: 2}, ErrBadKeyRef, ErrBadKeyRef},
+		{chain.KeyRef{Family: chain.FamilyEVM, Index: hardened}, ErrBadKeyRef, ErrBadKeyRef},
+		{chain.KeyRef{Family: chain.FamilySolana, Branch: 2}, ErrBadKeyRef, ErrBadKeyRef},
+		{chain.KeyRef{Family: chain.FamilySolana, Index: hardened}, ErrBadKeyRef, ErrBadKeyRef},
+		{chain.KeyRef{Family: chain.FamilySolana}, nil, ErrNeedsSeed},
+		{chain.KeyRef{Family: chain.FamilyEVM, Index: hardened - 1}, nil, nil},
 	}
 	for _, test := range tests {
 		if _, err := keys.Public(test.ref); !errors.Is(err, test.want) {
@@ -93,18 +93,18 @@ func TestFromPublicRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evm := keys.ExportPublic().Accounts[FamilyEVM]
+	evm := keys.ExportPublic().Accounts[chain.FamilyEVM]
 	tests := map[string]func(*PublicKeys){
 		"version":         func(p *PublicKeys) { p.Version = 2 },
 		"network":         func(p *PublicKeys) { p.Network = "" },
 		"other network":   func(p *PublicKeys) { p.Network = Testnet },
 		"no fingerprint":  func(p *PublicKeys) { p.Fingerprint = "" },
 		"unknown family":  func(p *PublicKeys) { p.Accounts["dogecoin"] = evm },
-		"ed25519":         func(p *PublicKeys) { p.Accounts[FamilySolana] = evm },
-		"a private key":   func(p *PublicKeys) { p.Accounts[FamilyEVM] = account.String() },
-		"not an account":  func(p *PublicKeys) { p.Accounts[FamilyEVM] = neutered.String() },
-		"a bad character": func(p *PublicKeys) { p.Accounts[FamilyEVM] = evm[:50] + "z" + evm[51:] },
-		"empty":           func(p *PublicKeys) { p.Accounts[FamilyEVM] = "" },
+		"ed25519":         func(p *PublicKeys) { p.Accounts[chain.FamilySolana] = evm },
+		"a private key":   func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = account.String() },
+		"not an account":  func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = neutered.String() },
+		"a bad character": func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = evm[:50] + "z" + evm[51:] },
+		"empty":           func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = "" },
 	}
 	for name, spoil := range tests {
 		exported := keys.ExportPublic()
@@ -118,7 +118,7 @@ func TestFromPublicRefuses(t *testing.T) {
 
 func BenchmarkPublic(b *testing.B) {
 	keys := keysOf(b, legal, "", Mainnet)
-	for _, family := range []bursar.Family{FamilyBitcoin, FamilySolana} {
+	for _, family := range []bursar.Family{chain.FamilyBitcoin, chain.FamilySolana} {
 		b.Run(string(family), func(b *testing.B) {
 			index := uint32(0)
 			for b.Loop() {
@@ -134,7 +134,7 @@ func BenchmarkPublic(b *testing.B) {
 
 // BenchmarkPublicOracle measures hdkeychain at the same step.
 func BenchmarkPublicOracle(b *testing.B) {
-	account, err := hdkeychain.NewKeyFromString(keysOf(b, legal, "", Mainnet).ExportPublic().Accounts[FamilyBitcoin])
+	account, err := hdkeychain.NewKeyFromString(keysOf(b, legal, "", Mainnet).ExportPublic().Accounts[chain.FamilyBitcoin])
 	if err != nil {
 		b.Fatal(err)
 	}

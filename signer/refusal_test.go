@@ -46,7 +46,7 @@ func TestRefusesRequests(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, nonce := b.withUTXOs, b.withNonce
-	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
+	deposit := b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"unknown chain", ReasonUnknownChain, utxoRequest, func(r *request) { r.chain = "dogecoin" }},
 		{"no kind", ReasonRequest, utxoRequest, func(r *request) { r.request.Kind = "" }},
@@ -86,7 +86,7 @@ func TestRefusesRequests(t *testing.T) {
 		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.request.Change.Key.Index = 1 }},
 		{"payer unknown", ReasonSource, nonce, func(r *request) { r.request.From = chain.Source{} }},
 		{"payer of another key", ReasonSource, nonce, func(r *request) { r.request.From.Key.Index = 1 }},
-		{"payer of another family", ReasonSource, nonce, func(r *request) { r.request.From.Key.Family = FamilyTron }},
+		{"payer of another family", ReasonSource, nonce, func(r *request) { r.request.From.Key.Family = chain.FamilyTron }},
 		{"payer of an unknown branch", ReasonSource, nonce, func(r *request) { r.request.From.Key.Branch = 7 }},
 	})
 }
@@ -96,7 +96,7 @@ func TestRefusesOwnMovements(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, sweep, topUp := b.withUTXOs, b.sweep, b.topUp
-	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
+	deposit := b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"a sweep elsewhere", ReasonRequest, sweep, func(r *request) {
 			r.request.Payments[0].Address.Base = "mallory"
@@ -140,7 +140,7 @@ func TestRefusesContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, nonce, sweep, topUp, ed := b.withUTXOs, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
-	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
+	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	b.wantRefusals([]refusalTest{
 		{"no bytes", ReasonTooLarge, utxoRequest, func(r *request) { r.unsigned.Bytes = []byte{} }},
 		{"too many bytes", ReasonTooLarge, utxoRequest, func(r *request) { r.unsigned.Bytes = make([]byte, maxUnsigned+1) }},
@@ -216,7 +216,7 @@ func TestRefusesInputsAndFees(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, nonce, sweep, ed := b.withUTXOs, b.withNonce, b.sweep, b.sweepOnEd25519
-	other := b.source(FamilySolana, chain.DepositBranch, 2)
+	other := b.source(chain.FamilySolana, chain.DepositBranch, 2)
 	b.wantRefusals([]refusalTest{
 		{"an input of a stranger", ReasonSource, utxoRequest, func(r *request) {
 			r.contents.Inputs[0].Source.Base = "mallory"
@@ -225,7 +225,7 @@ func TestRefusesInputsAndFees(t *testing.T) {
 			r.contents.Inputs[0].Source.Key.Index = 2
 		}},
 		{"an input of another family", ReasonSource, utxoRequest, func(r *request) {
-			r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin
+			r.contents.Inputs[0].Source.Key.Family = chain.FamilyLitecoin
 		}},
 		{"an input of an unknown branch", ReasonSource, utxoRequest, func(r *request) {
 			r.contents.Inputs[0].Source.Key.Branch = 2
@@ -234,10 +234,10 @@ func TestRefusesInputsAndFees(t *testing.T) {
 			r.contents.Inputs[0].Source.Key.Index = hardened
 		}},
 		{"another payer", ReasonSource, nonce, func(r *request) {
-			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.contents.Inputs[0].Source = b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 		}},
 		{"hot in the payer's place", ReasonSource, sweep, func(r *request) {
-			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.OwnBranch, 0)
+			r.contents.Inputs[0].Source = b.source(chain.FamilyEVM, chain.OwnBranch, 0)
 		}},
 		{"a third signer", ReasonSource, ed, func(r *request) {
 			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: other, Digest: r.contents.Inputs[0].Digest})
@@ -326,6 +326,6 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 func TestRefusesBadHardware(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.keys.secret.open().private[FamilyBitcoin][chain.OwnBranch].SetInt(7)
+	b.keys.secret.open().private[chain.FamilyBitcoin][chain.OwnBranch].SetInt(7)
 	b.wantRefusals([]refusalTest{{"a broken key", ReasonSignature, b.withUTXOs, func(*request) {}}})
 }

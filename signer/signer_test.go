@@ -195,7 +195,7 @@ func TestSignLeavesItsArguments(t *testing.T) {
 func TestSignerPassesThrough(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	ref := chain.Hot(FamilyTron)
+	ref := chain.Hot(chain.FamilyTron)
 	if got := mustPublic(t, b.signer, ref); !bytes.Equal(got, mustPublic(t, b.keys, ref)) {
 		t.Error("another public key")
 	}

@@ -65,7 +65,7 @@ func TestHighS(t *testing.T) {
 func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	ref := chain.KeyRef{Family: FamilySolana, Branch: chain.OwnBranch}
+	ref := chain.KeyRef{Family: chain.FamilySolana, Branch: chain.OwnBranch}
 	public, err := b.keys.Public(ref)
 	if err != nil {
 		t.Fatal(err)
@@ -103,20 +103,20 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 			r.request.Payments[1] = pay(r.request.Change.Base, 50)
 		}},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
-			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.From = b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 			r.request.Payments[0].Address.Base = r.request.From.Base
 		}},
 		{"to the hot wallet from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
 			r.request.Payments[0].Address.Base = r.request.From.Base
-			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.From = b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 		}},
 		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.request.From.Key.Index = 9 }},
 		{"gas in two payments", ReasonRequest, b.topUp, func(r *request) {
 			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 		}},
 		{"gas for our own branch", ReasonRequest, b.topUp, func(r *request) {
-			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
-			r.request.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
+			r.request.From = b.source(chain.FamilyEVM, chain.DepositBranch, 4)
+			r.request.Change = b.source(chain.FamilyEVM, chain.OwnBranch, 1)
 			r.request.Payments[0].Address.Base = r.request.Change.Base
 		}},
 	} {
@@ -193,7 +193,7 @@ func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	b := newBench(t, nil)
 	d := *b.signer.policies[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
-	if base, err := d.baseOf(b.keys, chain.Hot(FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
+	if base, err := d.baseOf(b.keys, chain.Hot(chain.FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
 		t.Fatalf("%q, %v", base, err)
 	}
 }

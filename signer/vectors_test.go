@@ -149,7 +149,7 @@ func TestSLIP10Vectors(t *testing.T) {
 
 func TestXpubVectors(t *testing.T) {
 	t.Parallel()
-	families := map[string]bursar.Family{"BTC": FamilyBitcoin, "LTC": FamilyLitecoin}
+	families := map[string]bursar.Family{"BTC": chain.FamilyBitcoin, "LTC": chain.FamilyLitecoin}
 	for _, v := range readVectors(t).Xpub {
 		published, err := hdkeychain.NewKeyFromString(v.Xpub)
 		if err != nil {
@@ -221,7 +221,7 @@ func TestSolanaVectors(t *testing.T) {
 			continue
 		}
 		ours++
-		ref := chain.KeyRef{Family: FamilySolana, Branch: s[3], Index: s[2]}
+		ref := chain.KeyRef{Family: chain.FamilySolana, Branch: s[3], Index: s[2]}
 		if got := base58(mustPublic(t, keysOf(t, v.Mnemonic, v.Passphrase, Mainnet), ref)); got != v.Address {
 			t.Errorf("%s: %+v gives %s, want %s", v.ID, ref, got, v.Address)
 		}

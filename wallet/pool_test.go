@@ -35,7 +35,7 @@ type noSeed struct {
 }
 
 func (k noSeed) Public(ref chain.KeyRef) (chain.PublicKey, error) {
-	if ref.Family == signer.FamilySolana {
+	if ref.Family == chain.FamilySolana {
 		k.Errorf("the key at %+v was asked for", ref)
 	}
 	return k.public.Public(ref)

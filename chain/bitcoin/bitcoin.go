@@ -14,6 +14,7 @@
 package bitcoin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,8 +63,8 @@ const (
 type Chain struct {
 	cfg     Config
 	network Network
-	nodes   *rpc.Client
-	scanner *rpc.Client   // the same nodes with a much longer timeout
+	nodes   *chain.Nodes
+	scanner *chain.Nodes  // the same nodes with a much longer timeout
 	tip     atomic.Uint64 // the height of the last head; the next request guesses from it
 }
 
@@ -75,38 +76,30 @@ func New(cfg Config) (*Chain, error) {
 		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
 	}
 	c := &Chain{cfg: cfg, network: cfg.Network}
-	node := cfg.Node
-	node.Check = c.check
 	var err error
-	if c.nodes, err = rpc.New(node); err != nil {
-		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
+	if c.nodes, err = chain.OpenNodes(cfg.ID, cfg.Node, c.check); err != nil {
+		return nil, err
 	}
-	node.Timeout = cfg.ScanTimeout
-	if c.scanner, err = rpc.New(node); err != nil {
-		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
+	patient := cfg.Node
+	patient.Timeout = cfg.ScanTimeout
+	if c.scanner, err = chain.OpenNodes(cfg.ID, patient, c.check); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
 
 func (cfg Config) withDefaults() Config {
-	setDefault(&cfg.ScanTimeout, 15*time.Minute)
-	setDefault(&cfg.Confirmations, cfg.Network.Confirmations)
-	setDefault(&cfg.Pace, 5*time.Second)
-	setDefault(&cfg.FeeTarget, 6)
-	setDefault(&cfg.MaxFeeRate, 500)
-	setDefault(&cfg.BumpAfter, cfg.Network.BumpAfter)
-	setDefault(&cfg.MaxPayments, 100)
-	setDefault(&cfg.MaxPending, 10)
-	setDefault(&cfg.Node.Version, rpc.V1)
-	setDefault(&cfg.Node.MaxLag, maxLag)
+	cfg.ScanTimeout = cmp.Or(cfg.ScanTimeout, 15*time.Minute)
+	cfg.Confirmations = cmp.Or(cfg.Confirmations, cfg.Network.Confirmations)
+	cfg.Pace = cmp.Or(cfg.Pace, 5*time.Second)
+	cfg.FeeTarget = cmp.Or(cfg.FeeTarget, 6)
+	cfg.MaxFeeRate = cmp.Or(cfg.MaxFeeRate, 500)
+	cfg.BumpAfter = cmp.Or(cfg.BumpAfter, cfg.Network.BumpAfter)
+	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, 100)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10)
+	cfg.Node.Version = cmp.Or(cfg.Node.Version, rpc.V1)
+	cfg.Node.MaxLag = cmp.Or(cfg.Node.MaxLag, maxLag)
 	return cfg
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {
@@ -119,7 +112,7 @@ func (cfg Config) validate() error {
 		return fmt.Errorf("confirmations must be between 1 and %d", reorgDepth)
 	case cfg.FeeTarget < 1 || cfg.FeeTarget > 1008:
 		return errors.New("the fee target must be between 1 and 1008 blocks")
-	case cfg.MaxFeeRate > 10_000 || cfg.FallbackFeeRate > cfg.MaxFeeRate:
+	case cfg.MaxFeeRate > rateBound || cfg.FallbackFeeRate > cfg.MaxFeeRate:
 		return errors.New("the highest fee rate exceeds 10,000 satoshi per vbyte, or the fallback exceeds it")
 	case cfg.MaxPayments < 1 || cfg.MaxPayments > maxPayments:
 		return fmt.Errorf("payments of one transaction must be between 1 and %d", maxPayments)

@@ -13,14 +13,8 @@ import (
 
 // Broadcast sends a transaction to a node. It disables the node's own fee limit: Build and the signer have theirs, and
 // a transaction that a node holds back for its own limit would only wait.
-func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	if err := c.broadcast(ctx, tx); err != nil {
-		return fmt.Errorf("broadcast %.64s: %w", tx.TxID, err)
-	}
-	return nil
-}
-
-func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	defer chain.Wrap(&err, "broadcast %.64s", tx.TxID)
 	parsed, err := readTransaction(tx.Raw)
 	if err != nil {
 		return err

@@ -19,15 +19,8 @@ import (
 // as the last output unless that output would be dust. It chooses UTXOs as described in selection; the same request at
 // the same fee rate gives the same unsigned transaction. It prefers UTXOs in blocks to unconfirmed change, whose
 // spender also pays for a parent that pays too little.
-func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	built, err := c.build(ctx, request)
-	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", request.ID, err)
-	}
-	return built, nil
-}
-
-func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build %s", request.ID)
 	need, err := c.needOf(request)
 	if err != nil {
 		return chain.UnsignedTx{}, err

@@ -21,38 +21,39 @@ const minFeeBump = 10
 // spends is not replaced, because the replacement would invalidate that child.
 func (c *Chain) bump(
 	ctx context.Context, request chain.TxRequest, n need, candidates []candidate,
-) (chain.UnsignedTx, error) {
+) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build the replacement")
 	if len(request.Replaces.Bytes) == 0 {
 		return c.replaceUnknown(ctx, request, n, candidates)
 	}
 	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	if err := samePayments(old, n); err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	if err := c.alone(ctx, old); err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	oldFee, err := old.fee()
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	paid, _ := oldFee.Uint64() // parseUnsigned has checked that these amounts are valid
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", errFeeRate)
+		return chain.UnsignedTx{}, errFeeRate
 	}
 	required, err := c.utxosOf(old.asUTXOs())
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	return chosen.build(n)
 }
@@ -62,7 +63,8 @@ func (c *Chain) bump(
 // pays too little, the node rejects the replacement.
 func (c *Chain) replaceUnknown(
 	ctx context.Context, request chain.TxRequest, n need, candidates []candidate,
-) (chain.UnsignedTx, error) {
+) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build the replacement")
 	required, err := utxosToReplace(request, candidates)
 	if err == nil {
 		n.price, err = n.price.overUnknown(request.Replaces.Fee)
@@ -71,11 +73,11 @@ func (c *Chain) replaceUnknown(
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	return chosen.build(n)
 }

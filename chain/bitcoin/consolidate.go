@@ -57,11 +57,13 @@ func (c *Chain) consolidate(request chain.TxRequest, n need, candidates []candid
 	return n.toHotWallet(chosen)
 }
 
-func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []candidate,
+) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build the replacement")
 	if len(request.Replaces.Bytes) == 0 { // voids a transaction: the request names the UTXOs that it has left
 		price, err := n.price.overUnknown(request.Replaces.Fee)
 		if n.price = price; err != nil {
-			return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+			return chain.UnsignedTx{}, err
 		}
 		return n.toHotWallet(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
 			return !slices.Contains(request.Replaces.Reservations, c.utxo.Outpoint)
@@ -69,19 +71,19 @@ func (c *Chain) bumpConsolidation(request chain.TxRequest, n need, candidates []
 	}
 	old, err := c.network.parseUnsigned(request.Replaces.Bytes)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	paid, err := old.fee()
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	units, _ := paid.Uint64() // parseUnsigned has checked the amounts
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", errFeeRate)
+		return chain.UnsignedTx{}, errFeeRate
 	}
 	kept, err := c.utxosOf(keptOf(request, old))
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build the replacement: %w", err)
+		return chain.UnsignedTx{}, err
 	}
 	return n.toHotWallet(kept)
 }

@@ -11,32 +11,48 @@ import (
 // names maps the project's networks to Bitcoin's and Litecoin's names for them.
 var names = map[chain.Network]string{chain.Mainnet: "main", chain.Testnet: "testnet4", chain.Regtest: "regtest"}
 
+// rateBound is the highest fee rate that may be configured, in satoshi for a vbyte.
+const rateBound = 10_000
+
+// The confirmations that make a block final. Those of Litecoin take an hour: a reorg of April 2026 was 13 blocks deep.
+const (
+	bitcoinConfirmations  = 3
+	litecoinConfirmations = 24
+)
+
 // DefineBitcoin returns Bitcoin.
 func DefineBitcoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Bitcoin,
+		Name:          "Bitcoin",
 		Family:        chain.FamilyBitcoin,
 		Decimals:      8,
-		Confirmations: 3,
+		Confirmations: bitcoinConfirmations,
 		MaxFee:        "0.05",
 		MaxFeeRate:    "500",
+		RateBound:     rateBound,
 		Settings:      []string{"max_fee_rate"},
 		ZMQ:           true,
+		Tested:        testedBitcoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Bitcoin) },
 	}
 }
 
-// DefineLitecoin returns Litecoin. A reorg of April 2026 was 13 blocks deep.
+// DefineLitecoin returns Litecoin.
 func DefineLitecoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Litecoin,
+		Name:          "Litecoin",
 		Family:        chain.FamilyLitecoin,
 		Decimals:      8,
-		Confirmations: 24,
+		Confirmations: litecoinConfirmations,
 		MaxFee:        "0.5",
 		MaxFeeRate:    "500",
+		RateBound:     rateBound,
 		Settings:      []string{"max_fee_rate"},
 		ZMQ:           true,
+		Tested:        testedLitecoin(),
+		Forks:         forksOfLitecoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Litecoin) },
 	}
 }

@@ -13,13 +13,7 @@ import (
 var _ chain.EndpointReader = (*Chain)(nil)
 
 // Endpoints returns the endpoints in configured order.
-func (c *Chain) Endpoints() []chain.Endpoint {
-	var list []chain.Endpoint
-	for _, e := range c.nodes.Endpoints() {
-		list = append(list, chain.Endpoint{Name: e.Name, Host: e.Host})
-	}
-	return list
-}
+func (c *Chain) Endpoints() []chain.Endpoint { return c.nodes.Endpoints() }
 
 // HeadOn is Head through one endpoint.
 func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
@@ -32,16 +26,15 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 
 // BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A
 // pruned block gives an error other than chain.ErrNoBlock.
-func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) BlockOn(
+	ctx context.Context, endpoint string, height uint64, watch chain.Watch,
+) (_ chain.Block, err error) {
+	defer chain.Wrap(&err, "block %d", height)
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
-		return chain.Block{}, fmt.Errorf("block %d: %w", height, err)
+		return chain.Block{}, err
 	}
-	b, err := c.blockOn(ctx, s, height, watch)
-	if err != nil {
-		return chain.Block{}, fmt.Errorf("block %d: %w", height, err)
-	}
-	return b, nil
+	return c.blockOn(ctx, s, height, watch)
 }
 
 func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watch chain.Watch) (chain.Block, error) {

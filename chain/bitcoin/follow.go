@@ -27,10 +27,13 @@ var (
 // during the call, After returns the blocks before the break, and the next call finds that the last of them is off the
 // chain. A node that does not have last yet has nothing new. If the healthiest node has pruned the next block, the
 // others are asked.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "blocks after %d", last.Height)
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
+		return nil, err
 	}
 	limit = min(limit, c.nodes.Window(limit))
 	blocks, err := c.after(ctx, s, last, limit, watch)
@@ -38,7 +41,7 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 		blocks, err = c.afterElsewhere(ctx, s.Name(), last, limit, watch)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
+		return nil, err
 	}
 	return blocks, nil
 }

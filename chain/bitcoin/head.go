@@ -138,16 +138,17 @@ func unless(explained bool, err error) error {
 }
 
 // At returns the block of the best chain at a height, or chain.ErrNoBlock above the tip.
-func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+func (c *Chain) At(ctx context.Context, height uint64) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "block %d", height)
 	if height > math.MaxInt32 { // the node accepts no larger parameter
-		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	hash, err := hashAt(ctx, c.nodes, height)
 	if isCode(err, codeParameter) {
-		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, err)
+		return chain.BlockRef{}, err
 	}
 	return chain.BlockRef{Height: height, Hash: hash}, nil
 }
@@ -155,19 +156,16 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 // Find returns the block of the best chain that contains a transaction, or chain.ErrNoBlock, also if the transaction is
 // in the mempool. It needs the node's transaction index: without one, nobody can know that a transaction is in no
 // block, and the error says so.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.70q", txID)
 	if !isHash(txID) {
-		return chain.BlockRef{}, fmt.Errorf("find %.70q: %w", txID, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", txID, err)
+		return chain.BlockRef{}, err
 	}
-	ref, err := find(ctx, s, txID)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", txID, err)
-	}
-	return ref, nil
+	return find(ctx, s, txID)
 }
 
 func find(ctx context.Context, node caller, txID string) (chain.BlockRef, error) {

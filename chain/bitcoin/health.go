@@ -20,13 +20,9 @@ const (
 
 // CheckHealth checks every node: version, connections, tip, index, pruning and fees.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
-	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
-		r := chain.NewReport(s.Name(), err)
-		if err == nil {
-			c.checkHealth(ctx, s, r, now)
-		}
-		return r
-	}))
+	return c.nodes.CheckEach(ctx, func(ctx context.Context, s *rpc.Session, r *chain.Report) {
+		c.checkHealth(ctx, s, r, now)
+	})
 }
 
 func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {

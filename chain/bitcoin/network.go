@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Network holds the parameters in which Bitcoin and chains like it differ.
@@ -28,8 +29,13 @@ type Network struct {
 // Core's kernel/chainparams.cpp.
 func Bitcoin(name string) (Network, error) {
 	n := Network{
-		Family: "bitcoin", PubKeyHash: 0x6f, ScriptHash: []byte{0xc4}, DustRate: 3000, Confirmations: 3, BumpAfter: 6,
-		Interval: 10 * time.Minute,
+		Family:        chain.FamilyBitcoin,
+		PubKeyHash:    0x6f,
+		ScriptHash:    []byte{0xc4},
+		DustRate:      3000,
+		Interval:      10 * time.Minute,
+		Confirmations: bitcoinConfirmations,
+		BumpAfter:     6,
 	}
 	switch name {
 	case "main":
@@ -53,12 +59,17 @@ func Bitcoin(name string) (Network, error) {
 // Litecoin returns one of Litecoin's networks: "main", "testnet4" or "regtest". The values are from Litecoin Core's
 // chainparams.cpp and policy/policy.h. Addresses of its extension blocks (ltcmweb1…) cannot be paid.
 //
-// 24 confirmations take an hour: a reorg of April 2026 was 13 blocks deep. Nodes accept no replacements unless they run
+// Nodes accept no replacements unless they run
 // with -mempoolreplacement=1, so nothing is replaced by default.
 func Litecoin(name string) (Network, error) {
 	n := Network{
-		Family: "litecoin", PubKeyHash: 0x6f, ScriptHash: []byte{0x3a, 0xc4}, DustRate: 30_000, Confirmations: 24, mweb: true,
-		Interval: 150 * time.Second,
+		Family:        chain.FamilyLitecoin,
+		PubKeyHash:    0x6f,
+		ScriptHash:    []byte{0x3a, 0xc4},
+		DustRate:      30_000,
+		Interval:      150 * time.Second,
+		Confirmations: litecoinConfirmations,
+		mweb:          true,
 	}
 	switch name {
 	case "main":

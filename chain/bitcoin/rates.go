@@ -62,14 +62,15 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 
 // Quote returns the fee of a payment in a transaction of two UTXOs with change, which is the usual case. In a batch it
 // costs less; from many small UTXOs, more.
-func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
+	defer chain.Wrap(&err, "quote")
 	out, err := c.payable(payment)
 	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+		return bursar.Amount{}, err
 	}
 	now, err := c.rates(ctx)
 	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+		return bursar.Amount{}, err
 	}
 	const utxos, changeSize = 2, 8 + 1 + 22
 	size := vbytes(utxos, 2, outputSize(out.script)+changeSize)

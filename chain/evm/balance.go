@@ -65,7 +65,7 @@ func (c *Chain) compareBalances(ctx context.Context, w *scanner, m mention, befo
 	}
 	if lost := want.SubOrZero(have); !lost.IsZero() {
 		c.counts.lost.Add(1)
-		c.log.ErrorContext(ctx, "one of our addresses lost value that no transaction explains",
+		c.nodes.Log.ErrorContext(ctx, "one of our addresses lost value that no transaction explains",
 			"address", m.base, "height", w.out.Ref.Height, "lost", lost.String())
 		w.note(fmt.Sprintf("our address %s lost %s wei that no transaction explains", m.base, lost))
 	}
@@ -116,7 +116,7 @@ func (c *Chain) settleState(ctx context.Context, s source, w *scanner, of []addr
 		return err
 	}
 	c.counts.uncompared.Add(uint64(len(of)))
-	c.log.WarnContext(ctx, "value sent by contracts in a block cannot be read", "node", s.Name(),
+	c.nodes.Log.WarnContext(ctx, "value sent by contracts in a block cannot be read", "node", s.Name(),
 		"height", w.out.Ref.Height, "addresses", len(of), "error", err)
 	w.note(fmt.Sprintf("the balances of %d of our addresses that the block mentions are unavailable (%.300v); "+
 		"value that contracts sent to them is missed", len(of), err))

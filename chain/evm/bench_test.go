@@ -116,7 +116,7 @@ func BenchmarkDecodeBlock(b *testing.B) {
 
 func BenchmarkScanBlock(b *testing.B) {
 	block, receipts, traces := busyBlock(b)
-	c := &Chain{Rules: rulesOf(b, 1, fakeToken), log: slog.New(slog.DiscardHandler)}
+	c := &Chain{Rules: rulesOf(b, 1, fakeToken), nodes: &chain.Nodes{Log: slog.New(slog.DiscardHandler)}}
 	d := hold(b, c.Rules, block, receipts, traces)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -102,19 +102,13 @@ func judge(err error) verdict {
 	return unknown
 }
 
+var errOtherID = errors.New("the node returned another transaction id")
+
 // Broadcast sends the bytes. If the transaction's nonce has been used, it succeeds if the node has this very
 // transaction, in a block or pending; otherwise another transaction may have used the nonce, which is an unknown
 // outcome and not a rejection.
-func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	if err := c.broadcast(ctx, tx); err != nil {
-		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
-	}
-	return nil
-}
-
-var errOtherID = errors.New("the node returned another transaction id")
-
-func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	defer chain.Wrap(&err, "broadcast %s", tx.TxID)
 	if id := keccak(tx.Raw).String(); id != tx.TxID {
 		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)
 	}

@@ -12,6 +12,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+var (
+	errRequest   = errors.New("the transaction request is not valid for this chain")
+	errNonceUsed = errors.New("the nonce of the transaction to replace has been used")
+)
+
 // Build builds one EIP-1559 transaction that makes one payment. Its reservation is "<base>/<nonce>".
 //
 // A sweep of the native asset deducts its fee from the payment's amount, or from the address's balance if that is less.
@@ -21,20 +26,8 @@ import (
 // A gas price above Config.MaxFeePerGas or TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the
 // chain interface: replacing an unsigned transaction whose nonce has been used is an error, since no replacement is
 // needed.
-func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, request)
-	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
-	}
-	return unsigned, nil
-}
-
-var (
-	errRequest   = errors.New("the transaction request is not valid for this chain")
-	errNonceUsed = errors.New("the nonce of the transaction to replace has been used")
-)
-
-func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build")
 	if len(request.Payments) != 1 || request.From.Key.Family != c.cfg.Family {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments, want one, from family %q", errRequest,
 			len(request.Payments),

@@ -1,12 +1,14 @@
 package evm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Tracing is how value that contracts send is found.
@@ -37,7 +39,7 @@ type Token struct {
 // configurations.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "evm": chains of one family share keys and addresses
+	Family  bursar.Family // chain.FamilyEVM: chains of one family share keys and addresses
 	ChainID uint64        // EIP-155
 
 	// FinalityBlocks is how many confirmations make a block final, if nodes lack the `finalized` tag; 0 uses the tag.
@@ -106,23 +108,16 @@ func (cfg Config) confirmations() int {
 }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "evm")
-	setDefault(&cfg.Trace, TraceAuto)
-	setDefault(&cfg.MaxGas, 500_000)
-	setDefault(&cfg.Pace, 3*time.Second)
-	setDefault(&cfg.ReorgDepth, 300)
-	setDefault(&cfg.MaxPending, 16)
-	setDefault(&cfg.BumpAfter, 10)
-	setDefault(&cfg.MaxFeePerGas, bursar.Units(300*gwei))
-	setDefault(&cfg.MaxTip, bursar.Units(5*gwei))
+	cfg.Family = cmp.Or(cfg.Family, chain.FamilyEVM)
+	cfg.Trace = cmp.Or(cfg.Trace, TraceAuto)
+	cfg.MaxGas = cmp.Or(cfg.MaxGas, 500_000)
+	cfg.Pace = cmp.Or(cfg.Pace, 3*time.Second)
+	cfg.ReorgDepth = cmp.Or(cfg.ReorgDepth, 300)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 16)
+	cfg.BumpAfter = cmp.Or(cfg.BumpAfter, 10)
+	cfg.MaxFeePerGas = cmp.Or(cfg.MaxFeePerGas, bursar.Units(300*gwei))
+	cfg.MaxTip = cmp.Or(cfg.MaxTip, bursar.Units(5*gwei))
 	return cfg, cfg.validate()
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {

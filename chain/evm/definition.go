@@ -14,43 +14,57 @@ import (
 
 // DefineEthereum returns Ethereum.
 func DefineEthereum() chain.Definition {
-	d := define(bursar.Ethereum, Ethereum)
-	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 1, chain.Testnet: 11155111}
+	d := define(Ethereum)
+	d.Name, d.Tested, d.Forks = "Ethereum", testedEthereum(), forksOfEthereum()
+	d.ChainIDs[chain.Testnet] = 11155111
 	return d
 }
 
 // DefineBSC returns BNB Smart Chain.
 func DefineBSC() chain.Definition {
-	d := define(bursar.BSC, BSC)
-	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 56, chain.Testnet: 97}
-	d.MaxFee, d.MaxFeeRate = "0.05", "20"
+	d := define(BSC)
+	d.Name, d.Tested, d.Forks = "BNB Smart Chain", testedBSC(), forksOfBSC()
+	d.ChainIDs[chain.Testnet] = 97
+	d.MaxFee = "0.05"
 	return d
 }
 
 // DefinePolygon returns Polygon's proof-of-stake chain.
 func DefinePolygon() chain.Definition {
-	d := define(bursar.Polygon, Polygon)
-	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 137, chain.Testnet: 80002}
-	d.MaxFee, d.MaxFeeRate = "5", "3000"
+	d := define(Polygon)
+	d.Name, d.Tested, d.Forks = "Polygon", testedPolygon(), forksOfPolygon()
+	d.ChainIDs[chain.Testnet] = 80002
+	d.MaxFee = "5"
 	return d
 }
 
 // DefineOther returns another EVM chain, under the name that an operator gave it.
-func DefineOther(id bursar.ChainID) chain.Definition { return define(id, Ethereum) }
+func DefineOther(id bursar.ChainID) chain.Definition {
+	d := define(func() Config { c := Ethereum(); c.ID = id; return c })
+	d.Name, d.ChainIDs = string(id), nil
+	return d
+}
 
-func define(id bursar.ChainID, usual func() Config) chain.Definition {
+// define returns what EVM chains have in common, and what follows from the chain's usual configuration.
+func define(usual func() Config) chain.Definition {
+	c := usual()
 	return chain.Definition{
-		ID:           id,
+		ID:           c.ID,
 		Family:       chain.FamilyEVM,
 		Decimals:     18,
+		ChainIDs:     map[chain.Network]uint64{chain.Mainnet: c.ChainID},
 		MaxFee:       "0.2",
-		MaxFeeRate:   "300",
-		RateDecimals: 9,
+		MaxFeeRate:   c.MaxFeePerGas.Decimal(rateDecimals, 0),
+		MinTip:       c.MinTip.Decimal(rateDecimals, 0),
+		RateDecimals: rateDecimals,
 		Settings:     []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "gas_from_customers"},
-		Contract:     func(text string) (string, error) { return canonical(id, text) },
+		Contract:     func(text string) (string, error) { return canonical(c.ID, text) },
 		New:          func(ctx context.Context, s chain.Setup) (chain.Chain, error) { return connect(ctx, s, usual()) },
 	}
 }
+
+// rateDecimals are those of a rate in gwei.
+const rateDecimals = 9
 
 // canonical uses the part of the adapter that needs no node, which is the same for every network.
 func canonical(id bursar.ChainID, contract string) (string, error) {

@@ -14,8 +14,7 @@
 package evm
 
 import (
-	"fmt"
-	"log/slog"
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,12 +33,9 @@ var (
 // Chain is one EVM chain, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
-	nodes   *rpc.Client
-	several bool // there are several nodes, so their heights are compared
-	log     *slog.Logger
-	heads   atomic.Uint64
-	counts  counts
-	forms   forms
+	nodes  *chain.Nodes
+	counts counts
+	forms  forms
 
 	mu    sync.Mutex
 	tries map[string]int // by block: how often its balances could not be compared
@@ -56,29 +52,17 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes.Check = rules.Check
-	if nodes.MaxLag == 0 {
-		nodes.MaxLag = 16
-	}
-	if nodes.MaxConns == 0 {
-		nodes.MaxConns = manyConns
-	}
-	client, err := rpc.New(nodes)
+	nodes.MaxLag = cmp.Or(nodes.MaxLag, 16)
+	nodes.MaxConns = cmp.Or(nodes.MaxConns, manyConns)
+	opened, err := chain.OpenNodes(rules.cfg.ID, nodes, rules.Check)
 	if err != nil {
-		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
-	}
-	log := nodes.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	now := nodes.Now
-	if now == nil {
-		now = time.Now
+		return nil, err
 	}
 	return &Chain{
-		Rules: rules, nodes: client, several: len(nodes.URLs) > 1,
-		forms: forms{now: now, since: map[string]time.Time{}},
-		log:   log.With("chain", string(cfg.ID)), tries: map[string]int{},
+		Rules: rules,
+		nodes: opened,
+		forms: forms{now: opened.Now, since: map[string]time.Time{}},
+		tries: map[string]int{},
 	}, nil
 }
 

@@ -142,15 +142,8 @@ func most(a, b bursar.Amount) bursar.Amount {
 
 // Quote returns gas times price as Build would offer them now. A token payment that the hot wallet cannot make yet is
 // estimated with the available balance, and quoted at 90,000 gas at least.
-func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
-	fee, err := c.quote(ctx, payment)
-	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
-	}
-	return fee, nil
-}
-
-func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
+	defer chain.Wrap(&err, "quote")
 	call, err := c.callOf(payment)
 	if err != nil {
 		return bursar.Amount{}, err

@@ -26,15 +26,10 @@ func decode(raw []byte, out any) error { return json.Unmarshal(raw, out) }
 // After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is
 // requested or checked by its hash, and follows the one before. An endpoint that is behind last has nothing new, which
 // is not an error.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, limit, watch)
-	if err != nil {
-		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "blocks after %d", last.Height)
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return nil, err

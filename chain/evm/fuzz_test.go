@@ -21,7 +21,7 @@ func FuzzBlock(f *testing.F) {
 		f.Add(marshal(f, b.block), marshal(f, b.receipts), marshal(f, b.traces), marshal(f, b.flat))
 	}
 	f.Fuzz(func(t *testing.T, rawBlock, rawReceipts, rawTraces, rawFlat []byte) {
-		c := &Chain{Rules: rulesOf(t, 1, fakeToken), log: slog.New(slog.DiscardHandler)}
+		c := &Chain{Rules: rulesOf(t, 1, fakeToken), nodes: &chain.Nodes{Log: slog.New(slog.DiscardHandler)}}
 		d := &delivered{}
 		if decode(rawBlock, &d.block) != nil || d.check(uint64(d.Number)) != nil {
 			return

@@ -15,8 +15,6 @@ const (
 	// maxSyncGap is how many blocks a syncing node may be behind the newest block that it knows of and still count as
 	// synced.
 	maxSyncGap = 16
-	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-	surveyEvery = 10
 )
 
 var errSyncing = errors.New("the node is still syncing")
@@ -24,24 +22,18 @@ var errSyncing = errors.New("the node is still syncing")
 // Head returns the newest block, and the newest final one by the configured rule: the node's `finalized` tag or a
 // number of confirmations. While a node has no finalized block, Final is zero: the caller then waits, and no other rule
 // applies.
-func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			var height quantity
-			err := s.Call(ctx, "eth_blockNumber", nil, &height)
-			return uint64(height), err
-		})
-	}
+func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		var height quantity
+		err := s.Call(ctx, "eth_blockNumber", nil, &height)
+		return uint64(height), err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
-	head, err := c.head(ctx, s)
-	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
-	}
-	return head, nil
+	return c.head(ctx, s)
 }
 
 func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
@@ -75,7 +67,7 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	}
 	switch {
 	case requests[2].Err != nil: // it has none, or does not know the tag
-		c.log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
+		c.nodes.Log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
 	case tagged.Number > latest.Number:
 		// Two nodes behind one URL have answered. A final block is part of the chain, so the newest block is not older.
 		head.Latest, head.Final = tagged.ref(), tagged.ref()
@@ -136,20 +128,17 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction hash.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.80q", txID)
 	id, err := parseHash(txID)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+		return chain.BlockRef{}, err
 	}
-	found, err := find(ctx, s, id)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
-	}
-	return found, nil
+	return find(ctx, s, id)
 }
 
 func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) {

@@ -9,38 +9,23 @@ import (
 )
 
 // Endpoints returns the configured endpoints in order.
-func (c *Chain) Endpoints() []chain.Endpoint {
-	list := c.nodes.Endpoints()
-	endpoints := make([]chain.Endpoint, len(list))
-	for i, e := range list {
-		endpoints[i] = chain.Endpoint{Name: e.Name, Host: e.Host}
-	}
-	return endpoints
-}
+func (c *Chain) Endpoints() []chain.Endpoint { return c.nodes.Endpoints() }
 
 // HeadOn is Head through one endpoint.
-func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
-	head, err := c.head(ctx, s)
-	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
-	}
-	return head, nil
+	return c.head(ctx, s)
 }
 
 // BlockOn reads a block as After does, through one endpoint alone: no other endpoint supplies traces or balances.
-func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
-	b, err := c.blockOn(ctx, endpoint, height, watch)
-	if err != nil {
-		return b, fmt.Errorf("block %d: %w", height, err)
-	}
-	return b, nil
-}
-
-func (c *Chain) blockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) BlockOn(
+	ctx context.Context, endpoint string, height uint64, watch chain.Watch,
+) (_ chain.Block, err error) {
+	defer chain.Wrap(&err, "block %d", height)
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
 		return chain.Block{}, err

@@ -81,7 +81,7 @@ func (c *Chain) bridgeReceipt(ctx context.Context, s *rpc.Session, bridge *trans
 	err := c.receiptsByTx(ctx, s, &block{Txs: []transaction{*bridge}}, l)
 	var answered *rpc.Error
 	if errors.Is(err, errAbsent) || errors.As(err, &answered) {
-		c.log.WarnContext(ctx, "node has no receipt of the bridge's transaction", "node", s.Name(), "tx", bridge.Hash)
+		c.nodes.Log.WarnContext(ctx, "node has no receipt of the bridge's transaction", "node", s.Name(), "tx", bridge.Hash)
 		return nil, nil
 	}
 	if err != nil {

@@ -61,7 +61,7 @@ func (c *Chain) fetchFrames(ctx context.Context, s source, d *delivered) error {
 	if c.cfg.Trace != TraceNone && (c.cfg.Trace != TraceAuto || !errors.Is(err, rpc.ErrNotOffered)) {
 		d.why = err
 		c.counts.fallbacks.Add(1)
-		c.log.WarnContext(ctx, "block cannot be traced", "node", s.Name(), "height", uint64(d.Number), "error", err)
+		c.nodes.Log.WarnContext(ctx, "block cannot be traced", "node", s.Name(), "height", uint64(d.Number), "error", err)
 	}
 	return nil
 }

@@ -36,6 +36,16 @@ func Of(id bursar.ChainID) chain.Definition {
 	return evm.DefineOther(id)
 }
 
+// Families returns the families of all built-in chains, in the order of display.
+func Families() (families []bursar.Family) {
+	for _, d := range All() {
+		if !slices.Contains(families, d.Family) {
+			families = append(families, d.Family)
+		}
+	}
+	return families
+}
+
 // IDs returns the IDs of all built-in chains.
 func IDs() (ids []bursar.ChainID) {
 	for _, d := range All() {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,15 +97,15 @@ func (cfg Config) GoString() string { return cfg.String() }
 func (cfg Config) LogValue() slog.Value { return slog.StringValue(cfg.String()) }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Version, V2)
-	setDefault(&cfg.Timeout, 30*time.Second)
-	setDefault(&cfg.MaxBody, 64<<20)
-	setDefault(&cfg.MaxBatch, 100)
-	setDefault(&cfg.MinPause, time.Second)
-	setDefault(&cfg.MaxPause, max(time.Minute, cfg.MinPause))
-	setDefault(&cfg.MaxConns, max(cfg.Fetchers, mostFetchers)+4)
-	setDefault(&cfg.MaxStream, 2<<30)
-	setDefault(&cfg.MaxHeld, 128<<20)
+	cfg.Version = cmp.Or(cfg.Version, V2)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, 64<<20)
+	cfg.MaxBatch = cmp.Or(cfg.MaxBatch, 100)
+	cfg.MinPause = cmp.Or(cfg.MinPause, time.Second)
+	cfg.MaxPause = cmp.Or(cfg.MaxPause, max(time.Minute, cfg.MinPause))
+	cfg.MaxConns = cmp.Or(cfg.MaxConns, max(cfg.Fetchers, mostFetchers)+4)
+	cfg.MaxStream = cmp.Or(cfg.MaxStream, 2<<30)
+	cfg.MaxHeld = cmp.Or(cfg.MaxHeld, 128<<20)
 	if cfg.Retryable == nil {
 		cfg.Retryable = DefaultRetryable
 	}
@@ -121,13 +122,6 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.Rand = rand.Int64N
 	}
 	return cfg, cfg.validate()
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {

@@ -29,14 +29,8 @@ type sending struct {
 
 // Broadcast sends the bytes. A failed simulation leaves the outcome unknown, since the state that it used may change,
 // or another node may have sent the same bytes; Expired reports when they can no longer be included.
-func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	if err := c.broadcast(ctx, tx); err != nil {
-		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
-	}
-	return nil
-}
-
-func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	defer chain.Wrap(&err, "broadcast %s", tx.TxID)
 	sig, m, err := open(tx.Raw)
 	if err != nil {
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)

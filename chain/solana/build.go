@@ -12,6 +12,12 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
+var (
+	errRequest = errors.New("the transaction request is not valid for this chain")
+	errFee     = errors.New("the node computes another fee")
+	errPayer   = errors.New("the payer is not a plain account")
+)
+
 // Build builds one transaction. It uses up no UTXO and no nonce: its reservation is the message itself, so that two
 // outgoing transactions never share one transaction. Two equal requests built under one blockhash give the same
 // reservation, which the database refuses; a block later they differ.
@@ -22,21 +28,8 @@ import (
 //
 // A fee above TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the chain interface: a fee that
 // differs from the node's is an error that may be temporary.
-func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, request)
-	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
-	}
-	return unsigned, nil
-}
-
-var (
-	errRequest = errors.New("the transaction request is not valid for this chain")
-	errFee     = errors.New("the node computes another fee")
-	errPayer   = errors.New("the payer is not a plain account")
-)
-
-func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build")
 	if n := len(request.Payments); n < 1 || n > c.cfg.MaxPayments || request.From.Key.Family != c.cfg.Family ||
 		request.Replaces != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, fee bump: %v, want false", errRequest, n,

@@ -1,12 +1,14 @@
 package solana
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // The genesis hashes of the public clusters, which distinguish them.
@@ -20,7 +22,7 @@ const (
 // configurations.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "solana"
+	Family  bursar.Family // chain.FamilySolana
 	Genesis string        // the genesis hash that a node must have; empty accepts any
 
 	// Format is how transactions are encoded: "legacy", "v0", "v1" (SIMD-0385), or "auto", the default: the first of
@@ -52,22 +54,15 @@ func Devnet() Config { return Config{ID: bursar.Solana, Genesis: GenesisDevnet} 
 func Private() Config { return Config{ID: bursar.Solana} }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "solana")
-	setDefault(&cfg.Format, formatAuto)
-	setDefault(&cfg.MaxPrice, 20_000_000)
-	setDefault(&cfg.MinPrice, min(100_000, cfg.MaxPrice))
-	setDefault(&cfg.Pace, 2*time.Second)
-	setDefault(&cfg.ReorgDepth, 100)
-	setDefault(&cfg.MaxPayments, 1)
-	setDefault(&cfg.MaxPending, 20)
+	cfg.Family = cmp.Or(cfg.Family, chain.FamilySolana)
+	cfg.Format = cmp.Or(cfg.Format, formatAuto)
+	cfg.MaxPrice = cmp.Or(cfg.MaxPrice, 20_000_000)
+	cfg.MinPrice = cmp.Or(cfg.MinPrice, min(100_000, cfg.MaxPrice))
+	cfg.Pace = cmp.Or(cfg.Pace, 2*time.Second)
+	cfg.ReorgDepth = cmp.Or(cfg.ReorgDepth, 100)
+	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, 1)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 20)
 	return cfg, cfg.validate()
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {

@@ -7,14 +7,23 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
+// rentExempt is the rent-exempt minimum of an account without data: (128 + 0) bytes × 3,480 lamports × 2 years. Source:
+// Solana's rent sysvar, solana_program::rent, DEFAULT_LAMPORTS_PER_BYTE_YEAR.
+const rentExempt = "0.00089088"
+
 // Define returns Solana.
 func Define() chain.Definition {
 	return chain.Definition{
-		ID:       bursar.Solana,
-		Family:   chain.FamilySolana,
-		Decimals: 9,
-		MaxFee:   "0.05",
-		Settings: []string{"gas_from_customers", "format"},
+		ID:         bursar.Solana,
+		Name:       "Solana",
+		Family:     chain.FamilySolana,
+		Decimals:   9,
+		MaxFee:     "0.05",
+		MinDeposit: rentExempt,
+		Settings:   []string{"gas_from_customers", "format"},
+		Tested:     tested(),
+		Forks:      forks(),
+		Program:    program,
 		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
 			c := map[chain.Network]Config{chain.Mainnet: Mainnet(), chain.Testnet: Testnet(),
 				chain.Regtest: Private()}[s.Network]

@@ -144,15 +144,8 @@ func refusal(to *account, lamports, least uint64) error {
 
 // Quote returns the current fee of a payment. A payment to the network's own addresses, a program or a token account is
 // refused, and one that leaves the receiving account under the rent-exempt minimum is refused with Below.
-func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
-	fee, err := c.quote(ctx, payment)
-	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
-	}
-	return fee, nil
-}
-
-func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
+	defer chain.Wrap(&err, "quote")
 	t, err := c.transferOf(payment)
 	if err != nil {
 		return bursar.Amount{}, err

@@ -11,23 +11,18 @@ import (
 var _ chain.EndpointReader = (*Chain)(nil)
 
 // Endpoints returns the endpoints in configured order.
-func (c *Chain) Endpoints() []chain.Endpoint {
-	var list []chain.Endpoint
-	for _, e := range c.nodes.Endpoints() {
-		list = append(list, chain.Endpoint{Name: e.Name, Host: e.Host})
-	}
-	return list
-}
+func (c *Chain) Endpoints() []chain.Endpoint { return c.nodes.Endpoints() }
 
 // HeadOn is Head through one endpoint.
-func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
 	s, err := c.on(ctx, endpoint)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
 	ref, err := c.head(ctx, s)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
 	return chain.Head{Latest: ref, Final: ref}, nil
 }

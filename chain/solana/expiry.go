@@ -21,15 +21,8 @@ var errUnproven = errors.New("the node cannot prove that the transaction has exp
 // the signature nowhere. A node whose answers lag behind its final slot proves nothing, which is an error. Neither does
 // a node that has deleted one of these blocks (an Agave validator keeps about two days: --limit-ledger-size): then the
 // next one is asked. The error is chain.ErrPruned if all have.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
-	dead, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expiry of %s: %w", txID, err)
-	}
-	return dead, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expiry of %s", txID)
 	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
@@ -39,7 +32,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 		return false, fmt.Errorf("%w: its id or its last block height differs from the unsigned transaction's",
 			errUnsigned)
 	}
-	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	dead, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
 	}, func(err error) bool { return errors.Is(err, errHistory) })
 	if errors.Is(err, rpc.ErrLacks) {
@@ -213,7 +206,7 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errUnsigned)
 	}
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return find(ctx, &node{s, &c.manner}, sig)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || keepsNone(err) })
 	switch {

@@ -34,18 +34,14 @@ var (
 // by hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has nothing
 // new, which is not a fault. ErrOffChain requires another block in the place of last, or a block that has skipped it:
 // the node then follows another chain, since final blocks do not change.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
 	if limit < 1 {
 		return nil, nil
 	}
-	blocks, err := c.after(ctx, last, c.nodes.Window(limit), watch)
-	if err != nil {
-		return nil, fmt.Errorf("blocks after slot %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	defer chain.Wrap(&err, "blocks after slot %d", last.Height)
+	limit = c.nodes.Window(limit)
 	s, err := c.pin(ctx)
 	if err != nil {
 		return nil, err

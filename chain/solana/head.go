@@ -13,8 +13,6 @@ import (
 const (
 	finalized = "finalized"
 	confirmed = "confirmed"
-	// surveyEvery is how many calls of Head there are between two comparisons of all nodes' slots.
-	surveyEvery = 10
 	// headTries is how many of the newest blocks are requested: a node stores a block's answer a little after it is
 	// final.
 	headTries = 4
@@ -26,18 +24,16 @@ type at struct {
 }
 
 // Head returns the newest finalized block, as both Latest and Final: blocks that may still be reorged out are not read.
-func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, surveySlot)
-	}
+func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
+	c.nodes.CompareHeights(ctx, surveySlot)
 	s, err := c.pin(ctx)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
 	ref, err := c.head(ctx, s)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
 	return chain.Head{Latest: ref, Final: ref}, nil
 }
@@ -136,10 +132,11 @@ func rising(slots []uint64, from, to uint64) bool {
 // At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final
 // slot. If a node has deleted the block, the other endpoints are asked: a node keeps as many as --limit-ledger-size
 // says.
-func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+func (c *Chain) At(ctx context.Context, height uint64) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "block at slot %d", height)
 	s, err := c.pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, err)
+		return chain.BlockRef{}, err
 	}
 	found, err := s.at(ctx, height)
 	var none *absentError
@@ -147,7 +144,7 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 		found, err = c.atAnother(ctx, s.Name(), height, err)
 	}
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, err)
+		return chain.BlockRef{}, err
 	}
 	return found, nil
 }
@@ -182,20 +179,17 @@ func (n *node) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the final block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // signature.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.100q", txID)
 	id, err := parseSignature(txID)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %.100q: %w", txID, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	s, err := c.pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+		return chain.BlockRef{}, err
 	}
-	found, err := find(ctx, s, id)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
-	}
-	return found, nil
+	return find(ctx, s, id)
 }
 
 func find(ctx context.Context, s *node, id signature) (chain.BlockRef, error) {

@@ -20,13 +20,9 @@ const (
 // CheckHealth checks every node: version, health, how far the final slot is behind, how far back it has blocks, and
 // whether it answers every query of the service.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
-	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
-		r := chain.NewReport(s.Name(), err)
-		if err == nil {
-			checkHealth(ctx, &node{s, &c.manner}, r, now)
-		}
-		return r
-	}))
+	return c.nodes.CheckEach(ctx, func(ctx context.Context, s *rpc.Session, r *chain.Report) {
+		checkHealth(ctx, &node{s, &c.manner}, r, now)
+	})
 }
 
 func checkHealth(ctx context.Context, s *node, r *chain.Report, now time.Time) {

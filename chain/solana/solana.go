@@ -16,7 +16,7 @@
 package solana
 
 import (
-	"fmt"
+	"cmp"
 	"sync/atomic"
 
 	"github.com/bursar/bursar/chain"
@@ -28,12 +28,10 @@ var _ chain.Chain = (*Chain)(nil)
 // Chain is Solana, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
-	nodes   *rpc.Client
-	several bool // there are several nodes, so their slots are compared
-	heads   atomic.Uint64
-	manner  manner
-	format  atomic.Int32 // the index of the format that was accepted last, in the order of formatsOf
-	dry     atomic.Int32 // consecutive reads that found none of the listed blocks
+	nodes  *chain.Nodes
+	manner manner
+	format atomic.Int32 // the index of the format that was accepted last, in the order of formatsOf
+	dry    atomic.Int32 // consecutive reads that found none of the listed blocks
 }
 
 // defaultLag is how many slots a node may be behind the best one: 32 seconds of 214 ms.
@@ -46,15 +44,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes.Check = rules.Check
-	if nodes.MaxLag == 0 {
-		nodes.MaxLag = defaultLag
-	}
-	client, err := rpc.New(nodes)
+	nodes.MaxLag = cmp.Or(nodes.MaxLag, defaultLag)
+	opened, err := chain.OpenNodes(rules.cfg.ID, nodes, rules.Check)
 	if err != nil {
-		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+		return nil, err
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1}, nil
+	return &Chain{Rules: rules, nodes: opened}, nil
 }
 
 // Capabilities returns the chain's properties. A block is final when it is read, so a deposit needs only one

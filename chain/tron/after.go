@@ -19,15 +19,10 @@ var (
 
 // After returns blocks that follow last, and none if the node that answers is behind last or does not have the next one
 // yet.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, limit, watch)
-	if err != nil {
-		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "blocks after %d", last.Height)
 	s, tip, err := c.newestFor(ctx, last)
 	switch {
 	case err != nil:
@@ -42,31 +37,23 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	count := int(min(uint64(c.nodes.Window(limit)), tip.height()-last.Height))
 	fetched, err := fetchRange(ctx, s, last.Height+1, count, tip.height())
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= tip.height() && !c.lag.lasts(s.Name(), c.now()):
-		return nil, nil // that node does not have the block yet
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Lacking(s, last.Height, tip.height(), err)
 	case err != nil:
 		return nil, err
 	}
-	c.lag.over(s.Name())
+	c.nodes.Returned(s)
 	if fetched = linked(last.Hash, fetched); len(fetched) == 0 {
 		return nil, c.offChain(ctx, s, last)
 	}
 	blocks, err := c.scanAll(ctx, s, fetched, watch)
-	if err == nil && blocks[len(blocks)-1].Ref == tip.ref() {
+	if err != nil {
+		return nil, err
+	}
+	if blocks[len(blocks)-1].Ref == tip.ref() {
 		c.ahead.readUpTo(s.Name(), tip.ref())
 	}
-	return blocks, err
-}
-
-// without handles the error of an endpoint that lacks blocks: the endpoint gets a cool-down if another endpoint may
-// have the blocks. A single endpoint is asked again at once, since behind a load balancer another node may answer.
-func (c *Chain) without(s *rpc.Session, err error) error {
-	if c.several {
-		return s.Fail(err)
-	}
-	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
+	return blocks, nil
 }
 
 // offChain returns why the block behind last does not follow it: last is not canonical at this node, or the node moved.

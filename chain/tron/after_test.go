@@ -70,7 +70,7 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 				if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
 					t.Fatalf("%s, at first: read %+v (%v)", name, blocks, err)
 				}
-				now = now.Add(patience / 3)
+				now = now.Add(chain.LagPatience / 3)
 			}
 			blameless(t, c)
 			now = now.Add(time.Second)

@@ -87,14 +87,14 @@ func (c *Chain) newestFor(ctx context.Context, last chain.BlockRef) (*rpc.Sessio
 	if err != nil {
 		return nil, header{}, err
 	}
-	if h, known := c.ahead.beyond(s.Name(), last, c.now()); known {
+	if h, known := c.ahead.beyond(s.Name(), last, c.nodes.Now()); known {
 		return s, h, ctx.Err()
 	}
 	h, err := newest(ctx, s, full)
 	if err != nil {
 		return nil, header{}, err
 	}
-	c.ahead.note(s.Name(), h, c.now(), false)
+	c.ahead.note(s.Name(), h, c.nodes.Now(), false)
 	if h.ref() == last {
 		c.ahead.readUpTo(s.Name(), last)
 	}

@@ -19,9 +19,9 @@ func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem)
 		what, err := c.checkToken(ctx, contract, token.Decimals)
 		switch {
 		case errors.Is(err, errNoConstant):
-			c.log.Debug("a token's decimals cannot be compared", "contract", contract.String(), "error", err)
+			c.nodes.Log.Debug("a token's decimals cannot be compared", "contract", contract.String(), "error", err)
 		case err != nil:
-			c.log.Warn("a token cannot be checked now", "contract", contract.String(), "error", err)
+			c.nodes.Log.Warn("a token cannot be checked now", "contract", contract.String(), "error", err)
 		case what != "":
 			problems = append(problems, chain.AssetProblem{Contract: contract.String(), What: what})
 		}

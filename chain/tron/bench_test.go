@@ -7,6 +7,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkBlock(b *testing.B) {
 	if err1 != nil || err2 != nil {
 		b.Fatal(err1, err2)
 	}
-	c := &Chain{Rules: rulesOf(b, fakeToken.String()), log: slog.New(slog.DiscardHandler)}
+	c := &Chain{Rules: rulesOf(b, fakeToken.String()), nodes: &chain.Nodes{Log: slog.New(slog.DiscardHandler)}}
 	watch := chaintest.NewWatch(fakeOurs.String())
 	b.SetBytes(int64(len(rawBlock) + len(rawInfos)))
 	for b.Loop() {

@@ -32,21 +32,15 @@ type broadcastAnswer struct {
 	TxID    string `json:"txid"`
 }
 
-// Broadcast sends the bytes. A transaction that the node refuses still succeeds if it is in a block there: java-tron
-// forgets after a while that it has seen a transaction, and then reports it as expired.
-func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	if err := c.broadcast(ctx, tx); err != nil {
-		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
-	}
-	return nil
-}
-
 var (
 	errOtherID = errors.New("the node returned another transaction id")
 	errRefused = errors.New("the node refuses the transaction")
 )
 
-func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+// Broadcast sends the bytes. A transaction that the node refuses still succeeds if it is in a block there: java-tron
+// forgets after a while that it has seen a transaction, and then reports it as expired.
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	defer chain.Wrap(&err, "broadcast %s", tx.TxID)
 	id, err := idOf(tx.Raw)
 	if err != nil || id.String() != tx.TxID {
 		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)

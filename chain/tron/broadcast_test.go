@@ -13,7 +13,7 @@ import (
 func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
-	source, err := c.Address(keys.Public(chain.Hot(Family)), 0)
+	source, err := c.Address(keys.Public(chain.Hot(chain.FamilyTron)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(unsigned, [][]byte{keys.Sign(chain.Hot(Family), contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys.Sign(chain.Hot(chain.FamilyTron), contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}

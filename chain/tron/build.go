@@ -12,6 +12,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+var errRequest = errors.New("the transaction request is not valid for this chain")
+
 // Build builds one transaction that makes one payment, refers to the newest solidified block, and expires. Its
 // reservation is "tx/<transaction id>": it uses up nothing before it is in a block, but two transaction requests must
 // never share a transaction.
@@ -22,18 +24,9 @@ import (
 //
 // A fee above TxRequest.MaxFee is a *chain.FeeLimitError. A token payment needs its balance and its energy from
 // constant calls; if no endpoint runs them, the error names the setting, and the transaction request waits.
-func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, request)
-	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
-	}
-	return unsigned, nil
-}
-
-var errRequest = errors.New("the transaction request is not valid for this chain")
-
-func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	if len(request.Payments) != 1 || request.From.Key.Family != Family || request.Replaces != nil {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build")
+	if len(request.Payments) != 1 || request.From.Key.Family != chain.FamilyTron || request.Replaces != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments, want one, from family %q, fee bump %v, want false",
 			errRequest, len(request.Payments), request.From.Key.Family, request.Replaces != nil)
 	}
@@ -58,7 +51,10 @@ func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.Unsig
 		unsigned, err = d.build(ctx)
 		return err
 	})
-	return unsigned, err
+	if err != nil {
+		return chain.UnsignedTx{}, err
+	}
+	return unsigned, nil
 }
 
 // building is a transaction request with the node's state of its payer.

@@ -18,7 +18,7 @@ func requestOf(kind chain.Kind, to address, amount uint64, contract ...address) 
 	}
 	return chain.TxRequest{
 		Kind: kind, Payments: []chain.Payment{payment}, MaxFee: bursar.Units(150_000_000),
-		From: chain.Source{Key: chain.Hot(Family), Base: fakeOurs.String()},
+		From: chain.Source{Key: chain.Hot(chain.FamilyTron), Base: fakeOurs.String()},
 	}
 }
 

@@ -1,6 +1,7 @@
 package tron
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -8,9 +9,6 @@ import (
 
 	"github.com/bursar/bursar"
 )
-
-// Family is the family of Tron's keys and addresses.
-const Family bursar.Family = "tron"
 
 // The genesis blocks of the public networks.
 const (
@@ -29,7 +27,7 @@ type Token struct {
 // Config configures one network. The zero value is a private network without tokens; Mainnet returns a complete
 // configuration.
 type Config struct {
-	ID      bursar.ChainID // "tron"
+	ID      bursar.ChainID // bursar.Tron
 	Genesis string         // the id of block 0; empty accepts any, for private networks
 	Tokens  []Token
 
@@ -71,21 +69,14 @@ func SolidURL(node string) string {
 }
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.ID, bursar.Tron)
-	setDefault(&cfg.Expiry, 10*time.Minute)
-	setDefault(&cfg.BytePrice, 1000)
-	setDefault(&cfg.MaxEnergy, 400_000)
-	setDefault(&cfg.Pace, 3*time.Second)
-	setDefault(&cfg.ReorgDepth, 100)
-	setDefault(&cfg.MaxPending, 20)
+	cfg.ID = cmp.Or(cfg.ID, bursar.Tron)
+	cfg.Expiry = cmp.Or(cfg.Expiry, 10*time.Minute)
+	cfg.BytePrice = cmp.Or(cfg.BytePrice, 1000)
+	cfg.MaxEnergy = cmp.Or(cfg.MaxEnergy, 400_000)
+	cfg.Pace = cmp.Or(cfg.Pace, 3*time.Second)
+	cfg.ReorgDepth = cmp.Or(cfg.ReorgDepth, 100)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 20)
 	return cfg, cfg.validate()
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate() error {

@@ -13,14 +13,25 @@ import (
 func Define() chain.Definition {
 	return chain.Definition{
 		ID:       bursar.Tron,
+		Name:     "Tron",
 		Family:   chain.FamilyTron,
 		Decimals: 6,
 		MaxFee:   "150",
 		Settings: []string{"solidity_rpc", "gas_from_customers"},
 		ZMQ:      true,
+		Tested:   tested(),
 		Contract: canonical,
 		New:      func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
 	}
+}
+
+func tested() []chain.Tested {
+	return []chain.Tested{{
+		Software: "java-tron",
+		From:     chain.V(4, 7),
+		To:       chain.V(4, 8, 2, 2),
+		How:      "not run; by its source and recorded answers",
+	}}
 }
 
 // canonical reads the contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. In an address

@@ -21,18 +21,11 @@ import (
 // ChainBaseManager.getLowestBlockNum); then the next endpoint is asked. The error is chain.ErrPruned if all lack some.
 // A lite full node whose history is closed (openHistoryQueryWhenLiteFN is off by default) does not answer in JSON and
 // cannot be followed at all: it counts as unavailable.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expired")
 	if unsigned.Expires == 0 {
 		return false, nil
 	}
-	expired, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expired: %w", err)
-	}
-	return expired, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	id, err := parseHash(txID)
 	if err != nil {
 		return false, fmt.Errorf("transaction %.80q: %w", txID, err)
@@ -41,7 +34,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return false, err
 	}
-	gone, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	gone, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return expiredOn(ctx, s, &p, id)
 	}, lacksHistory)
 	if errors.Is(err, rpc.ErrLacks) {
@@ -187,7 +180,7 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.80q: %w", txID, err)
 	}
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (header, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (header, error) {
 		return find(ctx, s, full, id)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || lacksHistory(err) })
 	switch {

@@ -111,15 +111,8 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 // Quote returns the maximum cost of an unsigned transaction built now: every byte paid for, the energy estimated, a new
 // account activated. A token payment that the hot wallet cannot make yet, or that no endpoint estimates, is quoted at
 // the usual energy.
-func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
-	fee, err := c.quote(ctx, payment)
-	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
-	}
-	return fee, nil
-}
-
-func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
+	defer chain.Wrap(&err, "quote")
 	want, err := c.intentOf(payment)
 	if err != nil {
 		return bursar.Amount{}, err

@@ -35,7 +35,7 @@ func FuzzBlock(f *testing.F) {
 		f.Add(marshal(f, b.block), marshal(f, b.infos))
 	}
 	f.Fuzz(func(t *testing.T, rawBlock, rawInfos []byte) {
-		c := &Chain{Rules: rulesOf(t, fakeToken.String()), log: slog.New(slog.DiscardHandler)}
+		c := &Chain{Rules: rulesOf(t, fakeToken.String()), nodes: &chain.Nodes{Log: slog.New(slog.DiscardHandler)}}
 		d := &delivered{}
 		if jsonv2.Unmarshal(rawBlock, &d.block) != nil || d.check(d.height()) != nil {
 			return

@@ -9,28 +9,19 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-const surveyEvery = 10
-
 // Head returns the newest block and the newest solidified one. Nothing else makes a block final: while solidification
 // stops, so does Final.
-func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			h, err := newest(ctx, s, full)
-			return h.height(), err
-		})
-	}
+func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		h, err := newest(ctx, s, full)
+		return h.height(), err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
-	head, err := c.head(ctx, s, &c.ahead)
-	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
-	}
-	return head, nil
+	return c.head(ctx, s, &c.ahead)
 }
 
 // head requests the solidified block only together with a newest block that memory has not just seen.
@@ -39,15 +30,15 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session, memory *ahead) (chain.
 	if err != nil {
 		return chain.Head{}, err
 	}
-	memory.note(s.Name(), latest, c.now(), true)
-	final, known := memory.finalBeside(s.Name(), latest, c.now())
+	memory.note(s.Name(), latest, c.nodes.Now(), true)
+	final, known := memory.finalBeside(s.Name(), latest, c.nodes.Now())
 	if !known {
 		solidified, err := newest(ctx, s, solid)
 		if err != nil {
 			return chain.Head{}, err
 		}
 		final = solidified.ref()
-		memory.noteFinal(s.Name(), latest, final, c.now())
+		memory.noteFinal(s.Name(), latest, final, c.nodes.Now())
 	}
 	if err := s.Observe(latest.height()); err != nil {
 		return chain.Head{}, err
@@ -74,18 +65,19 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction id.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.80q", txID)
 	id, err := parseHash(txID)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, chain.ErrNoBlock)
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+		return chain.BlockRef{}, err
 	}
 	found, err := find(ctx, s, full, id)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+		return chain.BlockRef{}, err
 	}
 	return found.ref(), nil
 }

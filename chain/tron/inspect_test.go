@@ -20,7 +20,7 @@ func soundPayloads() []payload {
 
 func envelopeOf(t testing.TB, p payload) []byte {
 	t.Helper()
-	unsigned, err := pack(&p, chain.Hot(Family))
+	unsigned, err := pack(&p, chain.Hot(chain.FamilyTron))
 	if err != nil {
 		t.Fatal(err)
 	}

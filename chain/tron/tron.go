@@ -21,9 +21,7 @@
 package tron
 
 import (
-	"fmt"
-	"log/slog"
-	"sync/atomic"
+	"cmp"
 	"time"
 
 	"github.com/bursar/bursar/chain"
@@ -35,13 +33,8 @@ var _ chain.Chain = (*Chain)(nil)
 // Chain is one Tron network, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
-	nodes   *rpc.Client
-	several bool // there are several nodes, so their heights are compared
-	log     *slog.Logger
-	now     func() time.Time
-	heads   atomic.Uint64
-	ahead   ahead
-	lag     lag
+	nodes *chain.Nodes
+	ahead ahead
 }
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
@@ -51,29 +44,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes.Check = rules.Check
-	if nodes.MaxLag == 0 {
-		nodes.MaxLag = 20
-	}
-	client, err := rpc.New(nodes)
+	nodes.MaxLag = cmp.Or(nodes.MaxLag, 20)
+	opened, err := chain.OpenNodes(rules.cfg.ID, nodes, rules.Check)
 	if err != nil {
-		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+		return nil, err
 	}
-	log := nodes.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	now := nodes.Now
-	if now == nil {
-		now = time.Now
-	}
-	return &Chain{
-		Rules:   rules,
-		nodes:   client,
-		several: len(nodes.URLs) > 1,
-		log:     log.With("chain", string(rules.cfg.ID)),
-		now:     now,
-	}, nil
+	return &Chain{Rules: rules, nodes: opened}, nil
 }
 
 // confirmations is the number that clients see: a block is solidified once 19 of the 27 witnesses have built on it.
@@ -87,7 +63,7 @@ const unevenness = time.Minute
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,
-		Family:        Family,
+		Family:        chain.FamilyTron,
 		Curve:         chain.Secp256k1,
 		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,

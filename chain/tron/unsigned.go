@@ -43,7 +43,7 @@ func unpack(unsigned []byte) (e envelope, p payload, err error) {
 	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
 		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
-	if e.Version != envelopeVersion || e.Family != string(Family) {
+	if e.Version != envelopeVersion || e.Family != string(chain.FamilyTron) {
 		return e, p, fmt.Errorf("%w: version %d, family %.20q", errUnsigned, e.Version, e.Family)
 	}
 	if p, err = decodePayload(e.Raw); err != nil {

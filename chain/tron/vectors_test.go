@@ -296,7 +296,7 @@ func TestInspectVectors(t *testing.T) {
 		if v.Contract != "" {
 			tokens = append(tokens, v.Contract)
 		}
-		unsigned, err := pack(&p, chain.Hot(Family))
+		unsigned, err := pack(&p, chain.Hot(chain.FamilyTron))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,12 +60,12 @@ func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Sess
 	if err != nil {
 		return nil, standing{}, err
 	}
-	if st, known := c.ahead.beyond(s.Name(), last, c.now()); known {
+	if st, known := c.ahead.beyond(s.Name(), last, c.nodes.Now()); known {
 		return s, st, ctx.Err()
 	}
 	st, err := c.stand(ctx, s)
 	if err == nil {
-		c.ahead.note(s.Name(), st, c.now(), false)
+		c.ahead.note(s.Name(), st, c.nodes.Now(), false)
 	}
 	if err == nil && st.tip == last {
 		c.ahead.readUpTo(s.Name(), last)

@@ -34,14 +34,8 @@ var errOtherID = errors.New("the node returned another transaction id")
 // ledger's documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has
 // been used, or whose last ledger has passed, may be in a ledger: the first case is looked up here, and the second is
 // left to Expired.
-func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	if err := c.broadcast(ctx, tx); err != nil {
-		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
-	}
-	return nil
-}
-
-func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	defer chain.Wrap(&err, "broadcast %s", tx.TxID)
 	id := txID(tx.Raw)
 	if id.String() != tx.TxID {
 		return fmt.Errorf("%w: the bytes are those of transaction %s", chain.ErrRejected, id)

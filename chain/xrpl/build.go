@@ -21,15 +21,8 @@ var (
 //
 // A lowest fee above Config.MaxFee or TxRequest.MaxFee is a *chain.FeeLimitError. In addition to the errors of the
 // chain interface: a request with a transaction to replace is an error, since no payment waits longer than its expiry.
-func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-	unsigned, err := c.build(ctx, request)
-	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
-	}
-	return unsigned, nil
-}
-
-func (c *Chain) build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.UnsignedTx, err error) {
+	defer chain.Wrap(&err, "build")
 	p, err := c.begin(request)
 	if err != nil {
 		return chain.UnsignedTx{}, err

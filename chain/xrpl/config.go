@@ -1,12 +1,14 @@
 package xrpl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Network is one of the ledger's networks. It determines which X-addresses are payable.
@@ -22,7 +24,7 @@ const (
 // Config configures one network. ID and Network are required.
 type Config struct {
 	ID      bursar.ChainID
-	Family  bursar.Family // "xrpl"
+	Family  bursar.Family // chain.FamilyXRPL
 	Network Network
 	// NetworkID is the id of a private network. Zero accepts any node whose transactions need not name their network,
 	// which are those with an id up to 1024.
@@ -46,27 +48,20 @@ const lastBareNetwork = 1024
 const maxPatience = 900
 
 func (cfg Config) withDefaults() (Config, error) {
-	setDefault(&cfg.Family, "xrpl")
-	setDefault(&cfg.MaxFee, bursar.Units(50_000))
-	setDefault(&cfg.Patience, 60)
-	setDefault(&cfg.Pace, 4*time.Second)
-	setDefault(&cfg.MaxPending, 10)
+	cfg.Family = cmp.Or(cfg.Family, chain.FamilyXRPL)
+	cfg.MaxFee = cmp.Or(cfg.MaxFee, bursar.Units(50_000))
+	cfg.Patience = cmp.Or(cfg.Patience, 60)
+	cfg.Pace = cmp.Or(cfg.Pace, 4*time.Second)
+	cfg.MaxPending = cmp.Or(cfg.MaxPending, 10)
 	switch cfg.Network {
 	case Mainnet:
 		return cfg, cfg.validate(0)
 	case Testnet:
 		id := uint32(1)
-		setDefault(&cfg.NetworkID, id)
+		cfg.NetworkID = cmp.Or(cfg.NetworkID, id)
 		return cfg, cfg.validate(id)
 	}
 	return cfg, cfg.validate(cfg.NetworkID)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 func (cfg Config) validate(networkID uint32) error {

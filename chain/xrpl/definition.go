@@ -14,10 +14,14 @@ const mostFee = 50_000
 func Define() chain.Definition {
 	return chain.Definition{
 		ID:       bursar.XRPL,
+		Name:     "XRP Ledger",
 		Family:   chain.FamilyXRPL,
 		Decimals: 6,
 		MaxFee:   "2",
 		Settings: []string{"network_id"},
+		Tested:   tested(),
+		Forks:    forks(),
+		Program:  program,
 		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
 			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet,
 				chain.Regtest: Private}[s.Network]

@@ -15,15 +15,8 @@ var _ chain.Historian = (*Chain)(nil)
 // searched every ledger that may contain it, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
 // keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned if
 // all lack some.
-func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
-	gone, err := c.expired(ctx, unsigned, txID)
-	if err != nil {
-		return false, fmt.Errorf("expired %s: %w", txID, err)
-	}
-	return gone, nil
-}
-
-func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (_ bool, err error) {
+	defer chain.Wrap(&err, "expired %s", txID)
 	e, p, err := c.unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
@@ -32,7 +25,7 @@ func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	if err != nil {
 		return false, err
 	}
-	gone, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	gone, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return c.expiredOn(ctx, s, uint64(e.Since), p, id)
 	}, func(err error) bool { return errors.Is(err, errHistory) })
 	if errors.Is(err, rpc.ErrLacks) {
@@ -74,7 +67,7 @@ func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 
 // Outcome returns what became of a payment, from any endpoint that keeps the history.
 func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
-	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+	in, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return c.findOn(ctx, s, txID)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) })
 	switch {

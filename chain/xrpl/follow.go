@@ -17,15 +17,10 @@ var errUnlinked = errors.New("ledgers do not follow each other")
 
 // After returns ledgers that one node has without a gap after last, and none if the node that answers is behind last or
 // does not have the next one yet.
-func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, limit, watch)
-	if err != nil {
-		return nil, fmt.Errorf("ledgers after %d: %w", last.Height, err)
-	}
-	return blocks, nil
-}
-
-func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (_ []chain.Block, err error) {
+	defer chain.Wrap(&err, "ledgers after %d", last.Height)
 	s, st, err := c.standingFor(ctx, last)
 	if err != nil {
 		return nil, err
@@ -40,9 +35,9 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	}
 	whole, holds := st.held.from(last.Height + 1)
 	if !holds {
-		return nil, c.without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
+		return nil, c.nodes.Without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
 	}
-	if limit = c.nodes.Window(limit); c.now().Sub(time.Unix(0, c.pressed.Load())) < easing {
+	if limit = c.nodes.Window(limit); c.nodes.Now().Sub(time.Unix(0, c.pressed.Load())) < easing {
 		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
@@ -51,22 +46,23 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 			return ledgerAt(ctx, s, last.Height+1+uint64(i))
 		})
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.now()):
-		return nil, nil // that node does not have the ledger yet
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Lacking(s, last.Height, st.tip.Height, err)
 	case err != nil:
 		return nil, err
 	}
-	c.lag.over(s.Name())
+	c.nodes.Returned(s)
 	if ledgers, err = c.linked(ctx, s, last, ledgers); err != nil {
 		return nil, err
 	}
 	blocks, err := scanAll(ctx, s, ledgers, watch)
-	if err == nil && blocks[len(blocks)-1].Ref == st.tip {
+	if err != nil {
+		return nil, err
+	}
+	if blocks[len(blocks)-1].Ref == st.tip {
 		c.ahead.readUpTo(s.Name(), st.tip)
 	}
-	return blocks, err
+	return blocks, nil
 }
 
 // scanAll evaluates ledgers, after the watch has loaded everything that was committed before they were read.
@@ -100,7 +96,7 @@ func (c *Chain) linked(ctx context.Context, s *rpc.Session, last chain.BlockRef,
 	h, err := headerAt(ctx, s, last.Height)
 	switch {
 	case errors.Is(err, errLacks):
-		return nil, c.without(s, err)
+		return nil, c.nodes.Without(s, err)
 	case err != nil:
 		return nil, err
 	case h.Hash != ledgers[0].Parent:

@@ -102,7 +102,7 @@ func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 			if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
 				t.Fatalf("at first: read %+v (%v)", blocks, err)
 			}
-			now = now.Add(patience / 3)
+			now = now.Add(chain.LagPatience / 3)
 		}
 		blameless(t, c)
 		now = now.Add(time.Second)

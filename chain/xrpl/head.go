@@ -9,27 +9,22 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// surveyEvery is how many calls of Head there are between two comparisons of all nodes' heights.
-const surveyEvery = 10
-
 // Head returns the newest validated ledger, which is final.
-func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if c.several && c.heads.Add(1)%surveyEvery == 1 {
-		// Survey itself acts on its findings; if no node answers, the error of Pin below is clearer.
-		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
-			st, err := c.stand(ctx, s)
-			return st.tip.Height, err
-		})
-	}
+func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head")
+	c.nodes.CompareHeights(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+		st, err := c.stand(ctx, s)
+		return st.tip.Height, err
+	})
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
 	st, err := c.stand(ctx, s)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head: %w", err)
+		return chain.Head{}, err
 	}
-	c.ahead.note(s.Name(), st, c.now(), true)
+	c.ahead.note(s.Name(), st, c.nodes.Now(), true)
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
@@ -45,15 +40,8 @@ func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
 
 // At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one
 // gives an error.
-func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
-	ref, err := c.at(ctx, height)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("ledger %d: %w", height, err)
-	}
-	return ref, nil
-}
-
-func (c *Chain) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
+func (c *Chain) At(ctx context.Context, height uint64) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "ledger %d", height)
 	s, st, err := c.pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, err
@@ -64,13 +52,16 @@ func (c *Chain) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	case height == st.tip.Height:
 		return st.tip, nil
 	case !st.held.covers(height, height):
-		return chain.BlockRef{}, c.without(s, fmt.Errorf("%w: %d", errGap, height))
+		return chain.BlockRef{}, c.nodes.Without(s, fmt.Errorf("%w: %d", errGap, height))
 	}
 	h, err := headerAt(ctx, s, height)
 	if errors.Is(err, errLacks) {
-		return chain.BlockRef{}, c.without(s, err)
+		return chain.BlockRef{}, c.nodes.Without(s, err)
 	}
-	return h.ref(), err
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	return h.ref(), nil
 }
 
 // found is the used part of the answer of `tx`.
@@ -83,15 +74,8 @@ type found struct {
 
 // Find returns the validated ledger that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction hash. A node with part of the ledger's history answers for that part.
-func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
-	ref, err := c.find(ctx, txID)
-	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, err)
-	}
-	return ref, nil
-}
-
-func (c *Chain) find(ctx context.Context, txID string) (chain.BlockRef, error) {
+func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
+	defer chain.Wrap(&err, "find %.80q", txID)
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, err
@@ -113,7 +97,7 @@ func (c *Chain) findOn(ctx context.Context, s *rpc.Session, txID string) (chain.
 	}
 	h, err := headerAt(ctx, s, uint64(answer.Index))
 	if errors.Is(err, errLacks) {
-		return chain.BlockRef{}, c.without(s, err)
+		return chain.BlockRef{}, c.nodes.Without(s, err)
 	}
 	return h.ref(), err
 }

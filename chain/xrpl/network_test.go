@@ -188,7 +188,7 @@ func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			found := c.CheckHealth(t.Context(), c.now())
+			found := c.CheckHealth(t.Context(), c.nodes.Now())
 			if len(found) == 0 || found[0].Check != chain.CheckChain {
 				t.Fatalf("found %+v", found)
 			}

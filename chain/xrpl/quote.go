@@ -17,15 +17,8 @@ var (
 )
 
 // Quote returns the fee that a payment would offer now. It reads the destination in the newest validated ledger.
-func (c *Chain) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
-	fee, err := c.quote(ctx, p)
-	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
-	}
-	return fee, nil
-}
-
-func (c *Chain) quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
+func (c *Chain) Quote(ctx context.Context, p chain.Payment) (_ bursar.Amount, err error) {
+	defer chain.Wrap(&err, "quote")
 	if err := c.refuse(p); err != nil {
 		return bursar.Amount{}, err
 	}

@@ -3,7 +3,6 @@ package xrpl
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
@@ -12,39 +11,33 @@ import (
 var _ chain.EndpointReader = (*Chain)(nil)
 
 // Endpoints returns the endpoints in configured order.
-func (c *Chain) Endpoints() []chain.Endpoint {
-	var list []chain.Endpoint
-	for _, e := range c.nodes.Endpoints() {
-		list = append(list, chain.Endpoint{Name: e.Name, Host: e.Host})
-	}
-	return list
-}
+func (c *Chain) Endpoints() []chain.Endpoint { return c.nodes.Endpoints() }
 
 // HeadOn is Head through one endpoint.
-func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (_ chain.Head, err error) {
+	defer chain.Wrap(&err, "head of %s", endpoint)
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
+		return chain.Head{}, err
 	}
 	st, err := c.stand(ctx, s)
 	if err != nil {
-		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
+		return chain.Head{}, err
 	}
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
 // BlockOn reads the validated ledger at a height through one endpoint, in the same way as After. It returns
 // chain.ErrNoBlock if the endpoint has none there: above its newest, or below its oldest.
-func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) BlockOn(
+	ctx context.Context, endpoint string, height uint64, watch chain.Watch,
+) (_ chain.Block, err error) {
+	defer chain.Wrap(&err, "ledger %d of %s", height, endpoint)
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {
-		return chain.Block{}, fmt.Errorf("ledger %d of %s: %w", height, endpoint, err)
+		return chain.Block{}, err
 	}
-	block, err := c.blockOn(ctx, s, height, watch)
-	if err != nil {
-		return chain.Block{}, fmt.Errorf("ledger %d of %s: %w", height, endpoint, err)
-	}
-	return block, nil
+	return c.blockOn(ctx, s, height, watch)
 }
 
 func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watch chain.Watch) (chain.Block, error) {

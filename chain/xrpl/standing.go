@@ -49,15 +49,6 @@ var (
 // maxUnstored is how many ledgers a node may have validated and not yet stored.
 const maxUnstored = 8
 
-// without handles the error of an endpoint that lacks ledgers: the endpoint gets a cool-down if another endpoint may
-// have the ledgers. A single endpoint is asked again at once, since behind a load balancer another node may answer.
-func (c *Chain) without(s *rpc.Session, err error) error {
-	if c.several {
-		return s.Fail(err)
-	}
-	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
-}
-
 // stand requests a node's standing. A node that lags behind the others gets a cool-down.
 func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	var answer serverInfo
@@ -76,13 +67,13 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 		return standing{}, err
 	}
 	if answer.pressed {
-		c.pressed.Store(c.now().UnixNano())
+		c.pressed.Store(c.nodes.Now().UnixNano())
 	}
 	st := standing{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
 	newest, any := held.upTo(uint64(validated.Index))
 	switch {
 	case !any || newest+maxUnstored < uint64(validated.Index):
-		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
+		return standing{}, c.nodes.Without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
 			answer.Info.Complete))
 	case newest == uint64(validated.Index):
 		st.tip = chain.BlockRef{Height: newest, Hash: validated.Hash.String()}
@@ -90,7 +81,7 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	}
 	h, err := headerAt(ctx, s, newest)
 	if errors.Is(err, errLacks) {
-		return standing{}, c.without(s, err)
+		return standing{}, c.nodes.Without(s, err)
 	}
 	st.tip = h.ref()
 	return st, err

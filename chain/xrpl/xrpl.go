@@ -15,10 +15,8 @@
 package xrpl
 
 import (
-	"fmt"
-	"log/slog"
+	"cmp"
 	"sync/atomic"
-	"time"
 
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
@@ -29,14 +27,9 @@ var _ chain.Chain = (*Chain)(nil)
 // Chain is the XRP Ledger, accessed through one or several nodes. It is safe for concurrent use.
 type Chain struct {
 	*Rules
-	nodes   *rpc.Client
-	several bool // there are several nodes, so their heights are compared
-	log     *slog.Logger
-	now     func() time.Time
-	heads   atomic.Uint64
+	nodes   *chain.Nodes
 	pressed atomic.Int64 // when a node last sent a load warning, in Unix nanoseconds
 	ahead   ahead
-	lag     lag
 }
 
 // New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves
@@ -46,29 +39,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes.Check = rules.Check
-	if nodes.MaxLag == 0 {
-		nodes.MaxLag = 16
-	}
-	client, err := rpc.New(nodes)
+	nodes.MaxLag = cmp.Or(nodes.MaxLag, 16)
+	opened, err := chain.OpenNodes(rules.cfg.ID, nodes, rules.Check)
 	if err != nil {
-		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+		return nil, err
 	}
-	log := nodes.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	now := nodes.Now
-	if now == nil {
-		now = time.Now
-	}
-	return &Chain{
-		Rules:   rules,
-		nodes:   client,
-		several: len(nodes.URLs) > 1,
-		log:     log.With("chain", string(rules.cfg.ID)),
-		now:     now,
-	}, nil
+	return &Chain{Rules: rules, nodes: opened}, nil
 }
 
 // Capabilities returns the chain's properties. A validated ledger is never reorged out; blocks are remembered all the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/treasury"
@@ -115,10 +116,20 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 type destinationAddCommand struct {
 	Account  bursar.ID           `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
 	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The only currency that may be withdrawn to it."`
-	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: bitcoin, litecoin, evm, tron, solana or xrpl. A contract address may belong to somebody else on another chain of the family."`
+	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: ${families}. A contract address may belong to somebody else on another chain of the family."`
 	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
 	Label    string              `help:"Label shown in lists."`
 	JSON     bool                `name:"json" help:"Print one line of JSON."`
+}
+
+// familyList names the families of chains in a sentence.
+func familyList() string {
+	var names []string
+	for _, family := range registry.Families() {
+		names = append(names, string(family))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Help returns an example.

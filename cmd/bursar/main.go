@@ -60,7 +60,8 @@ type commands struct {
 func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.stdout, c.stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Vars{"families": familyList()})
 }
 
 // run executes a command line and returns the exit code.

@@ -18,7 +18,6 @@ import (
 	"github.com/bursar/bursar/chain/solana"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/signer"
 )
 
 // start runs a command until the test ends, and returns its log.
@@ -92,7 +91,7 @@ func TestTheServiceRunsWithARemoteSigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := seed.Public(chain.KeyRef{Family: signer.FamilySolana, Branch: chain.DepositBranch})
+	first, err := seed.Public(chain.KeyRef{Family: chain.FamilySolana, Branch: chain.DepositBranch})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,12 +19,7 @@ func startBitcoin(ctx context.Context, o Options) (*Chain, error) {
 	var n bitcoinNode
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Node.Height() }), time.Now)
 	var err error
-	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{
-		DataDir: o.DataDir,
-		FeeRate: bitcoinFee,
-		Wrap:    faults.Wrap,
-		Log:     o.Log,
-	})
+	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{Options: o.host(faults), FeeRate: bitcoinFee})
 	if err != nil {
 		return nil, err
 	}

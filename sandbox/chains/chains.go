@@ -5,7 +5,8 @@
 // the service. Its invariants: amounts are in a currency's smallest units; every new block notifies those who wait
 // for blocks; nothing here uses another network.
 //
-// Another chain is a file with a type that implements node, and a line in starters.
+// Another chain is a file with a type that implements node, and a line in starters; TestTheSandboxRunsEveryChain
+// compares the lines with the registry.
 package chains
 
 import (
@@ -14,12 +15,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-
 	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // Payment is one output of a payment transaction.
@@ -54,8 +55,10 @@ type Chain struct {
 	Endpoints []*Endpoint
 	// Contracts are the contracts of the tokens deployed here, by currency.
 	Contracts map[bursar.CurrencyCode]string
-	Faults    *fault.Layer // of the first endpoint
-	Wire      *fault.Wire  // carries the node's announcements
+	// OperatorFunds is how much of the native asset pays gas and fees for a day of tests.
+	OperatorFunds string
+	Faults        *fault.Layer // of the first endpoint
+	Wire          *fault.Wire  // carries the node's announcements
 
 	announces string // where the node announces blocks
 	node
@@ -78,16 +81,29 @@ type Options struct {
 	Mined     func() // nil, or called after every change of the chain; may be called concurrently
 }
 
+// host is what every node takes of the options.
+func (o Options) host(faults *fault.Layer) host.Options {
+	return host.Options{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log}
+}
+
 // starters lists the chains that there are, in the order of the interface.
 func starters() []starter {
-	return []starter{{bursar.Bitcoin, startBitcoin}, {bursar.Litecoin, startLitecoin}, {bursar.Ethereum, startEthereum},
-		{bursar.BSC, startBSC},
-		{bursar.Polygon, startPolygon}, {bursar.Tron, startTron}, {bursar.Solana, startSolana}, {bursar.XRPL, startXRPL}}
+	return []starter{
+		{bursar.Bitcoin, "5", startBitcoin},
+		{bursar.Litecoin, "50", startLitecoin},
+		{bursar.Ethereum, "50", startEthereum},
+		{bursar.BSC, "50", startBSC},
+		{bursar.Polygon, "50", startPolygon},
+		{bursar.Tron, "5000", startTron}, // a token transfer burns up to some dozens
+		{bursar.Solana, "50", startSolana},
+		{bursar.XRPL, "50", startXRPL},
+	}
 }
 
 type starter struct {
-	id    bursar.ChainID
-	start func(ctx context.Context, o Options) (*Chain, error)
+	id            bursar.ChainID
+	operatorFunds string // as Chain.OperatorFunds
+	start         func(ctx context.Context, o Options) (*Chain, error)
 }
 
 // Available returns the chains that can be started.
@@ -97,6 +113,16 @@ func Available() []bursar.ChainID {
 		ids = append(ids, s.id)
 	}
 	return ids
+}
+
+// OperatorFunds returns Chain.OperatorFunds of a chain that need not run, and "" for one that does not exist.
+func OperatorFunds(id bursar.ChainID) string {
+	for _, s := range starters() {
+		if s.id == id {
+			return s.operatorFunds
+		}
+	}
+	return ""
 }
 
 // ErrUnknown is returned for a chain that does not exist.
@@ -128,6 +154,7 @@ func Start(ctx context.Context, id bursar.ChainID, o Options) (*Chain, error) {
 			return nil, fmt.Errorf("start chain %s: %w", id, err)
 		}
 		c.ID, c.log, c.manual, c.hints = id, o.Log.With("chain", id), o.Manual, make(chan struct{}, 1)
+		c.OperatorFunds = s.operatorFunds
 		c.mined = func() {
 			c.moved()
 			if o.Mined != nil {

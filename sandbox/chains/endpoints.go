@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // Endpoint is one endpoint of a chain's node.
@@ -19,7 +18,7 @@ type Endpoint struct {
 	URL    string // with credentials where the node requires them
 	Faults *fault.Layer
 
-	server *http.Server
+	host *host.Host // nil for the node's own
 }
 
 // hosts are names of this machine: two endpoints of one host do not count as a second opinion on a block.
@@ -44,27 +43,21 @@ func (c *Chain) open(ctx context.Context, count int) error {
 }
 
 // beside serves the node on another port, with the same credentials.
-func (c *Chain) beside(ctx context.Context, host string) (*Endpoint, error) {
+func (c *Chain) beside(ctx context.Context, name string) (*Endpoint, error) {
 	at, err := url.Parse(c.RPC)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
+	e := &Endpoint{Faults: c.Faults.Beside(), host: host.New(string(c.ID)+" endpoint", host.Options{Log: c.log})}
+	if err := e.host.Serve(ctx, e.Faults); err != nil {
 		return nil, fmt.Errorf("open another endpoint: %w", err)
 	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
+	_, port, err := net.SplitHostPort(e.host.Address())
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, errors.Join(err, e.host.Close())
 	}
-	at.Host = net.JoinHostPort(host, port)
-	e := &Endpoint{URL: at.String(), Faults: c.Faults.Beside()}
-	e.server = &http.Server{Handler: e.Faults, ReadHeaderTimeout: 30 * time.Second}
-	go func() { // runs until Close
-		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			c.log.Error("an endpoint stopped", "error", err)
-		}
-	}()
+	at.Host = net.JoinHostPort(name, port)
+	e.URL = at.String()
 	return e, nil
 }
 
@@ -82,8 +75,8 @@ func (c *Chain) Close() error {
 		errs = append(errs, c.Wire.Close())
 	}
 	for _, e := range c.Endpoints {
-		if e.server != nil {
-			errs = append(errs, e.server.Close())
+		if e.host != nil {
+			errs = append(errs, e.host.Close())
 		}
 	}
 	return errors.Join(append(errs, c.node.Close())...)

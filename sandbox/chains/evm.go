@@ -43,12 +43,10 @@ func startPolygon(ctx context.Context, o Options) (*Chain, error) {
 func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (*Chain, error) {
 	faults := fault.New(fault.FreezeEthereum(), time.Now)
 	config := ethereum.Config{
+		Options:       o.host(faults),
 		ChainID:       chainID,
-		DataDir:       o.DataDir,
 		FinalityDepth: evmFinality,
 		Tracing:       true,
-		Wrap:          faults.Wrap,
-		Log:           o.Log,
 	}
 	for _, code := range []bursar.CurrencyCode{"USDT-MATIC", "USDC-MATIC"} {
 		if spec, found := deployed[code]; found {

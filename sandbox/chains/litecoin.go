@@ -21,14 +21,12 @@ func startLitecoin(ctx context.Context, o Options) (*Chain, error) {
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Node.Height() }), time.Now)
 	var err error
 	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{
+		Options:       o.host(faults),
 		Params:        bitcoin.LitecoinParams(),
-		DataDir:       o.DataDir,
 		FeeRate:       litecoinFee,
 		DustRate:      litecoinDust,
 		NoReplacement: true,
 		UserAgent:     "/LitecoinCore:0.21.2/",
-		Wrap:          faults.Wrap,
-		Log:           o.Log,
 	})
 	if err != nil {
 		return nil, err

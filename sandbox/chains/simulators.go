@@ -37,7 +37,7 @@ func startTron(ctx context.Context, o Options) (*Chain, error) {
 	var n tronNode
 	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
 	var err error
-	n.Node, err = tron.Start(ctx, tron.Config{DataDir: o.DataDir, SolidDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = tron.Start(ctx, tron.Config{Options: o.host(faults), SolidDepth: 3})
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,9 @@ func startSolana(ctx context.Context, o Options) (*Chain, error) {
 	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
 	var err error
 	n.Node, err = solana.Start(ctx, solana.Config{
-		DataDir:       o.DataDir,
+		Options:       o.host(faults),
 		FinalityDepth: 3,
 		Traffic:       true,
-		Wrap:          faults.Wrap,
-		Log:           o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -133,7 +131,7 @@ func startXRPL(ctx context.Context, o Options) (*Chain, error) {
 	var n xrplNode
 	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
 	var err error
-	n.Node, err = xrpl.Start(ctx, xrpl.Config{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = xrpl.Start(ctx, xrpl.Config{Options: o.host(faults)})
 	if err != nil {
 		return nil, err
 	}

@@ -2,41 +2,93 @@ package clients
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 )
 
-// payment is one transaction of a third-party client, each of its amounts to a wallet of its own.
+// payment is one transaction of a third-party client, each of its amounts to a wallet of its own. An ellipsis in an
+// amount is as many zeros as make its last digit the last decimal there is.
 type payment struct {
 	form    string
 	amounts []string
 }
 
-// cases are the currencies with the native asset that pays for gas, the library that acts as the third-party client,
-// what it pays and what it is paid: amounts that use every decimal there is.
-var cases = []struct {
-	currency, native, library string
-	payments                  []payment
-	withdrawn                 string
-}{
-	{"BTC", "BTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
-	{"LTC", "LTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
-	{"ETH", "ETH", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}},
-		{"access list", []string{"1.5"}}},
-		"12.75000001"},
-	{"BNB", "BNB", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}}},
-		"12.75000001"},
-	{"MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500000000000000001"}}}, "12.75"},
-	{"USDT-MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500001"}}}, "12.75"},
-	{"USDC-MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500001"}}}, "12.75"},
-	{"TRX", "TRX", "tronweb", []payment{{"", []string{"30.500001"}}}, "12.75"},
-	{"USDT", "TRX", "tronweb", []payment{{"", []string{"30.500001"}}}, "12.75"},
-	{"SOL", "SOL", "@solana/web3.js", []payment{{"legacy", []string{"30.500000001"}},
-		{"versioned", []string{"1.250000001", "1.5"}}}, "12.75000001"},
-	{"XRP", "XRP", "xrpl", []payment{{"tag", []string{"30.500001"}}, {"X-address", []string{"1.250001"}}}, "12.75"},
+// library is a client library of a family of chains.
+type library struct {
+	name, module  string    // module: the file in javascript that uses it
+	payments      []payment // what it pays; the first one also of a token
+	spendsWallets bool      // the service spends wallets' UTXOs at their addresses
+}
+
+// libraries are those that act as third-party clients, by family.
+func libraries() map[bursar.Family]library {
+	bitcoin := library{
+		name:          "bitcoinjs-lib",
+		module:        "bitcoin",
+		payments:      []payment{{"", []string{"30.5…1", "0.25"}}},
+		spendsWallets: true,
+	}
+	return map[bursar.Family]library{
+		chain.FamilyBitcoin:  bitcoin,
+		chain.FamilyLitecoin: bitcoin,
+		chain.FamilyEVM: {
+			name:     "ethers",
+			module:   "evm",
+			payments: []payment{{"", []string{"30.5…1"}}, {"legacy", []string{"1.25"}}, {"access list", []string{"1.5"}}},
+		},
+		chain.FamilyTron: {name: "tronweb", module: "tron", payments: []payment{{"", []string{"30.5…1"}}}},
+		chain.FamilySolana: {
+			name:     "@solana/web3.js",
+			module:   "solana",
+			payments: []payment{{"legacy", []string{"30.5…1"}}, {"versioned", []string{"1.25…1", "1.5"}}},
+		},
+		chain.FamilyXRPL: {
+			name:     "xrpl",
+			module:   "xrpl",
+			payments: []payment{{"tag", []string{"30.5…1"}}, {"X-address", []string{"1.25…1"}}},
+		},
+	}
+}
+
+// withdrawn is what a third-party client is paid.
+const withdrawn = "12.75…1"
+
+// exact fills an amount's ellipsis with zeros, or cuts it there where it has that many decimals already.
+func exact(amount string, decimals int) string {
+	head, last, open := strings.Cut(amount, "…")
+	_, fraction, _ := strings.Cut(head, ".")
+	if missing := decimals - len(fraction) - len(last); open && missing >= 0 {
+		return head + strings.Repeat("0", missing) + last
+	}
+	return head
+}
+
+func TestAmountsUseEveryDecimal(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		amount   string
+		decimals int
+		want     string
+	}{{"30.5…1", 18, "30.500000000000000001"}, {"1.25…1", 6, "1.250001"}, {withdrawn, 8, "12.75000001"},
+		{withdrawn, 3, "12.751"}, {withdrawn, 2, "12.75"}, {"0.25", 8, "0.25"}} {
+		if got := exact(test.amount, test.decimals); got != test.want {
+			t.Errorf("%s with %d decimals is %s, want %s", test.amount, test.decimals, got, test.want)
+		}
+	}
+}
+
+// nativeOf returns the currency that pays for gas on a chain.
+func nativeOf(id bursar.ChainID) bursar.CurrencyCode {
+	all := bursar.Standard()
+	return all[slices.IndexFunc(all, func(c bursar.Currency) bool { return c.Chain == id && !c.IsToken() })].Code
 }
 
 // TestThirdPartyClients has client libraries written by others pay the service, which credits exactly what they paid;
@@ -51,30 +103,54 @@ func TestThirdPartyClients(t *testing.T) {
 	}
 	s := start(t)
 	currencies, hot := s.currencies(t), s.hotWallet(t)
-	if len(currencies) != len(cases) {
-		t.Errorf("the service has %d currencies, and %d are tested", len(currencies), len(cases))
+	if all := bursar.Standard(); len(currencies) != len(all) {
+		t.Errorf("the service has %d currencies, and %d are tested", len(currencies), len(all))
 	}
-	for _, c := range cases {
-		t.Run(c.currency+" by "+strings.ReplaceAll(c.library, "/", " "), func(t *testing.T) {
+	for _, c := range bursar.Standard() {
+		by, known := libraries()[registry.Of(c.Chain).Family]
+		if !known {
+			t.Errorf("no library is a client of %s: add one of its family to libraries", c.Chain)
+			continue
+		}
+		t.Run(string(c.Code)+" by "+strings.ReplaceAll(by.name, "/", " "), func(t *testing.T) {
 			t.Parallel()
-			d, known := currencies[c.currency]
-			if !known {
-				t.Fatalf("the service does not offer %s", c.currency)
+			d, offered := currencies[string(c.Code)]
+			if !offered {
+				t.Fatalf("the service does not offer %s", c.Code)
 			}
-			m := &meeting{sandbox: s, details: d, currency: c.currency}
-			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency,
-				"native":   c.native,
-				"contract": d.Contract,
-				"decimals": d.Decimals, "rpc": s.Chains[d.Chain].RPC, "control": s.Control})
-			ours := []string{hot[d.Chain]}
-			for _, p := range c.payments {
-				if wallets := m.pays(t, p); d.Chain == "bitcoin" || d.Chain == "litecoin" {
-					ours = append(ours, wallets...) // where UTXOs are spent at their addresses
-				}
-			}
-			m.isPaid(t, c.withdrawn, ours)
+			meetingOf(t, s, c, d, map[string]any{"folder": folder, "module": by.module}).play(t, by, c, hot[d.Chain])
 		})
 	}
+}
+
+// meetingOf introduces a third-party client to the service.
+func meetingOf(t *testing.T, s *sandbox, c bursar.Currency, d details, introduction map[string]any) *meeting {
+	t.Helper()
+	maps.Copy(introduction, map[string]any{
+		"chain":    d.Chain,
+		"currency": c.Code,
+		"native":   nativeOf(c.Chain),
+		"contract": d.Contract,
+		"decimals": d.Decimals,
+		"rpc":      s.Chains[d.Chain].RPC,
+		"control":  s.Control,
+	})
+	return &meeting{sandbox: s, details: d, currency: string(c.Code), thirdParty: meet(t, introduction)}
+}
+
+// play has the third-party client pay the service, and be paid by it.
+func (m *meeting) play(t *testing.T, by library, c bursar.Currency, hot string) {
+	t.Helper()
+	payments, ours := by.payments, []string{hot}
+	if c.IsToken() {
+		payments = payments[:1]
+	}
+	for _, p := range payments {
+		if wallets := m.pays(t, p); by.spendsWallets {
+			ours = append(ours, wallets...)
+		}
+	}
+	m.isPaid(t, exact(withdrawn, c.Places), ours)
 }
 
 // meeting is one third-party client and the service.
@@ -93,7 +169,7 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	var shares []share
 	for _, amount := range p.amounts {
 		w := m.wallet(t, m.currency)
-		wallets, shares, addresses = append(wallets, w), append(shares, share{w.Address, amount}),
+		wallets, shares, addresses = append(wallets, w), append(shares, share{w.Address, exact(amount, m.Decimals)}),
 			append(addresses, w.Address)
 	}
 	hash := m.pay(t, p.form, shares)

@@ -4,17 +4,44 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
+	"github.com/bursar/bursar/sandbox/chains"
 )
 
 // network is a chain as the scenarios use it.
 type network struct {
-	chain string
+	chain         string
+	operatorFunds string // operator funds that the sandbox pays in
+	ability
+}
+
+// ability is what the chains of a family do in the sandbox.
+type ability struct {
 	node  dialect
 	early bool // a deposit is recorded before it is final
 	// forks is how many of the newest blocks can be replaced before anything in them is final; 0: none ever.
-	forks         int
-	reverses      bool   // final blocks can be replaced as well, and with them credits
-	operatorFunds string // operator funds that the sandbox pays in
+	forks    int
+	reverses bool // final blocks can be replaced as well, and with them credits
+	together bool // one transaction can pay several receivers
+	merges   bool // and a receiver that it pays twice has one deposit of the sum
+}
+
+// abilities are those of every family. The simulated chains are reorganized as deeply as the real ones can be: Tron
+// above its solidified block, Solana above its finalized one, the XRP Ledger never.
+func abilities() map[bursar.Family]ability {
+	bitcoinLike := ability{node: bitcoind{}, early: true, forks: 2, reverses: true, together: true}
+	return map[bursar.Family]ability{
+		chain.FamilyBitcoin:  bitcoinLike,
+		chain.FamilyLitecoin: bitcoinLike,
+		chain.FamilyEVM:      {node: geth{}, early: true, forks: 3, reverses: true, together: true},
+		chain.FamilyTron:     {node: javaTron{}, early: true, forks: 3, together: true},
+		chain.FamilySolana:   {node: agave{}, forks: 3, together: true, merges: true},
+		chain.FamilyXRPL:     {node: rippled{}},
+	}
 }
 
 // currency is what the scenarios need to know about a currency.
@@ -23,35 +50,31 @@ type currency struct {
 	*network
 	decimals, places int
 	token            bool // a token: it is a contract of the network
-	together         bool // one transaction can pay several receivers
-	merges           bool // and a receiver that it pays twice has one deposit of the sum
 	memo             bool // wallets share an address
 }
 
-// everything is every currency of the interface. The simulated chains are reorganized as deeply as the real ones can
-// be: Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
-func everything() []*currency {
-	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "5"}
-	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "50"}
-	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
-	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
-	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
-	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, operatorFunds: "5000"}
-	solana := &network{chain: "solana", node: agave{}, forks: 3, operatorFunds: "50"}
-	xrpl := &network{chain: "xrpl", node: rippled{}, operatorFunds: "50"}
-	return []*currency{
-		{code: "BTC", network: bitcoin, decimals: 8, places: 8, together: true},
-		{code: "ETH", network: ethereum, decimals: 18, places: 8, together: true},
-		{code: "LTC", network: litecoin, decimals: 8, places: 8, together: true},
-		{code: "BNB", network: bsc, decimals: 18, places: 8, together: true},
-		{code: "SOL", network: solana, decimals: 9, places: 8, together: true, merges: true},
-		{code: "MATIC", network: polygon, decimals: 18, places: 2, together: true},
-		{code: "XRP", network: xrpl, decimals: 6, places: 2, memo: true},
-		{code: "TRX", network: tron, decimals: 6, places: 2, together: true},
-		{code: "USDT", network: tron, decimals: 6, places: 2, token: true, together: true},
-		{code: "USDT-MATIC", network: polygon, decimals: 6, places: 2, token: true, together: true},
-		{code: "USDC-MATIC", network: polygon, decimals: 6, places: 2, token: true, together: true},
+// everything is every currency of the interface, on the chains of the registry.
+func everything(t *testing.T) (list []*currency) {
+	t.Helper()
+	networks := map[bursar.ChainID]*network{}
+	for _, d := range registry.All() {
+		can, known := abilities()[d.Family]
+		if !known {
+			t.Fatalf("what the family %s of %s can do is not known: add it to abilities", d.Family, d.ID)
+		}
+		networks[d.ID] = &network{chain: string(d.ID), operatorFunds: chains.OperatorFunds(d.ID), ability: can}
 	}
+	for _, c := range bursar.Standard() {
+		list = append(list, &currency{
+			code:     string(c.Code),
+			network:  networks[c.Chain],
+			decimals: c.Decimals,
+			places:   c.Places,
+			token:    c.IsToken(),
+			memo:     c.Memo != "",
+		})
+	}
+	return list
 }
 
 // untilFinal is how many blocks make a payment in the first of them final on every network, with a margin.

@@ -53,7 +53,7 @@ func newHarness(t *testing.T, p programs, database string, endpoints int) *harne
 
 // newHarnessOf starts what a harness's settings ask for.
 func newHarnessOf(t *testing.T, w *harness) *harness {
-	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
+	w.currencies, w.hook, w.ours = everything(t), listen(t), map[*network][]string{}
 	if w.chains != "" {
 		w.currencies = w.that(func(c *currency) bool { return slices.Contains(strings.Split(w.chains, ","), c.chain) })
 	}

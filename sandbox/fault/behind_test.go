@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // client calls a node.
@@ -90,7 +91,7 @@ func freezeBitcoin(t *testing.T) behindBitcoin {
 	t.Helper()
 	var n *bitcoin.Node
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Height() }), time.Now)
-	n, err := bitcoin.Start(t.Context(), bitcoin.Config{Wrap: faults.Wrap})
+	n, err := bitcoin.Start(t.Context(), bitcoin.Config{Options: host.Options{Wrap: faults.Wrap}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +189,12 @@ func TestBehindAnswersBatchesAndUnusualRequests(t *testing.T) {
 func TestEthereumBehindKnowsNothingNewer(t *testing.T) {
 	t.Parallel()
 	faults := fault.New(fault.FreezeEthereum(), time.Now)
-	n, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: 1337, FinalityDepth: 2, Tracing: true,
-		Wrap: faults.Wrap})
+	n, err := ethereum.Start(t.Context(), ethereum.Config{
+		Options:       host.Options{Wrap: faults.Wrap},
+		ChainID:       1337,
+		FinalityDepth: 2,
+		Tracing:       true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

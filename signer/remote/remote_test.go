@@ -40,19 +40,19 @@ func newBench(t *testing.T) *bench {
 	var err error
 	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
 	b.must(err)
-	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.AccountModel})
+	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: chain.FamilyEVM, Spending: chain.AccountModel})
 	b.signer, err = signer.New(b.keys,
 		map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node,
 			MaxFee: bursar.Units(1 << 30)}})
 	b.must(err)
-	pub, err := b.keys.Public(chain.Hot(signer.FamilyEVM))
+	pub, err := b.keys.Public(chain.Hot(chain.FamilyEVM))
 	b.must(err)
 	hot, err := node.Address(pub, 0)
 	b.must(err)
 	node.Pay(chain.Payment{Address: hot, Amount: bursar.Units(1 << 40)})
 	node.Mine(1)
 	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
-		From:     chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
+		From:     chain.Source{Key: chain.Hot(chain.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
 	b.unsigned, err = node.Build(t.Context(), b.order)
 	b.must(err)
@@ -124,12 +124,12 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	if err != nil || without.Fingerprint() != b.keys.Fingerprint() {
 		t.Fatalf("the handover gives %v", err)
 	}
-	keys, err := c.Publics(t.Context(), signer.FamilySolana, 5, 1203)
+	keys, err := c.Publics(t.Context(), chain.FamilySolana, 5, 1203)
 	if err != nil || len(keys) != 1203 {
 		t.Fatalf("%d keys, %v", len(keys), err)
 	}
 	for _, i := range []uint32{0, 999, 1000, 1202} {
-		want, err := b.keys.Public(chain.KeyRef{Family: signer.FamilySolana, Branch: chain.DepositBranch, Index: 5 + i})
+		want, err := b.keys.Public(chain.KeyRef{Family: chain.FamilySolana, Branch: chain.DepositBranch, Index: 5 + i})
 		if err != nil || !bytes.Equal(keys[i], want) {
 			t.Errorf("key %d is %x, want %x (%v)", i, keys[i], want, err)
 		}
@@ -174,7 +174,7 @@ func TestAnUnreachableSignerIsAskedAgain(t *testing.T) {
 	if _, err := c.Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
 		t.Errorf("connecting to nothing gives %v", err)
 	}
-	if _, err := c.Publics(t.Context(), signer.FamilySolana, 0, 1); !errors.Is(err, remote.ErrUnavailable) {
+	if _, err := c.Publics(t.Context(), chain.FamilySolana, 0, 1); !errors.Is(err, remote.ErrUnavailable) {
 		t.Errorf("requesting keys from nothing gives %v", err)
 	}
 }

@@ -12,12 +12,9 @@ import { decimal, units } from './shared.mjs';
 // A client has: receiver; pay(payments, form), which resolves to a hash once the payment is in a block; find(hashID), which
 // resolves to the bytes of a transaction that the node calls final and successful; read(bytes), which tells what the bytes
 // say, {hashID, signers, receiver, amount}, and throws unless they are rightly signed; and balance(), of the receiver.
-const modules = {
-  bitcoin: 'bitcoin', litecoin: 'bitcoin', ethereum: 'evm', bsc: 'evm', polygon: 'evm', tron: 'tron', solana: 'solana', xrpl: 'xrpl',
-};
 
 async function start(request) {
-  const { connect } = await import(`./${modules[request.chain]}.mjs`);
+  const { connect } = await import(`./${request.module}.mjs`);
   const load = createRequire(join(request.folder, 'package.json'));
   const client = await connect({ ...request, load, fund: (to, code) => fund(request, to, code) });
   return { client, decimals: request.decimals };

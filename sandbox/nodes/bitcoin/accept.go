@@ -30,8 +30,8 @@ type verdict struct {
 // that it replaces. The error is a *refusal if the transaction is to blame. The caller holds the lock and writes the
 // journal.
 func (n *Node) accept(tx *btcutil.Tx, rules acceptRules) (verdict, error) {
-	if n.broken != nil {
-		return verdict{}, n.broken
+	if err := n.journal.Err(); err != nil {
+		return verdict{}, err
 	}
 	c, refused := n.checkHealth(tx)
 	if refused != nil {

@@ -23,6 +23,7 @@ func (n *Node) openAnnouncer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.host.OnClose(p.Close)
 	n.announcer = &announcer{Publisher: p, best: n.tip().hash}
 	return nil
 }
@@ -44,11 +45,4 @@ func (n *Node) announce() {
 	}
 	n.announcer.Send([]byte("hashblock"), hash, binary.LittleEndian.AppendUint32(nil, n.announcer.number))
 	n.announcer.number++
-}
-
-func (n *Node) closeAnnouncer() error {
-	if n.announcer == nil {
-		return nil
-	}
-	return n.announcer.Close()
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 func TestStartIsReadyWithUTXOs(t *testing.T) {
@@ -172,7 +174,7 @@ func TestWrapSeesEveryCall(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	n := start(t, Config{Wrap: wrap})
+	n := start(t, Config{Options: host.Options{Wrap: wrap}})
 	must[int](t, n, "getblockcount")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.URL(), strings.NewReader(`{}`))
 	if err != nil {
@@ -201,8 +203,8 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(n.dir); !os.IsNotExist(err) {
-		t.Errorf("the temporary directory still exists: %v", err)
+	if _, err := os.Stat(n.dbDir); !os.IsNotExist(err) {
+		t.Errorf("the temporary files still exist: %v", err)
 	}
 	if _, err := n.Mine(1); err == nil {
 		t.Error("mined a block after Close")
@@ -211,7 +213,7 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 		t.Error("paid after Close")
 	}
 	kept := t.TempDir()
-	n, err = Start(t.Context(), Config{DataDir: kept})
+	n, err = Start(t.Context(), Config{Options: host.Options{DataDir: kept}})
 	if err != nil {
 		t.Fatal(err)
 	}

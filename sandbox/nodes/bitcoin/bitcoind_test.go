@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // recorded is a session with a real bitcoind. Its blocks appear as submitblock calls.
@@ -41,7 +43,8 @@ func TestAnswersAreBitcoinds(t *testing.T) {
 	if err := d.Decode(&r); err != nil {
 		t.Fatal(err)
 	}
-	n := start(t, Config{Params: &chaincfg.RegressionNetParams, Now: func() time.Time { return time.Unix(r.Time, 0) }})
+	then := func() time.Time { return time.Unix(r.Time, 0) }
+	n := start(t, Config{Options: host.Options{Now: then}, Params: &chaincfg.RegressionNetParams})
 	compared := 0
 	for i, c := range r.Calls {
 		got := rpc(t, n, c.Method, c.Params...)

@@ -98,8 +98,8 @@ var errDuplicate = errors.New("duplicate")
 
 // acceptBlock validates a block, adds it to its branch and updates mempool and UTXO index to the best chain.
 func (n *Node) acceptBlock(block *btcutil.Block) error {
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	if n.blocks[block.MsgBlock().Header.PrevBlock] == nil {
 		return fmt.Errorf("accept block %v: unknown parent %v", block.Hash(), block.MsgBlock().Header.PrevBlock)
@@ -123,8 +123,8 @@ func (n *Node) acceptBlock(block *btcutil.Block) error {
 // switchChain runs a change of the best chain and then settles the mempool: transactions that were reorged out return
 // to it if they are still valid, and transactions that are confirmed or double-spent now are removed.
 func (n *Node) switchChain(change func() error) error {
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	n.detached = nil
 	before := n.tip()

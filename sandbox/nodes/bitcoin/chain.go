@@ -15,7 +15,8 @@ import (
 	"github.com/btcsuite/btcd/mempool"
 	"github.com/btcsuite/btcd/mining"
 	"github.com/btcsuite/btcd/txscript/v2"
-	"github.com/syndtr/goleveldb/leveldb/storage"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 const (
@@ -24,34 +25,11 @@ const (
 	minRelayRate   = 1000 // satoshi per 1000 vbytes, Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE up to version 29
 )
 
-// open builds the chain in a fresh database, replays the journal and mines the first blocks.
-func (n *Node) open(ctx context.Context) error {
-	dir := n.cfg.DataDir
-	if dir == "" {
-		temp, err := os.MkdirTemp("", "bursar-"+n.params.Name+"-")
-		if err != nil {
-			return err
-		}
-		dir, n.dir = temp, temp
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	lock, err := storage.OpenFile(filepath.Join(dir, "lock"), false) // a portable lock that dies with the process
+// resume repeats the changes of the journal, or begins a new chain, and mines the first blocks.
+func (n *Node) resume(ctx context.Context) error {
+	var err error
+	n.journal, err = host.OpenJournal(ctx, n.host, journalName, records{}, n.replay)
 	if err != nil {
-		return fmt.Errorf("lock %s, which another node may be using: %w", dir, err)
-	}
-	n.lock = lock
-	if err := n.openChain(dir); err != nil {
-		return err
-	}
-	replay := func(steps []step) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return n.replay(steps)
-	}
-	if n.journal, err = openJournal(dir, replay); err != nil {
 		return err
 	}
 	if n.wallet == nil {
@@ -70,20 +48,27 @@ func (n *Node) open(ctx context.Context) error {
 	return nil
 }
 
-// openChain creates the chain database. It is scratch space that is removed at each start: only the journal is kept.
-func (n *Node) openChain(dir string) error {
-	old, err := filepath.Glob(filepath.Join(dir, "chain-*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range old {
-		if err := os.RemoveAll(path); err != nil {
+// openChain creates the chain database in a directory of its own, which Close removes: only the journal is kept. One
+// that an abrupt end has left behind is removed first.
+func (n *Node) openChain(context.Context) error {
+	pattern := "bursar-" + n.params.Name + "-" // in the system's directory of temporary files
+	if n.cfg.DataDir != "" {
+		pattern = "chain-"
+		old, err := filepath.Glob(filepath.Join(n.cfg.DataDir, pattern+"*"))
+		if err != nil {
 			return err
 		}
+		for _, path := range old {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
 	}
-	if n.dbDir, err = os.MkdirTemp(dir, "chain-"); err != nil {
+	var err error
+	if n.dbDir, err = os.MkdirTemp(n.cfg.DataDir, pattern); err != nil {
 		return err
 	}
+	n.host.OnClose(n.closeChain)
 	if n.db, err = database.Create("ffldb", filepath.Join(n.dbDir, "blocks"), n.params.Net); err != nil {
 		return fmt.Errorf("create chain database: %w", err)
 	}
@@ -125,32 +110,16 @@ func (n *Node) assemble() error {
 	return nil
 }
 
-// closeChain closes what open opened, in any state of a failed start, and removes the scratch database.
+// closeChain closes the chain database and removes it.
 func (n *Node) closeChain() error {
-	n.mu.Lock()
+	n.mu.Lock() // a change in progress ends first
 	defer n.mu.Unlock()
-	n.broken = errors.Join(n.broken, errClosed)
-	var errs []error
-	if n.journal != nil {
-		errs = append(errs, n.journal.close())
-	}
+	var err error
 	if n.db != nil {
-		errs = append(errs, n.db.Close())
+		err = n.db.Close()
 	}
-	if n.dbDir != "" {
-		errs = append(errs, os.RemoveAll(n.dbDir))
-	}
-	if n.lock != nil {
-		errs = append(errs, n.lock.Close())
-	}
-	if n.dir != "" {
-		errs = append(errs, os.RemoveAll(n.dir))
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, os.RemoveAll(n.dbDir))
 }
-
-// errClosed is returned by every change after Close.
-var errClosed = errors.New("node is closed")
 
 // onChain keeps the UTXO index in step with the best chain. btcd calls it from within acceptBlock, invalidate and
 // reconsider, which hold the lock.

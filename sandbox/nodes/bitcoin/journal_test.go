@@ -1,20 +1,22 @@
 package bitcoin
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/btcsuite/btcd/chaincfg/v2"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
+	"github.com/bursar/bursar/sandbox/nodes/host/hosttest"
 )
 
 // state is what a node reports about itself.
@@ -35,7 +37,7 @@ func stateOf(t *testing.T, n *Node, address string) state {
 // busy runs a node with a history: payments, replaced and dropped ones, reorgs, and a filled mempool.
 func busy(t *testing.T, dir string) (*Node, string) {
 	t.Helper()
-	n := start(t, Config{DataDir: dir})
+	n := start(t, Config{Options: host.Options{DataDir: dir}})
 	a := newAddress(t, n)
 	s, c := funded(t, n, "customer", coinUnit)
 	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 1_000, 0))
@@ -75,7 +77,7 @@ func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	n, a := busy(t, dir)
 	want := stateOf(t, n, a)
-	again := start(t, Config{DataDir: copyDir(t, dir)})
+	again := start(t, Config{Options: host.Options{DataDir: copyDir(t, dir)}})
 	if got := stateOf(t, again, a); got != want {
 		t.Fatalf("after a restart\n got %+v\nwant %+v", got, want)
 	}
@@ -102,7 +104,7 @@ func TestTornTail(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(torn, journalName), raw[:len(raw)-cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		first := start(t, Config{DataDir: torn})
+		first := start(t, Config{Options: host.Options{DataDir: torn}})
 		if first.Height() != height {
 			t.Fatalf("cut by %d: height %d, want %d", cut, first.Height(), height)
 		}
@@ -114,7 +116,7 @@ func TestTornTail(t *testing.T) {
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := stateOf(t, start(t, Config{DataDir: torn}), a); got != want {
+		if got := stateOf(t, start(t, Config{Options: host.Options{DataDir: torn}}), a); got != want {
 			t.Errorf("cut by %d\n got %+v\nwant %+v", cut, got, want)
 		}
 	}
@@ -124,7 +126,8 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	t.Parallel()
 	live := t.TempDir()
 	busy(t, live)
-	if _, err := Start(t.Context(), Config{DataDir: live}); err == nil || !strings.Contains(err.Error(), "lock") {
+	if _, err := Start(t.Context(), Config{Options: host.Options{DataDir: live}}); err == nil ||
+		!strings.Contains(err.Error(), "lock") {
 		t.Errorf("a second node in the same directory: got %v, want a refusal", err)
 	}
 	dir := copyDir(t, live)
@@ -136,18 +139,18 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, journalName), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(t.Context(), Config{DataDir: dir}); !errors.Is(err, errDamaged) {
+	if _, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}}); !errors.Is(err, host.ErrDamaged) {
 		t.Errorf("start from a damaged journal: got %v, want a refusal", err)
 	}
 	other := t.TempDir()
-	if err := start(t, Config{DataDir: other}).Close(); err != nil {
+	if err := start(t, Config{Options: host.Options{DataDir: other}}).Close(); err != nil {
 		t.Fatal(err)
 	}
 	params := LitecoinParams()
 	genesis := *params.GenesisHash
 	genesis[0] ^= 1
 	params.GenesisHash = &genesis
-	if _, err := Start(t.Context(), Config{DataDir: other, Params: params}); err == nil ||
+	if _, err := Start(t.Context(), Config{Options: host.Options{DataDir: other}, Params: params}); err == nil ||
 		!strings.Contains(err.Error(), "not one of chain") {
 		t.Errorf("start from another chain's journal: got %v, want a refusal", err)
 	}
@@ -157,34 +160,78 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 func TestReplayOfManyBlocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n := start(t, Config{DataDir: dir})
+	n := start(t, Config{Options: host.Options{DataDir: dir}})
 	mine(t, n, 2_000)
 	best := must[string](t, n, "getbestblockhash")
 	copied := copyDir(t, dir)
 	began := time.Now()
-	again := start(t, Config{DataDir: copied})
+	again := start(t, Config{Options: host.Options{DataDir: copied}})
 	t.Logf("2,000 blocks replayed in %v", time.Since(began))
 	if got := must[string](t, again, "getbestblockhash"); got != best {
 		t.Errorf("best block %s, want %s", got, best)
 	}
 }
 
-const childEnv = "BURSAR_TEST_NODE_DIR"
-
-// TestMain runs the test binary as a node of its own when TestKill asks for it.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childEnv); dir != "" {
-		if err := runChild(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		os.Exit(1) // the parent kills it
+// TestAFrozenJournalFreezesTheNode closes the journal under a node, which then refuses as after a write that failed.
+func TestAFrozenJournalFreezesTheNode(t *testing.T) {
+	t.Parallel()
+	n := start(t, Config{})
+	a := newAddress(t, n)
+	s, c := funded(t, n, "customer", coinUnit)
+	raw := s.spend(t, c, a, 1_000, 0)
+	before := stateOf(t, n, a)
+	if err := n.journal.Close(); err != nil {
+		t.Fatal(err)
 	}
-	os.Exit(m.Run())
+	_, mined := n.Mine(1)
+	_, paid := n.Pay(a, 5_000)
+	for change, err := range map[string]error{"mine": mined, "pay": paid, "reorg": n.Reorg(1, nil)} {
+		if !errors.Is(err, host.ErrClosed) {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	for method, params := range map[string][]any{
+		"sendrawtransaction": {raw}, "generatetoaddress": {1, a}, "generateblock": {a, []string{}},
+		"invalidateblock": {before.Best}, "reconsiderblock": {before.Best},
+	} {
+		got := rpc(t, n, method, params...)
+		if got.Error == nil || !strings.Contains(got.Error.Message, host.ErrClosed.Error()) {
+			t.Errorf("%s: %+v", method, got)
+		}
+	}
+	if after := stateOf(t, n, a); after != before {
+		t.Errorf("\n got %+v\nwant %+v", after, before)
+	}
 }
+
+// TestAnEarlierJournalIsRead starts from a journal with every kind of step, which an earlier version wrote.
+func TestAnEarlierJournalIsRead(t *testing.T) {
+	t.Parallel()
+	params := chaincfg.RegressionNetParams
+	params.CoinbaseMaturity = 1 // a short journal
+	dir := hosttest.Earlier(t, "testdata/earlier.v1", journalName)
+	then := func() time.Time { return time.Unix(1_795_435_800, 0) }
+	n := start(t, Config{Options: host.Options{DataDir: dir, Now: then}, Params: &params})
+	const a = "bcrt1qf800cj42e94zkrnjlnatjkachk5734kycwgj7f"
+	if got, want := stateOf(t, n, a), (state{
+		Height:  16,
+		Balance: 100_000,
+		Best:    "638fefee4520858b638ab5fe3c97cfb65dfda35b700d9ee7ab00abf62ac9f897",
+		Mempool: `["e4377e3df534708930f9d7a9a8a04380e67cf2a2396be51887db253ea2a26be1"]`,
+	}); got != want {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	mine(t, n, 1) // the faucet has its keys
+	if balance, err := n.Balance("bcrt1qfur68zckjnd6svp273e73pftgk3xhshut348m4"); balance != 300_000 || err != nil {
+		t.Errorf("what waited brought %d, %v; the payment before it was dropped", balance, err)
+	}
+}
+
+func TestMain(m *testing.M) { hosttest.Main(m, runChild) }
 
 // runChild pays, mines and reorganizes for ever and prints every answer.
 func runChild(dir string) error {
-	n, err := Start(context.Background(), Config{DataDir: dir})
+	n, err := Start(context.Background(), Config{Options: host.Options{DataDir: dir}})
 	if err != nil {
 		return err
 	}
@@ -221,7 +268,7 @@ func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 4 {
 		said := killAfter(t, dir, 60+40*round)
-		n, err := Start(t.Context(), Config{DataDir: dir})
+		n, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,71 +295,43 @@ func TestKill(t *testing.T) {
 }
 
 // killAfter runs a node until it has printed lines, kills it, and returns all it printed.
-func killAfter(t *testing.T, dir string, lines int) []string {
+func killAfter(t *testing.T, dir string, lines int) (said []string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	c := hosttest.Start(t, dir)
+	for range lines {
+		said = append(said, c.Line())
 	}
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var said []string
-	scanner := bufio.NewScanner(out)
-	for scanner.Scan() {
-		said = append(said, scanner.Text())
-		if len(said) == lines {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := cmd.Wait(); err == nil || len(said) < lines {
-		t.Fatalf("the node ended by itself after %d lines: %v", len(said), err)
-	}
-	return said
+	return append(said, c.Kill()...)
 }
 
 // FuzzJournal reads any bytes as a journal: the result is whole records or an error, never a panic, and whole records
 // stay whole.
 func FuzzJournal(f *testing.F) {
-	var seed bytes.Buffer
+	var seed []byte
 	for _, steps := range [][]step{{{stepOpen, make([]byte, 64)}}, {{stepBlock, []byte("b")}, {stepEvict, nil}}} {
-		path := f.TempDir()
-		j, err := openJournal(path, nil)
-		if err != nil {
+		var err error
+		if seed, err = (records{}).Encode(seed, steps); err != nil {
 			f.Fatal(err)
 		}
-		if err := errors.Join(j.append(steps...), j.close()); err != nil {
-			f.Fatal(err)
-		}
-		raw, err := os.ReadFile(filepath.Join(path, journalName))
-		if err != nil {
-			f.Fatal(err)
-		}
-		seed.Write(raw)
 	}
-	f.Add(seed.Bytes())
-	f.Add(seed.Bytes()[:seed.Len()-1])
+	f.Add(seed)
+	f.Add(seed[:len(seed)-1])
 	f.Add(binary.LittleEndian.AppendUint64(nil, 1<<40))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, journalName), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		count := func() (records int, err error) {
-			j, err := openJournal(dir, func([]step) error { records++; return nil })
-			if err == nil {
-				err = j.close()
+		count := func() (read int, err error) {
+			h := host.New("test", host.Options{DataDir: dir})
+			open := func(ctx context.Context) error {
+				_, err := host.OpenJournal(ctx, h, journalName, records{}, func([]step) error { read++; return nil })
+				return err
 			}
-			return records, err
+			if err := h.Start(t.Context(), open); err != nil {
+				return read, err
+			}
+			return read, h.Close()
 		}
 		first, err := count()
 		second, again := count()

@@ -36,8 +36,8 @@ func (n *Node) mineTo(count int, script []byte) ([]chainhash.Hash, error) {
 func (n *Node) mineOne(script []byte) (chainhash.Hash, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.broken != nil {
-		return chainhash.Hash{}, n.broken
+	if err := n.journal.Err(); err != nil {
+		return chainhash.Hash{}, err
 	}
 	template, err := n.template.NewBlockTemplate(nil)
 	if err != nil {

@@ -77,15 +77,8 @@ func (n *Node) apply(s step) error {
 	return fmt.Errorf("unknown journal step %d", s.kind)
 }
 
-// record writes what was just done. After a failure the node refuses every change, because its state is ahead of its
-// journal.
-func (n *Node) record(steps ...step) error {
-	if err := n.journal.append(steps...); err != nil {
-		n.broken = err
-		return err
-	}
-	return nil
-}
+// record writes what was just done, as one record.
+func (n *Node) record(steps ...step) error { return n.journal.Append(steps) }
 
 // decodeTx reads exactly one transaction, with or without witness data.
 func decodeTx(raw []byte) (*btcutil.Tx, error) {

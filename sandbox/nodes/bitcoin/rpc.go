@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"time"
 )
 
 const (
@@ -52,33 +50,6 @@ type request struct {
 	id       json.RawMessage
 	method   string
 	params   json.RawMessage
-}
-
-// serve listens and answers RPC until Close.
-func (n *Node) serve(ctx context.Context) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return err
-	}
-	handler := http.Handler(http.HandlerFunc(n.serveHTTP))
-	if n.cfg.Wrap != nil {
-		handler = n.cfg.Wrap(handler)
-	}
-	n.listener = listener
-	n.server = &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    1 << 14,
-	}
-	go func() {
-		defer close(n.served)
-		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("rpc server stopped", "error", err)
-		}
-	}()
-	return nil
 }
 
 // serveHTTP is HTTPReq_JSONRPC of bitcoind.

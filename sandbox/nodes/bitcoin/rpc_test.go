@@ -62,7 +62,7 @@ func TestProtocol(t *testing.T) {
 func TestHTTPRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{User: "user", Password: "secret"})
-	host := n.listener.Addr().String()
+	host := n.host.Address()
 	for _, test := range []struct {
 		method, url string
 		status      int

@@ -147,7 +147,7 @@ func (n *Node) sendAs(from faucet, c call) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode faucet payment: %w", err)
 	}
-	if err := n.journal.append(raw); err != nil {
+	if err := n.journal.Append(raw); err != nil {
 		return "", err
 	}
 	// The next nonce of this account is right only after the pool has done its own bookkeeping.

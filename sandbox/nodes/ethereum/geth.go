@@ -37,6 +37,11 @@ func (n *Node) assemble(context.Context) error {
 		return fmt.Errorf("make node: %w", err)
 	}
 	n.stack = stack
+	n.host.OnClose(func() error {
+		n.gate.Lock() // a request that outlasts its time ends first
+		defer n.gate.Unlock()
+		return stack.Close()
+	})
 	n.eth, err = eth.New(stack, gethConfig(genesis(n.cfg.ChainID, n.faucets)))
 	if err != nil {
 		return fmt.Errorf("make chain: %w", err)

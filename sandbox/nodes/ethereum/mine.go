@@ -32,6 +32,9 @@ func (n *Node) Mine(count int) error {
 func (n *Node) mineOne() error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
+	if err := n.journal.Err(); err != nil {
+		return err
+	}
 	pool := n.eth.TxPool()
 	if err := pool.Sync(); err != nil { // transactions just accepted become executable
 		return err
@@ -50,7 +53,7 @@ func (n *Node) mineOne() error {
 	if err := pool.Sync(); err != nil { // mined transactions leave the pool
 		return err
 	}
-	if err := n.journal.rewrite(n.pooled()); err != nil {
+	if err := n.keep(n.pooled()); err != nil {
 		return err
 	}
 	return n.eth.ChainDb().SyncKeyValue()

@@ -1,23 +1,20 @@
 package ethereum
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/big"
-	"net"
-	"net/http"
-	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/eth"
 	"github.com/ethereum/go-ethereum/node"
-	"github.com/ethereum/go-ethereum/rpc"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // defaultFinalityDepth is small so that a demonstration does not wait for the two epochs of the real chain.
@@ -25,52 +22,31 @@ const defaultFinalityDepth = 4
 
 // Config selects what to run. Only ChainID is required.
 type Config struct {
+	host.Options
 	// ChainID is signed into every transaction (EIP-155); it must not be zero.
 	ChainID uint64
-	// DataDir keeps the chain over restarts; empty keeps everything in memory.
-	DataDir string
-	// Listen is the loopback address of the JSON-RPC server; default 127.0.0.1:0, any free port.
-	Listen string
 	// FinalityDepth is how many blocks the finalized tag trails the head (the safe tag: half of it); default 4.
 	FinalityDepth int
 	// Tracing serves the debug namespace (debug_traceBlockByHash and others). Most public nodes do not offer it.
 	Tracing bool
 	// Tokens are deployed if they are not on the chain yet, in a few blocks that are made before Start returns.
 	Tokens []TokenSpec
-	// Wrap, if set, wraps the JSON-RPC handler, so that a caller can inject faults.
-	Wrap func(http.Handler) http.Handler
-	// Log receives start and shutdown; default discards. go-ethereum's own log stays silent.
-	Log *slog.Logger
-	// Now is the clock of block timestamps; default time.Now.
-	Now func() time.Time
 }
 
 func (c Config) withDefaults() Config {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if c.FinalityDepth == 0 {
-		c.FinalityDepth = defaultFinalityDepth
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
+	c.Options = c.Options.WithDefaults()
+	c.FinalityDepth = cmp.Or(c.FinalityDepth, defaultFinalityDepth)
 	return c
 }
 
 // Node is a running chain. All methods may be called from any goroutine.
 type Node struct {
 	cfg     Config
+	host    *host.Host
 	stack   *node.Node
 	eth     *eth.Ethereum
 	chain   *core.BlockChain
-	journal *journal
-	server  *http.Server
-	sockets *rpc.Server // of subscriptions
-	url     string
+	journal *host.Journal[[]byte] // of the pool
 
 	// gate is held for reading by every reader of the chain, for writing by every change.
 	gate sync.RWMutex
@@ -92,7 +68,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.ChainID == 0 || cfg.FinalityDepth < 0 {
 		return nil, errors.New("start ethereum node: chain id and finality depth must be positive")
 	}
-	n := &Node{cfg: cfg, faucets: newFaucets(), journal: new(journal)}
+	n := &Node{cfg: cfg, host: host.New("ethereum", cfg.Options), faucets: newFaucets()}
 	var err error
 	if n.tokens, err = newTokens(cfg.Tokens); err != nil {
 		return nil, fmt.Errorf("start ethereum node: %w", err)
@@ -100,12 +76,10 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.purse, err = newPurse(); err != nil {
 		return nil, fmt.Errorf("start ethereum node: %w", err)
 	}
-	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.deployTokens, n.serve} {
-		if err := step(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("start ethereum node: %w", err), n.release())
-		}
+	if err := n.host.Start(ctx, n.assemble, n.resume, n.deployTokens, n.serve); err != nil {
+		return nil, err
 	}
-	cfg.Log.Info("ethereum node started", "chain", cfg.ChainID, "url", n.url, "height", n.Height())
+	cfg.Log.Info("ethereum node started", "chain", cfg.ChainID, "url", n.URL(), "height", n.Height())
 	return n, nil
 }
 
@@ -121,70 +95,25 @@ func (n *Node) resume(ctx context.Context) error {
 	if err := n.indexed(ctx); err != nil {
 		return err
 	}
-	path := ""
-	if n.cfg.DataDir != "" {
-		path = filepath.Join(n.cfg.DataDir, "pool.rlp")
-	}
-	journal, pooled, err := openJournal(path)
-	if err != nil {
+	if err := n.openPool(ctx); err != nil {
 		return err
 	}
-	n.journal = journal
-	n.refill(pooled)
-	if err := n.eth.ChainDb().SyncKeyValue(); err != nil {
-		return err
-	}
-	return ctx.Err()
+	return n.eth.ChainDb().SyncKeyValue()
 }
 
-// serve listens and answers in the background until Close.
 func (n *Node) serve(ctx context.Context) error {
 	handler, err := n.handler()
 	if err != nil {
 		return err
 	}
-	if n.cfg.Wrap != nil {
-		handler = n.cfg.Wrap(handler)
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return err
-	}
-	n.url = "http://" + listener.Addr().String()
-	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
-	go func() { // runs until Close
-		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("ethereum json-rpc server stopped", "error", err)
-		}
-	}()
-	return nil
+	return n.host.Serve(ctx, handler)
 }
 
 // URL is the JSON-RPC address, http://127.0.0.1:port.
-func (n *Node) URL() string { return n.url }
+func (n *Node) URL() string { return n.host.URL() }
 
 // Close stops the server and the node. Requests in progress get two seconds.
-func (n *Node) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	err := n.server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = n.server.Close()
-	}
-	n.sockets.Stop()
-	n.gate.Lock()
-	defer n.gate.Unlock()
-	n.cfg.Log.Info("ethereum node closed", "chain", n.cfg.ChainID)
-	return errors.Join(err, n.release())
-}
-
-func (n *Node) release() error {
-	err := n.journal.close()
-	if n.stack != nil {
-		err = errors.Join(err, n.stack.Close())
-	}
-	return err
-}
+func (n *Node) Close() error { return n.host.Close() }
 
 // Height is the number of the head block.
 func (n *Node) Height() uint64 {

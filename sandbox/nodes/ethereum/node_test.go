@@ -6,6 +6,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/rawdb"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 func TestStartRefuses(t *testing.T) {
@@ -21,22 +23,22 @@ func TestStartRefuses(t *testing.T) {
 func TestDataDirBelongsToOneChainAndProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n, err := Start(t.Context(), Config{ChainID: 1, DataDir: dir})
+	n, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, err := Start(t.Context(), Config{ChainID: 1, DataDir: dir}); err == nil {
+	if second, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1}); err == nil {
 		t.Error("a second node started in a directory that is in use")
 		second.Close()
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := Start(t.Context(), Config{ChainID: 56, DataDir: dir}); err == nil {
+	if other, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 56}); err == nil {
 		t.Error("a node of another chain started in the directory")
 		other.Close()
 	}
-	start(t, Config{ChainID: 1, DataDir: dir}) // the directory is still usable after the refusals
+	start(t, Config{Options: host.Options{DataDir: dir}, ChainID: 1}) // the directory is still usable after the refusals
 }
 
 func TestSeveralChainsInOneProcess(t *testing.T) {
@@ -82,7 +84,7 @@ func TestNamespaces(t *testing.T) {
 
 func TestWrap(t *testing.T) {
 	t.Parallel()
-	n := start(t, Config{Wrap: func(next http.Handler) http.Handler {
+	n := start(t, Config{Options: host.Options{Wrap: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/broken" {
 				http.Error(w, "bad gateway", http.StatusBadGateway)
@@ -90,7 +92,7 @@ func TestWrap(t *testing.T) {
 			}
 			next.ServeHTTP(w, r)
 		})
-	}})
+	}}})
 	ask[string](t, n, "eth_chainId")
 	response, err := http.Post(n.URL()+"/broken", "application/json", http.NoBody)
 	if err != nil {

@@ -1,138 +1,69 @@
 package ethereum
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
+	"github.com/bursar/bursar/sandbox/nodes/host/hosttest"
 )
 
-const childDir = "BURSAR_TEST_ETHEREUM_DIR" // set in the process to kill
+func TestMain(m *testing.M) { hosttest.Main(m, runChild) }
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		if err := runChild(dir); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1) // the parent kills it earlier
-	}
-	os.Exit(m.Run())
-}
-
-// runChild serves a node and executes commands from its standard input until it is killed.
+// runChild serves a node and executes commands until it is killed.
 func runChild(dir string) error {
-	n, err := Start(context.Background(), Config{ChainID: 1, DataDir: dir})
+	n, err := Start(context.Background(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
 	if err != nil {
 		return err
 	}
 	fmt.Println(n.URL())
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		word, count, _ := strings.Cut(lines.Text(), " ")
-		number, err := strconv.Atoi(count)
+	return hosttest.Obey(func(words []string) (string, error) {
+		number, err := strconv.Atoi(words[1])
 		if err != nil {
-			return err
+			return "", err
 		}
-		switch word {
+		switch words[0] {
 		case "mine":
-			err = n.Mine(number)
+			return "", n.Mine(number)
 		case "reorg":
-			err = n.Reorg(number, nil)
+			return "", n.Reorg(number, nil)
 		}
-		if err != nil {
-			return err
-		}
-		fmt.Println("done")
-	}
-	return nil
+		return "", fmt.Errorf("unknown command: %q", words)
+	})
 }
 
-// child is a node in a process of its own.
-type child struct {
-	t    *testing.T
-	url  string
-	cmd  *exec.Cmd
-	in   *os.File
-	outs *bufio.Scanner
-}
+// remote is the URL of a node in another process.
+type remote string
 
-func startChild(t *testing.T, dir string) *child {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir)
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { write.Close() })
-	cmd.Stdin = read
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	read.Close()
-	c := &child{t: t, cmd: cmd, in: write, outs: bufio.NewScanner(out)}
-	c.url = c.line()
-	return c
-}
-
-func (c *child) line() string {
-	c.t.Helper()
-	if !c.outs.Scan() {
-		c.t.Fatalf("the node's process ended: %v", c.outs.Err())
-	}
-	return c.outs.Text()
-}
-
-func (c *child) do(word string, count int) {
-	c.t.Helper()
-	fmt.Fprintln(c.in, word, count)
-	if got := c.line(); got != "done" {
-		c.t.Fatalf("%s %d: %s", word, count, got)
-	}
-}
-
-// kill is kill -9.
-func (c *child) kill() {
-	c.t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.cmd.Wait() // reports the kill
-}
+func (r remote) URL() string { return string(r) }
 
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := startChild(t, dir)
-	remote := &Node{url: c.url}
+	c := hosttest.Start(t, dir)
+	other := remote(c.Line())
 	faucets := newFaucets()
 	offline := start(t, Config{}) // signs for the same chain id
 	mined, pooled := sign(t, offline, 0, 2e9, &faucets[0].address, nil), sign(t, offline, 1, 2e9, &faucets[0].address, nil)
-	c.do("mine", 7)
-	ask[string](t, remote, "eth_sendRawTransaction", mined.raw)
-	c.do("mine", 2)
-	c.do("reorg", 3)
-	ask[string](t, remote, "eth_sendRawTransaction", pooled.raw)
-	head, final := at(t, remote, "latest"), at(t, remote, "finalized")
-	c.kill()
+	c.Do("mine", 7)
+	ask[string](t, other, "eth_sendRawTransaction", mined.raw)
+	c.Do("mine", 2)
+	c.Do("reorg", 3)
+	ask[string](t, other, "eth_sendRawTransaction", pooled.raw)
+	head, final := at(t, other, "latest"), at(t, other, "finalized")
+	c.Kill()
 
-	n := start(t, Config{DataDir: dir})
+	n := start(t, Config{Options: host.Options{DataDir: dir}})
 	if got := at(t, n, "latest"); got.Hash != head.Hash || n.Height() != 10 {
 		t.Errorf("head %s at %d, want %s at 10", got.Hash, n.Height(), head.Hash)
 	}
@@ -159,21 +90,21 @@ func TestKillAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	dir, seen := t.TempDir(), block{Number: "0x0"}
 	for round := range 5 {
-		c := startChild(t, dir)
-		remote := &Node{url: c.url}
-		if got := at(t, remote, "latest"); number(t, got.Number) < number(t, seen.Number) {
+		c := hosttest.Start(t, dir)
+		other := remote(c.Line())
+		if got := at(t, other, "latest"); number(t, got.Number) < number(t, seen.Number) {
 			t.Fatalf("round %d: head is %s, and %s had been served", round, got.Number, seen.Number)
 		}
-		if at(t, remote, number(t, seen.Number)).Number != seen.Number {
+		if at(t, other, number(t, seen.Number)).Number != seen.Number {
 			t.Fatalf("round %d: block %s is missing", round, seen.Number)
 		}
-		target := number(t, at(t, remote, "latest").Number) + 10*(round+1)
-		fmt.Fprintln(c.in, "mine", 1000)
+		target := number(t, at(t, other, "latest").Number) + 10*(round+1)
+		c.Send("mine", 1000)
 		for number(t, seen.Number) < target { // killed as soon as a request shows this height
-			seen = at(t, remote, "latest")
+			seen = at(t, other, "latest")
 		}
-		c.kill()
-		n, err := Start(t.Context(), Config{ChainID: 1, DataDir: dir})
+		c.Kill()
+		n, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +121,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 func TestHeadChangeIsCompleted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n, err := Start(t.Context(), Config{ChainID: 1, DataDir: dir})
+	n, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +141,7 @@ func TestHeadChangeIsCompleted(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, Config{DataDir: dir})
+	again := start(t, Config{Options: host.Options{DataDir: dir}})
 	if got := at(t, again, "latest"); got.Hash != hash.Hex() || got.Number != "0x4" {
 		t.Errorf("head %s at %s, want the intended %s", got.Hash, got.Number, hash)
 	}
@@ -220,7 +151,6 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
 	tx := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
-	path := filepath.Join(t.TempDir(), "pool.rlp")
 	entry, err := rlp.EncodeToBytes(hexutil.MustDecode(tx.raw))
 	if err != nil {
 		t.Fatal(err)
@@ -234,20 +164,44 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 		"too long":      append(append([]byte{}, entry...), 0xbf, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
 		"a refused one": append(append([]byte{}, nonsense...), entry...),
 	} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "pool.rlp"), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the second start reads what the first has left
-			j, txs, err := openJournal(path)
+			again, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(txs) != 1 || txs[0].Hash().Hex() != tx.hash {
-				t.Errorf("%s: %d transactions, want %s", name, len(txs), tx.hash)
+			if pooled := again.pooled(); len(pooled) != 1 || pooled[0].Hash().Hex() != tx.hash {
+				t.Errorf("%s: %d transactions in the pool, want %s", name, len(pooled), tx.hash)
 			}
-			if err := j.close(); err != nil {
+			if err := again.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestAFrozenJournalFreezesTheNode closes the journal under a node, which then refuses as after a write that failed.
+func TestAFrozenJournalFreezesTheNode(t *testing.T) {
+	t.Parallel()
+	n := start(t, Config{})
+	mine(t, n, 2)
+	tx := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
+	if err := n.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, paid := n.Pay(n.NewAddress(), big.NewInt(5))
+	for change, err := range map[string]error{"pay": paid, "mine": n.Mine(1), "reorg": n.Reorg(1, nil)} {
+		if !errors.Is(err, host.ErrClosed) {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	if e := refused(t, n, "eth_sendRawTransaction", tx.raw); e.Message != host.ErrClosed.Error() {
+		t.Errorf("a transaction: %q", e.Message)
+	}
+	if n.Height() != 2 || len(n.pooled()) > 0 {
+		t.Errorf("height %d, %d transactions in the pool", n.Height(), len(n.pooled()))
 	}
 }

@@ -27,6 +27,9 @@ func (n *Node) Reorg(depth int, drop []string) error {
 }
 
 func (n *Node) reorg(depth int, drop []string) error {
+	if err := n.journal.Err(); err != nil {
+		return err
+	}
 	if err := n.eth.TxPool().Sync(); err != nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func (n *Node) reorg(depth int, drop []string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.journal.rewrite(left); err != nil { // before the blocks go: no transaction may be lost
+	if err := n.keep(left); err != nil { // before the blocks go: no transaction may be lost
 		return err
 	}
 	return n.switchTo(head, left)

@@ -42,7 +42,7 @@ func (n *Node) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.sockets = sockets
+	n.host.OnClose(func() error { sockets.Stop(); return nil })
 	return upgraded(sockets.WebsocketHandler([]string{"*"}), n.gated(server)), nil
 }
 
@@ -94,7 +94,7 @@ func (s *submission) SendRawTransaction(ctx context.Context, input hexutil.Bytes
 	if len(input) > 0 && input[0] == types.BlobTxType {
 		return common.Hash{}, types.ErrTxTypeNotSupported // its blobs are gone when a reorg needs them again
 	}
-	if err := s.node.journal.append(input); err != nil {
+	if err := s.node.journal.Append(input); err != nil {
 		return common.Hash{}, err
 	}
 	return s.next.SendRawTransaction(ctx, input)

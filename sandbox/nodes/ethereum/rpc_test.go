@@ -30,6 +30,9 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
+// server is a node in this process or in another.
+type server interface{ URL() string }
+
 // rpcError is an error member of a JSON-RPC answer.
 type rpcError struct {
 	Code    int
@@ -71,7 +74,7 @@ func try(url, method string, result any, params ...any) error {
 }
 
 // ask is try for calls that must succeed.
-func ask[T any](t *testing.T, n *Node, method string, params ...any) T {
+func ask[T any](t *testing.T, n server, method string, params ...any) T {
 	t.Helper()
 	var result T
 	if err := try(n.URL(), method, &result, params...); err != nil {
@@ -110,7 +113,7 @@ type frame struct {
 }
 
 // at reads a block by number or tag.
-func at(t *testing.T, n *Node, tag any) block {
+func at(t *testing.T, n server, tag any) block {
 	t.Helper()
 	if number, ok := tag.(int); ok {
 		tag = fmt.Sprintf("%#x", number)

@@ -33,4 +33,4 @@ func upgraded(sockets, others http.Handler) http.Handler {
 }
 
 // WebSocketURL is the address of subscriptions, ws://127.0.0.1:port.
-func (n *Node) WebSocketURL() string { return strings.Replace(n.url, "http", "ws", 1) }
+func (n *Node) WebSocketURL() string { return strings.Replace(n.URL(), "http", "ws", 1) }

@@ -8,6 +8,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 var (
@@ -197,7 +199,7 @@ func TestBlockedAndDestroyed(t *testing.T) {
 // TestTokensOutliveTheProcess starts again with the same tokens, with one more, and after an interruption.
 func TestTokensOutliveTheProcess(t *testing.T) {
 	t.Parallel()
-	cfg := Config{ChainID: 137, DataDir: t.TempDir(), Tokens: []TokenSpec{usdt}}
+	cfg := Config{Options: host.Options{DataDir: t.TempDir()}, ChainID: 137, Tokens: []TokenSpec{usdt}}
 	n, err := Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 func (n *Node) Behind() http.Handler {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	past := &Node{cfg: n.cfg, machine: n.machine, url: n.url, bank: n.bank.clone(), pool: newPool(), present: n}
+	past := &Node{cfg: n.cfg, machine: n.machine, bank: n.bank.clone(), pool: newPool(), present: n}
 	return http.HandlerFunc(past.serveHTTP)
 }
 

@@ -1,12 +1,11 @@
 package solana_test
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,8 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/chaintest"
 	adapter "github.com/bursar/bursar/chain/solana"
+	"github.com/bursar/bursar/sandbox/nodes/host"
+	"github.com/bursar/bursar/sandbox/nodes/host/hosttest"
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
@@ -140,7 +141,7 @@ const journalFile = "journal.v1"
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n, addresses := busy(t, solana.Config{DataDir: dir, FinalityDepth: 8})
+	n, addresses := busy(t, solana.Config{Options: host.Options{DataDir: dir}, FinalityDepth: 8})
 	raw, err := os.ReadFile(filepath.Join(dir, journalFile)) // what a kill leaves behind
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +152,7 @@ func TestRestart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(again, journalFile), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		n, err := solana.Start(t.Context(), solana.Config{DataDir: again, FinalityDepth: 8})
+		n, err := solana.Start(t.Context(), solana.Config{Options: host.Options{DataDir: again}, FinalityDepth: 8})
 		if err == nil {
 			t.Cleanup(func() { n.Close() })
 		}
@@ -184,26 +185,68 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-const childVariable = "SOLANA_SIMULATOR_DIR"
-
-// TestChild is the process that TestKill kills: it pays, mines, and prints what it did.
-func TestChild(t *testing.T) {
-	dir := os.Getenv(childVariable)
-	if dir == "" {
-		return // TestKill runs it
-	}
-	n, err := solana.Start(t.Context(), solana.Config{DataDir: dir})
-	if err != nil {
+// TestAClosedNodeChangesNothing also holds for one whose journal cannot be written: the journal refuses both.
+func TestAClosedNodeChangesNothing(t *testing.T) {
+	t.Parallel()
+	n := start(t, solana.Config{})
+	mine(t, n, 3)
+	height, final, address := n.Height(), n.FinalHeight(), n.NewAddress()
+	if err := n.Close(); err != nil {
 		t.Fatal(err)
+	}
+	_, paid := n.Pay(address, sol)
+	for change, err := range map[string]error{
+		"pay": paid, "mine": n.Mine(1), "reorg": n.Reorg(1, nil), "roll back": n.Rollback(1, nil),
+		"finalize": n.Finalize(), "close an address": n.CloseAddress(address), "deploy": n.Deploy(address),
+	} {
+		if !errors.Is(err, host.ErrClosed) {
+			t.Errorf("%s after Close: %v", change, err)
+		}
+	}
+	if n.Height() != height || n.FinalHeight() != final {
+		t.Errorf("slot %d, final %d, want %d, final %d", n.Height(), n.FinalHeight(), height, final)
+	}
+}
+
+// TestAnEarlierJournalIsRead starts from a journal with every kind of step, which an earlier version wrote.
+func TestAnEarlierJournalIsRead(t *testing.T) {
+	t.Parallel()
+	dir := hosttest.Earlier(t, "testdata/earlier.v1", journalFile)
+	n := start(t, solana.Config{Options: host.Options{DataDir: dir}})
+	const head = "Hqn5nbS5WukQMbqgPHwGvkqC5AKn5tNm8nQzTk96whuT"
+	if got := latest(t, n, "processed"); got != head || n.Height() != 6 || n.FinalHeight() != 6 {
+		t.Errorf("head %s at %d, final %d, want %s", got, n.Height(), n.FinalHeight(), head)
+	}
+	mine(t, n, 1)
+	for address, want := range map[string]uint64{
+		"Df9vf2V3HHS8BcQChkpTedRCyHZwBnBBm3HuzNJnK3cV": 5 * sol,
+		"HgB4MhSQ7Ji2MQQSjNf5NvXdtCP9nWKYZFWESUiy28zv": 2 * sol,
+		"FhuVb5NkntDZJowUn2Y1LsdgNjiGq19W36qXGaWGbxA3": 0, // its payment was dropped
+	} {
+		if got := balance(t, n, address); got != want {
+			t.Errorf("%s has %d, want %d", address, got, want)
+		}
+	}
+}
+
+func TestMain(m *testing.M) { hosttest.Main(m, runChild) }
+
+// runChild pays and mines for ever, and prints what it did.
+func runChild(dir string) error {
+	n, err := solana.Start(context.Background(), solana.Config{Options: host.Options{DataDir: dir}})
+	if err != nil {
+		return err
 	}
 	for {
 		a := n.NewAddress()
 		id, err := n.Pay(a, sol)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		fmt.Println("paid", a, id)
-		mine(t, n, 1)
+		if err := n.Mine(1); err != nil {
+			return err
+		}
 		fmt.Println("mined", a, id)
 	}
 }
@@ -212,26 +255,13 @@ func TestChild(t *testing.T) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	child := exec.Command(os.Args[0], "-test.run", "^TestChild$")
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	child := hosttest.Start(t, dir)
 	var notified []string
-	for lines := bufio.NewScanner(out); len(notified) < 200 && lines.Scan(); {
-		notified = append(notified, lines.Text())
+	for range 200 {
+		notified = append(notified, child.Line())
 	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Wait(); err == nil || len(notified) < 200 {
-		t.Fatalf("the child ended by itself after %d lines: %v", len(notified), err)
-	}
-	n := start(t, solana.Config{DataDir: dir})
+	notified = append(notified, child.Kill()...)
+	n := start(t, solana.Config{Options: host.Options{DataDir: dir}})
 	for _, line := range notified {
 		field := strings.Fields(line)
 		if field[0] == "mined" && balance(t, n, field[1]) != sol {

@@ -87,8 +87,8 @@ func (n *Node) happen(kind, address string) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	return n.await(event{Kind: kind, Key: k})
 }
@@ -129,8 +129,8 @@ func (n *Node) pay(outputs []Output, fill func(*faucetTx)) (string, error) {
 	fill(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.broken != nil {
-		return "", n.broken
+	if err := n.journal.Err(); err != nil {
+		return "", err
 	}
 	t, err := parseTransaction(d.sign(n.bank.at(finalized).hash))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar/sandbox/litesvm"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
@@ -83,12 +84,12 @@ func TestRestartOnLiteSVM(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	vm := startVM(t)
-	n, addresses := busy(t, solana.Config{DataDir: dir, FinalityDepth: 8, VM: vm})
+	n, addresses := busy(t, solana.Config{Options: host.Options{DataDir: dir}, FinalityDepth: 8, VM: vm})
 	before := state(t, n, addresses...)
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, solana.Config{DataDir: dir, FinalityDepth: 8, VM: startVM(t)})
+	again := start(t, solana.Config{Options: host.Options{DataDir: dir}, FinalityDepth: 8, VM: startVM(t)})
 	if after := state(t, again, addresses...); after != before {
 		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
 	}

@@ -134,8 +134,8 @@ func (n *Node) Mine(count int) error {
 func (n *Node) mineOne() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	plan := n.newPlan()
 	plan.Events = n.pending
@@ -180,8 +180,8 @@ func (n *Node) mineOne() error {
 func (n *Node) Finalize() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	n.bank.final = len(n.bank.blocks) - 1
 	if err := n.record(n.finalStep()); err != nil {

@@ -26,8 +26,8 @@ func (n *Node) Rollback(depth int, drop []string) error {
 }
 
 func (n *Node) replaceBlocks(depth int, drop []string) error {
-	if n.broken != nil {
-		return n.broken
+	if err := n.journal.Err(); err != nil {
+		return err
 	}
 	if depth < 1 || depth >= len(n.bank.blocks) {
 		return fmt.Errorf("reorg of %d blocks: the chain has %d above its first", depth, len(n.bank.blocks)-1)

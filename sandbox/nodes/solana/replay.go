@@ -1,21 +1,21 @@
 package solana
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
-// load opens the journal, and creates a new chain if it is empty.
-func (n *Node) load() error {
-	journal, err := openJournal(n.cfg.DataDir, n.replay)
-	if err != nil {
+// load repeats the changes of the journal, and creates a new chain if it is empty.
+func (n *Node) load(ctx context.Context) error {
+	var err error
+	n.journal, err = host.OpenJournal(ctx, n.host, journalName, host.Lines[[]step]{}, n.replay)
+	if err != nil || n.bank != nil {
 		return err
-	}
-	n.journal = journal
-	if n.bank != nil {
-		return nil
 	}
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails

@@ -47,8 +47,8 @@ func (n *Node) sendTransaction(p params) (any, error) {
 			return nil, &rpcError{codePreflight, message, trialView(simulated)}
 		}
 	}
-	if n.broken != nil {
-		return nil, n.broken
+	if err := n.journal.Err(); err != nil {
+		return nil, err
 	}
 	if n.pool.has(t.id()) || n.bank.byID[t.id()] != nil {
 		return t.id(), nil // sent before: a node sends it again

@@ -2,12 +2,10 @@ package solana
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // pairs is how many free ports are tried for one whose successor is free as well.
@@ -20,24 +18,14 @@ func (n *Node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handler := http.Handler(http.HandlerFunc(n.serveHTTP))
-	if n.cfg.Wrap != nil {
-		handler = n.cfg.Wrap(handler)
-	}
-	n.url = "http://" + listeners[0].Addr().String()
-	n.ws = strings.Replace(n.url, "http", "ws", 1)
+	n.host.OnClose(n.dropFeeds)
+	n.notifiedRoot = n.bank.final
+	n.host.ServeOn(http.HandlerFunc(n.serveHTTP), listeners...)
+	n.ws = strings.Replace(n.URL(), "http", "ws", 1)
 	if len(listeners) > 1 {
 		n.ws = "ws://" + listeners[1].Addr().String()
 	} else {
 		n.cfg.Log.Warn("port after the JSON-RPC port is in use: no websockets there", "url", n.ws)
-	}
-	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute}
-	for _, listener := range listeners {
-		n.served.Go(func() { // runs until Close
-			if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-				n.cfg.Log.Error("solana json-rpc server stopped", "error", err)
-			}
-		})
 	}
 	return nil
 }
@@ -68,7 +56,7 @@ func listen(ctx context.Context, address string) ([]net.Listener, error) {
 }
 
 // URL is the JSON-RPC address, http://127.0.0.1:port.
-func (n *Node) URL() string { return n.url }
+func (n *Node) URL() string { return n.host.URL() }
 
 // WebSocketURL is the address of subscriptions: on the port after the JSON-RPC port, unless that was in use. They are
 // also served on the JSON-RPC port.

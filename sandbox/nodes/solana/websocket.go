@@ -75,13 +75,14 @@ func (n *Node) dismiss(f *feed) {
 }
 
 // dropFeeds closes every connection and refuses new ones.
-func (n *Node) dropFeeds() {
+func (n *Node) dropFeeds() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
 	for f := range n.feeds {
 		f.drop()
 	}
+	return nil
 }
 
 func (f *feed) send(ctx context.Context, conn *websocket.Conn) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/bursar/bursar/sandbox/nodes/host"
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
@@ -386,7 +387,8 @@ func TestWebSocketPortTaken(t *testing.T) {
 		}
 		defer taken.Close()
 		before := taken.Addr().(*net.TCPAddr).Port - 1
-		n, err := solana.Start(t.Context(), solana.Config{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(before))})
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(before))
+		n, err := solana.Start(t.Context(), solana.Config{Options: host.Options{Listen: address}})
 		if err != nil {
 			continue // the port before it is in use
 		}

@@ -29,7 +29,7 @@ func newCustomer(t *testing.T) *customer {
 	t.Helper()
 	c, node := open(t, tron.Config{})
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
-	key := chain.Hot(adapter.Family)
+	key := chain.Hot(chain.FamilyTron)
 	address, err := c.Address(keys.Public(key), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -10,20 +10,18 @@ import (
 )
 
 // openQueue starts publishing on a free port of loopback, as java-tron does with event.subscribe.native.
-func (n *Node) openQueue(ctx context.Context) (err error) {
-	n.queue, err = pushtest.Publish(ctx, "127.0.0.1:0")
-	return err
+func (n *Node) openQueue(ctx context.Context) error {
+	queue, err := pushtest.Publish(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	n.queue = queue
+	n.host.OnClose(queue.Close)
+	return nil
 }
 
 // Announces is the address where blocks are announced: java-tron's message queue, tcp://127.0.0.1:port.
 func (n *Node) Announces() string { return n.queue.URL() }
-
-func (n *Node) closeQueue() error {
-	if n.queue == nil {
-		return nil
-	}
-	return n.queue.Close()
-}
 
 // announce publishes the newest block, and the newest solidified one if it has changed: each a trigger's name and its
 // JSON (java-tron 4.8, BlockLogTrigger and SolidityTrigger).

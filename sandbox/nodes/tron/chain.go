@@ -84,7 +84,6 @@ const (
 // genesis makes block 0, the same at every start: the faucet's money, the token, and contracts that pass on TRX and
 // tokens.
 func (n *Node) genesis(context.Context) error {
-	n.journal = &journal{}
 	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("bursar sandbox tron faucet")))
 	n.faucet, n.bank = key, crypto.PubkeyToAddress(key.PublicKey)
 	st, err := state.New(types.EmptyRootHash, n.states)
@@ -213,7 +212,7 @@ func (n *Node) accept(t *transaction) error {
 	if _, err := n.pending.execute(t); err != nil {
 		return err
 	}
-	if err := n.journal.append(entry{Tx: hex.EncodeToString(t.bytes)}); err != nil {
+	if err := n.journal.Append(entry{Tx: hex.EncodeToString(t.bytes)}); err != nil {
 		return errors.Join(err, n.refresh())
 	}
 	n.pool = append(n.pool, t)

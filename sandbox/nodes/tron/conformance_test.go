@@ -144,7 +144,7 @@ func openAt(t *testing.T, url string, tokens []adapter.Token) *adapter.Chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hot, err := rules.Address(keys.Public(chain.Hot(adapter.Family)), 0)
+	hot, err := rules.Address(keys.Public(chain.Hot(chain.FamilyTron)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,11 @@
 package tron
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // entry is one line of the journal: one change, so that repeating it gives the same chain. Exactly one member is set.
@@ -28,80 +23,20 @@ type reorgEntry struct {
 	Time  int64    `json:"time"`
 }
 
-// journal appends lines to one file. It does not sync: it outlives the process, not the machine. The zero value keeps
-// nothing.
-type journal struct{ file *os.File }
-
-func (j *journal) append(e entry) error {
-	if j.file == nil {
-		return nil
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("write journal: %w", err)
-	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write journal: %w", err)
-	}
-	return nil
-}
-
-func (j *journal) close() error {
-	if j == nil || j.file == nil {
-		return nil
-	}
-	if err := j.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
 // resume repeats the changes of the journal, and creates a new chain with its first block.
 func (n *Node) resume(ctx context.Context) error {
-	if n.cfg.DataDir != "" {
-		if err := os.MkdirAll(n.cfg.DataDir, 0o700); err != nil {
-			return err
-		}
-		file, err := os.OpenFile(filepath.Join(n.cfg.DataDir, "journal.jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			return fmt.Errorf("open journal: %w", err)
-		}
-		if err := n.replay(ctx, file); err != nil {
-			return errors.Join(fmt.Errorf("read journal: %w", err), file.Close())
-		}
-		n.journal = &journal{file}
+	var err error
+	n.journal, err = host.OpenJournal(ctx, n.host, "journal.jsonl", host.Lines[entry]{}, n.redo)
+	if err != nil {
+		return err
 	}
 	if len(n.blocks) == 1 {
 		return n.Mine(1)
 	}
-	return ctx.Err()
-}
-
-// replay reads every whole line and cuts off a torn last one, which an abrupt end leaves.
-func (n *Node) replay(ctx context.Context, file *os.File) error {
-	content, err := io.ReadAll(file)
-	if err != nil {
-		return err
-	}
-	whole := bytes.LastIndexByte(content, '\n') + 1
-	if err := file.Truncate(int64(whole)); err != nil {
-		return err
-	}
-	for number, line := range bytes.Split(bytes.TrimSuffix(content[:whole], []byte{'\n'}), []byte{'\n'}) {
-		if len(line) == 0 {
-			continue
-		}
-		var e entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d: %w", number+1, err)
-		}
-		if err := errors.Join(n.redo(e), ctx.Err()); err != nil {
-			return fmt.Errorf("line %d: %w", number+1, err)
-		}
-	}
 	return nil
 }
 
+// redo repeats one change.
 func (n *Node) redo(e entry) error {
 	switch {
 	case e.Tx != "":

@@ -26,7 +26,7 @@ func (n *Node) mineNow() error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	e, solid := entry{Mine: n.clock()}, n.solid
-	if err := n.journal.append(e); err != nil {
+	if err := n.journal.Append(e); err != nil {
 		return err
 	}
 	if err := n.mine(e.Mine); err != nil {
@@ -89,7 +89,7 @@ func (n *Node) solidify() {
 func (n *Node) HoldSolid(held bool) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
-	if err := n.journal.append(entry{Held: &held}); err != nil {
+	if err := n.journal.Append(entry{Held: &held}); err != nil {
 		return fmt.Errorf("hold the solidified block: %w", err)
 	}
 	n.held = held
@@ -103,7 +103,7 @@ func (n *Node) Advance(by time.Duration) error {
 	if by < 0 {
 		return errors.New("advance: the clock cannot go back")
 	}
-	if err := n.journal.append(entry{Advance: int64(by)}); err != nil {
+	if err := n.journal.Append(entry{Advance: int64(by)}); err != nil {
 		return fmt.Errorf("advance: %w", err)
 	}
 	n.ahead += by

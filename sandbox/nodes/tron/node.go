@@ -1,13 +1,10 @@
 package tron
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"errors"
-	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/state"
 
 	"github.com/bursar/bursar/chain/rpc/push/pushtest"
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // defaultSolidDepth is small so that a demonstration does not wait for two thirds of 27 witnesses.
@@ -22,10 +20,7 @@ const defaultSolidDepth = 4
 
 // Config selects what to run. The zero value is usable.
 type Config struct {
-	// DataDir keeps the chain over restarts; empty keeps everything in memory.
-	DataDir string
-	// Listen is the loopback address of the HTTP server; default 127.0.0.1:0, any free port.
-	Listen string
+	host.Options
 	// SolidDepth is how many blocks the solidified block trails the head; default 4, on mainnet about 19.
 	SolidDepth int
 	// AsShipped runs the node with java-tron's default settings: no constant calls (vm.supportConstant = false), no
@@ -33,35 +28,18 @@ type Config struct {
 	AsShipped bool
 	// Contracts is the creation code of further contracts, which are created at genesis.
 	Contracts [][]byte
-	// Wrap, if set, wraps the HTTP handler, so that a caller can inject faults.
-	Wrap func(http.Handler) http.Handler
-	// Log receives start and shutdown; default discards.
-	Log *slog.Logger
-	// Now is the clock of block timestamps; default time.Now.
-	Now func() time.Time
 }
 
 func (c Config) withDefaults() Config {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if c.SolidDepth == 0 {
-		c.SolidDepth = defaultSolidDepth
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
+	c.Options = c.Options.WithDefaults()
+	c.SolidDepth = cmp.Or(c.SolidDepth, defaultSolidDepth)
 	return c
 }
 
 // Node is a running chain. All methods may be called from any goroutine.
 type Node struct {
 	cfg    Config
-	server *http.Server
-	url    string
+	host   *host.Host
 	faucet *ecdsa.PrivateKey
 	bank   common.Address // the faucet's
 	token  common.Address
@@ -78,7 +56,7 @@ type Node struct {
 	pooled  map[[32]byte]bool
 	pending *machine           // the state after the pool
 	places  map[[32]byte]place // of transactions in the canonical chain
-	journal *journal
+	journal *host.Journal[entry]
 	ahead   time.Duration // how far Advance has moved the clock
 	queue   *pushtest.Publisher
 	turn    int64  // makes each faucet payment a different transaction
@@ -97,56 +75,26 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n := &Node{
 		cfg:    cfg,
+		host:   host.New("tron", cfg.Options),
 		gate:   new(sync.RWMutex),
 		states: state.NewDatabaseForTesting(),
 		pooled: map[[32]byte]bool{},
 		places: map[[32]byte]place{},
 	}
-	for _, step := range []func(context.Context) error{n.genesis, n.openQueue, n.resume, n.serve} {
-		if err := step(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("start tron node: %w", err), n.journal.close(), n.closeQueue())
-		}
+	if err := n.host.Start(ctx, n.genesis, n.openQueue, n.resume, n.serve); err != nil {
+		return nil, err
 	}
-	cfg.Log.Info("tron node started", "url", n.url, "height", n.Height())
+	cfg.Log.Info("tron node started", "url", n.URL(), "height", n.Height())
 	return n, nil
 }
 
-// serve listens and answers in the background until Close.
-func (n *Node) serve(ctx context.Context) error {
-	handler := n.handler()
-	if n.cfg.Wrap != nil {
-		handler = n.cfg.Wrap(handler)
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return err
-	}
-	n.url = "http://" + listener.Addr().String()
-	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
-	go func() { // runs until Close
-		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("tron http server stopped", "error", err)
-		}
-	}()
-	return nil
-}
+func (n *Node) serve(ctx context.Context) error { return n.host.Serve(ctx, n.handler()) }
 
 // URL is the address of the HTTP API, http://127.0.0.1:port: /wallet and /walletsolidity are below it.
-func (n *Node) URL() string { return n.url }
+func (n *Node) URL() string { return n.host.URL() }
 
 // Close stops the server and the node. Requests in progress get two seconds.
-func (n *Node) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	err := n.server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = n.server.Close()
-	}
-	n.gate.Lock()
-	defer n.gate.Unlock()
-	n.cfg.Log.Info("tron node closed")
-	return errors.Join(err, n.journal.close(), n.closeQueue())
-}
+func (n *Node) Close() error { return n.host.Close() }
 
 // Height is the number of the head block.
 func (n *Node) Height() uint64 {

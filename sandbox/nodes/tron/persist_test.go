@@ -1,47 +1,30 @@
 package tron_test
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar/sandbox/nodes/host"
+	"github.com/bursar/bursar/sandbox/nodes/host/hosttest"
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-const childDir = "BURSAR_TEST_TRON_DIR" // set in the process to kill
+func TestMain(m *testing.M) { hosttest.Main(m, runChild) }
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		if err := runChild(dir); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1) // the parent kills it earlier
-	}
-	os.Exit(m.Run())
-}
-
-// runChild serves a node and executes commands from its standard input until it is killed.
+// runChild serves a node and executes commands until it is killed.
 func runChild(dir string) error {
-	n, err := tron.Start(context.Background(), tron.Config{DataDir: dir})
+	n, err := tron.Start(context.Background(), tron.Config{Options: host.Options{DataDir: dir}})
 	if err != nil {
 		return err
 	}
 	fmt.Println(n.URL())
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		said, err := obey(n, strings.Fields(lines.Text()))
-		if err != nil {
-			return err
-		}
-		fmt.Println("done", said)
-	}
-	return nil
+	return hosttest.Obey(func(words []string) (string, error) { return obey(n, words) })
 }
 
 func obey(n *tron.Node, words []string) (said string, err error) {
@@ -64,88 +47,25 @@ func obey(n *tron.Node, words []string) (said string, err error) {
 	return "", fmt.Errorf("unknown command: %q", words)
 }
 
-// child is a node in a process of its own.
-type child struct {
-	t    *testing.T
-	url  string
-	cmd  *exec.Cmd
-	in   *os.File
-	outs *bufio.Scanner
-}
-
-func startChild(t *testing.T, dir string) *child {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir)
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { write.Close() })
-	cmd.Stdin = read
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	read.Close()
-	c := &child{t: t, cmd: cmd, in: write, outs: bufio.NewScanner(out)}
-	c.url = c.line()
-	return c
-}
-
-func (c *child) line() string {
-	c.t.Helper()
-	if !c.outs.Scan() {
-		c.t.Fatalf("the node's process ended: %v", c.outs.Err())
-	}
-	return c.outs.Text()
-}
-
-// do sends a command and returns what the child adds to its answer.
-func (c *child) do(words ...any) string {
-	c.t.Helper()
-	fmt.Fprintln(c.in, words...)
-	said, done := strings.CutPrefix(c.line(), "done")
-	if !done {
-		c.t.Fatalf("%v: %s", words, said)
-	}
-	return strings.TrimSpace(said)
-}
-
-// kill is kill -9.
-func (c *child) kill() {
-	c.t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.cmd.Wait() // reports the kill
-}
-
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "chain")
-	c := startChild(t, dir)
+	c := hosttest.Start(t, dir)
+	url := c.Line()
 	mined, waiting, dropped := externalAddress(t), externalAddress(t), externalAddress(t)
-	c.do("mine", 6)
-	c.do("pay", 5_000_000, mined)
-	lost := c.do("pay", 6_000_000, dropped)
-	c.do("mine", 2)
-	c.do("reorg", 3, lost)
-	c.do("advance", 86_400)
-	c.do("hold", 1)
-	c.do("mine", 1)
-	c.do("pay", 7_000_000, waiting)
-	head, final := ask(t, c.url, "wallet/getnowblock", nil), ask(t, c.url, "walletsolidity/getnowblock", nil)
-	c.kill()
+	c.Do("mine", 6)
+	c.Do("pay", 5_000_000, mined)
+	lost := c.Do("pay", 6_000_000, dropped)
+	c.Do("mine", 2)
+	c.Do("reorg", 3, lost)
+	c.Do("advance", 86_400)
+	c.Do("hold", 1)
+	c.Do("mine", 1)
+	c.Do("pay", 7_000_000, waiting)
+	head, final := ask(t, url, "wallet/getnowblock", nil), ask(t, url, "walletsolidity/getnowblock", nil)
+	c.Kill()
 
-	n := start(t, tron.Config{DataDir: dir})
+	n := start(t, tron.Config{Options: host.Options{DataDir: dir}})
 	if got := ask(t, n.URL(), "wallet/getnowblock", nil); got["blockID"] != head["blockID"] || n.Height() != 11 {
 		t.Fatalf("head %v at %d, want %v", got["blockID"], n.Height(), head["blockID"])
 	}
@@ -169,14 +89,15 @@ func TestKillAtAnyMoment(t *testing.T) {
 	dir := t.TempDir()
 	var seen map[string]any
 	for round := range 4 {
-		c := startChild(t, dir)
-		target := heightOf(ask(t, c.url, "wallet/getnowblock", nil)) + 20*(round+1)
-		fmt.Fprintln(c.in, "mine", 100_000)
+		c := hosttest.Start(t, dir)
+		url := c.Line()
+		target := heightOf(ask(t, url, "wallet/getnowblock", nil)) + 20*(round+1)
+		c.Send("mine", 100_000)
 		for seen == nil || heightOf(seen) < target { // killed as soon as a request shows this height
-			seen = ask(t, c.url, "wallet/getnowblock", nil)
+			seen = ask(t, url, "wallet/getnowblock", nil)
 		}
-		c.kill()
-		n, err := tron.Start(t.Context(), tron.Config{DataDir: dir})
+		c.Kill()
+		n, err := tron.Start(t.Context(), tron.Config{Options: host.Options{DataDir: dir}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +114,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 func TestJournalIgnoresTornTail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n := start(t, tron.Config{DataDir: dir})
+	n := start(t, tron.Config{Options: host.Options{DataDir: dir}})
 	mine(t, n, 2)
 	head := ask(t, n.URL(), "wallet/getnowblock", nil)["blockID"]
 	path := filepath.Join(dir, "journal.jsonl")
@@ -210,7 +131,7 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 			0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := tron.Start(t.Context(), tron.Config{DataDir: other})
+		again, err := tron.Start(t.Context(), tron.Config{Options: host.Options{DataDir: other}})
 		if (err == nil) != test.ok {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -223,5 +144,42 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 		if err := again.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAnEarlierJournalIsRead starts from a journal with every kind of record, which an earlier version wrote.
+func TestAnEarlierJournalIsRead(t *testing.T) {
+	t.Parallel()
+	dir := hosttest.Earlier(t, "testdata/earlier.jsonl", "journal.jsonl")
+	n := start(t, tron.Config{Options: host.Options{DataDir: dir}})
+	const head = "00000000000000088f6f46b82187d6e11a48eb6334033a69ad3d15ebb0c815f1"
+	if got := ask(t, n.URL(), "wallet/getnowblock", nil)["blockID"]; got != head || n.Height() != 8 {
+		t.Errorf("head %v at %d, want %s", got, n.Height(), head)
+	}
+	mine(t, n, 1)
+	wantBalance(t, n, "TK7kdkW73uXR5qSLDVcuMk9NU5c2i2ZjcY", 5_000_000)
+	wantBalance(t, n, "TE4RK6dNcogJNPhu9uU47JwVCqDM8aEPwN", 0) // its payment was dropped
+	wantBalance(t, n, "TXYPiiyctrqvUKPwmS7FCWryavLuyR5xia", 7_000_000)
+}
+
+// TestAClosedNodeChangesNothing also holds for one whose journal cannot be written: the journal refuses both.
+func TestAClosedNodeChangesNothing(t *testing.T) {
+	t.Parallel()
+	n := start(t, tron.Config{})
+	mine(t, n, 2)
+	height := n.Height()
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, paid := n.Pay(externalAddress(t), 5_000_000)
+	for change, err := range map[string]error{
+		"pay": paid, "mine": n.Mine(1), "reorg": n.Reorg(1, nil), "advance": n.Advance(time.Hour), "hold": n.HoldSolid(true),
+	} {
+		if !errors.Is(err, host.ErrClosed) {
+			t.Errorf("%s after Close: %v", change, err)
+		}
+	}
+	if n.Height() != height {
+		t.Errorf("height %d, want %d", n.Height(), height)
 	}
 }

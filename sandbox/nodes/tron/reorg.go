@@ -19,7 +19,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	}
 	solid := n.solid
 	e := entry{Reorg: &reorgEntry{Depth: depth, Drop: drop, Time: n.clock()}}
-	if err := n.journal.append(e); err != nil {
+	if err := n.journal.Append(e); err != nil {
 		return fmt.Errorf("reorg: %w", err)
 	}
 	if err := n.reorg(depth, dropped, e.Reorg.Time); err != nil {

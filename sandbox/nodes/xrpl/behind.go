@@ -14,7 +14,6 @@ func (n *Node) Behind() http.Handler {
 	defer n.mu.Unlock()
 	past := &Node{
 		cfg:      n.cfg,
-		url:      n.url,
 		done:     n.done,
 		present:  n,
 		ledgers:  slices.Clone(n.ledgers),

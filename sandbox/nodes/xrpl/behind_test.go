@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // answerOf is a handler's answer by JSON-RPC.
@@ -35,7 +37,7 @@ func answerOf(t *testing.T, h http.Handler, method string, params object) string
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	clock := time.Now()
-	n := begin(t, Config{Now: func() time.Time { return clock }})
+	n := begin(t, Config{Options: host.Options{Now: func() time.Time { return clock }}})
 	o, other := newOwner(t, n, 100_000_000), newOwner(t, n, 50_000_000)
 	waiting := o.payment(n, other.address, nil)
 	if result := submitted(t, n, waiting); result != "tesSUCCESS" {

@@ -45,7 +45,7 @@ func (n *Node) Deliver(d Delivery) (string, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.journal.append(record{Op: opDeliver, Delivery: &d}); err != nil {
+	if err := n.journal.Append(record{Op: opDeliver, Delivery: &d}); err != nil {
 		return "", err
 	}
 	if result := n.admit(e); !taken(result) {

@@ -53,7 +53,7 @@ func (n *Node) Pay(address string, amount uint64) (string, error) {
 	if o := n.apply(tried, e, n.tip().index+1); o.result != "tesSUCCESS" {
 		return "", fmt.Errorf("pay %d drops to %s: %s", amount, address, o.result)
 	}
-	if err := n.journal.append(record{Op: opTx, Blob: blob}); err != nil {
+	if err := n.journal.Append(record{Op: opTx, Blob: blob}); err != nil {
 		return "", err
 	}
 	n.admit(e)
@@ -69,7 +69,7 @@ func (n *Node) Refuse(address string) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.journal.append(record{Op: opRefuse, Account: id.String()}); err != nil {
+	if err := n.journal.Append(record{Op: opRefuse, Account: id.String()}); err != nil {
 		return err
 	}
 	n.refusing[id] = true
@@ -88,7 +88,7 @@ func (n *Node) Mark(address string, flags uint32) error {
 	if _, exists := n.state.at(id, n.tip().index); !exists {
 		return fmt.Errorf("mark: account %s does not exist", address)
 	}
-	if err := n.journal.append(record{Op: opMark, Account: id.String(), Flags: flags}); err != nil {
+	if err := n.journal.Append(record{Op: opMark, Account: id.String(), Flags: flags}); err != nil {
 		return err
 	}
 	n.mark(id, flags)

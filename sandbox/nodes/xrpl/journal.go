@@ -1,15 +1,11 @@
 package xrpl
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+
+	"github.com/bursar/bursar/sandbox/nodes/host"
 )
 
 // op is the kind of a record. The names are on disk.
@@ -37,86 +33,14 @@ type record struct {
 	Flags    uint32    `json:"flags,omitempty"`
 }
 
-// journal appends records to one file. It does not sync: it outlives the process, not the machine. Without a
-// directory it keeps nothing.
-type journal struct {
-	file    *os.File
-	records int
-}
-
-var errDamaged = errors.New("the journal is damaged")
-
-// openJournal opens or creates the journal in dir, hands every whole record to replay and cuts off a torn last one.
-func openJournal(dir string, replay func(record) error) (*journal, error) {
-	j := &journal{}
-	if dir == "" {
-		return j, nil
+// resume repeats the changes of the journal, and writes the first record of a new one.
+func (n *Node) resume(ctx context.Context) error {
+	var err error
+	n.journal, err = host.OpenJournal(ctx, n.host, "journal.jsonl", host.Lines[record]{}, n.replay)
+	if err != nil || n.journal.Count() > 0 {
+		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return j, fmt.Errorf("open journal: %w", err)
-	}
-	file, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return j, fmt.Errorf("open journal: %w", err)
-	}
-	j.file = file
-	end, err := j.read(replay)
-	if err == nil {
-		err = file.Truncate(end)
-	}
-	if err == nil {
-		_, err = file.Seek(end, io.SeekStart)
-	}
-	if err != nil {
-		return j, fmt.Errorf("read journal: %w", err)
-	}
-	return j, nil
-}
-
-// read returns where the last whole line ends.
-func (j *journal) read(replay func(record) error) (end int64, err error) {
-	lines := bufio.NewReader(j.file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return end, nil // a line without its end was torn
-		}
-		if err != nil {
-			return end, err
-		}
-		var r record
-		if err := json.Unmarshal(bytes.TrimSpace(line), &r); err != nil {
-			return end, fmt.Errorf("record %d: %w: %w", j.records, errDamaged, err)
-		}
-		if err := replay(r); err != nil {
-			return end, fmt.Errorf("record %d: %w", j.records, err)
-		}
-		end += int64(len(line))
-		j.records++
-	}
-}
-
-// append writes a record with one system call.
-func (j *journal) append(r record) error {
-	if j.file == nil {
-		return nil
-	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("append to journal: %w", err)
-	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("append to journal: %w", err)
-	}
-	j.records++
-	return nil
-}
-
-func (j *journal) close() error {
-	if j.file == nil {
-		return nil
-	}
-	return j.file.Close()
+	return n.journal.Append(record{Op: opNew, Network: cmp.Or(n.cfg.NetworkID, bareNetwork)})
 }
 
 // replay repeats the change of a record.
@@ -139,7 +63,7 @@ func (n *Node) replay(r record) error {
 		n.admit(e)
 	case opDeliver:
 		if r.Delivery == nil {
-			return errDamaged
+			return host.ErrDamaged
 		}
 		e, err := r.Delivery.entry()
 		if err != nil {
@@ -158,11 +82,11 @@ func (n *Node) replay(r record) error {
 			return nil
 		}
 		if len(n.state[id]) == 0 {
-			return errDamaged
+			return host.ErrDamaged
 		}
 		n.mark(id, r.Flags)
 	default:
-		return fmt.Errorf("%w: unknown record: %.20q", errDamaged, string(r.Op))
+		return fmt.Errorf("%w: unknown record: %.20q", host.ErrDamaged, string(r.Op))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (n *Node) Mine(count int) error {
 	for range count {
 		now := uint32(max(n.cfg.Now().Unix()-rippleEpoch, 0))
 		now = max(now, n.tip().close+1)
-		if err := n.journal.append(record{Op: opClose, Time: now}); err != nil {
+		if err := n.journal.Append(record{Op: opClose, Time: now}); err != nil {
 			return fmt.Errorf("close ledger: %w", err)
 		}
 		n.closeLedger(now)

@@ -1,32 +1,23 @@
 package xrpl_test
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/bursar/bursar/sandbox/nodes/host"
+	"github.com/bursar/bursar/sandbox/nodes/host/hosttest"
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-const childDir = "BURSAR_TEST_XRPL_DIR" // set in the process to kill
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		if err := runChild(dir); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1) // the parent kills it earlier
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { hosttest.Main(m, runChild) }
 
 // runChild pays, delivers and closes ledgers, and prints its state after each, until it is killed.
 func runChild(dir string) error {
-	n, err := xrpl.Start(context.Background(), xrpl.Config{DataDir: dir})
+	n, err := xrpl.Start(context.Background(), xrpl.Config{Options: host.Options{DataDir: dir}})
 	if err != nil {
 		return err
 	}
@@ -60,7 +51,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 3 {
 		height, balance, open, hash := runAndKill(t, dir, 10+round)
-		n, err := xrpl.Start(t.Context(), xrpl.Config{DataDir: dir})
+		n, err := xrpl.Start(t.Context(), xrpl.Config{Options: host.Options{DataDir: dir}})
 		check(t, err)
 		if got := n.Hash(height); got != hash || n.Height() < height {
 			t.Errorf("round %d: ledger %d is %s, %s had been answered; height %d", round, height, got, hash, n.Height())
@@ -79,31 +70,21 @@ func TestKillAtAnyMoment(t *testing.T) {
 // runAndKill lets a child print a few lines and kills it under load.
 func runAndKill(t *testing.T, dir string, lines int) (height, balance uint64, open, hash string) {
 	t.Helper()
-	exe, err := os.Executable()
-	check(t, err)
-	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir)
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	scanner := bufio.NewScanner(out)
+	c := hosttest.Start(t, dir)
 	for range lines {
-		if !scanner.Scan() {
-			t.Fatalf("the child ended: %v", scanner.Err())
-		}
-		if _, err := fmt.Sscan(scanner.Text(), &height, &balance, &open, &hash); err != nil {
-			t.Fatalf("the child prints %q", scanner.Text())
+		line := c.Line()
+		if _, err := fmt.Sscan(line, &height, &balance, &open, &hash); err != nil {
+			t.Fatalf("the child prints %q", line)
 		}
 	}
-	check(t, cmd.Process.Kill()) // kill -9
-	_ = cmd.Wait()               // reports the kill
+	c.Kill()
 	return height, balance, open, hash
 }
 
 func TestTornAndDamagedJournals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n, err := xrpl.Start(t.Context(), xrpl.Config{DataDir: dir})
+	n, err := xrpl.Start(t.Context(), xrpl.Config{Options: host.Options{DataDir: dir}})
 	check(t, err)
 	pay(t, n, n.NewAddress(), 5_000_000)
 	hash := n.Hash(2)
@@ -121,7 +102,7 @@ func TestTornAndDamagedJournals(t *testing.T) {
 		"an unknown op":   {string(whole) + `{"op":"dance"}` + "\n", false},
 	} {
 		check(t, os.WriteFile(path, []byte(test.text), 0o600))
-		n, err := xrpl.Start(t.Context(), xrpl.Config{DataDir: dir})
+		n, err := xrpl.Start(t.Context(), xrpl.Config{Options: host.Options{DataDir: dir}})
 		if (err == nil) != test.start {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -133,5 +114,51 @@ func TestTornAndDamagedJournals(t *testing.T) {
 		}
 		mine(t, n, 1)
 		check(t, n.Close())
+	}
+}
+
+// TestAnEarlierJournalIsRead starts from a journal with every kind of record, which an earlier version wrote.
+func TestAnEarlierJournalIsRead(t *testing.T) {
+	t.Parallel()
+	dir := hosttest.Earlier(t, "testdata/earlier.jsonl", "journal.jsonl")
+	n, err := xrpl.Start(t.Context(), xrpl.Config{Options: host.Options{DataDir: dir}})
+	check(t, err)
+	t.Cleanup(func() { n.Close() })
+	const head = "73558AB05DE94F784A9A904CA115F5A6D07568B58632AC0699A8C98DE9086BFC"
+	if n.Hash(4) != head || n.Height() != 4 {
+		t.Errorf("ledger 4 of %d is %s, want %s", n.Height(), n.Hash(4), head)
+	}
+	mine(t, n, 1)
+	const paid = "rDPPRaqunouNyYutAaZDu9BYD5bCVhXudh"
+	if got, err := n.Balance(paid); got != 22_000_005 || err != nil {
+		t.Errorf("balance %d, %v", got, err)
+	}
+	for address, why := range map[string]string{paid: "its flag", "rGCQhXnFZu8iZfHRuv71JCQSkFynZcmqnS": "its refusal"} {
+		if id, err := n.Pay(address, 20_000_000); err == nil {
+			t.Errorf("%s was paid by %s in spite of %s", address, id, why)
+		}
+	}
+}
+
+// TestAClosedNodeChangesNothing also holds for one whose journal cannot be written: the journal refuses both.
+func TestAClosedNodeChangesNothing(t *testing.T) {
+	t.Parallel()
+	n, err := xrpl.Start(t.Context(), xrpl.Config{})
+	check(t, err)
+	address := n.NewAddress()
+	pay(t, n, address, 20_000_000)
+	mine(t, n, 1)
+	check(t, n.Close())
+	_, paid := n.Pay(address, 5_000_000)
+	_, delivered := n.Deliver(xrpl.Delivery{Kind: xrpl.PartialPayment, Address: address, Drops: 5, Asked: 500})
+	for change, err := range map[string]error{
+		"pay": paid, "deliver": delivered, "mine": n.Mine(1), "refuse": n.Refuse(address), "mark": n.Mark(address, 0x20000),
+	} {
+		if !errors.Is(err, host.ErrClosed) {
+			t.Errorf("%s after Close: %v", change, err)
+		}
+	}
+	if got, err := n.Balance(address); n.Height() != 3 || got != 20_000_000 || err != nil {
+		t.Errorf("height %d, balance %d, %v", n.Height(), got, err)
 	}
 }

@@ -143,7 +143,7 @@ func (n *Node) take(e *entry) (string, error) {
 		return "telINSUF_FEE_P", nil
 	}
 	queued := fee < n.fee && taken(o.result)
-	if err := n.journal.append(record{Op: opTx, Blob: e.blob, Queued: queued}); err != nil {
+	if err := n.journal.Append(record{Op: opTx, Blob: e.blob, Queued: queued}); err != nil {
 		return "", err
 	}
 	if queued {

@@ -1,4 +1,4 @@
-package chain_test
+package registry_test
 
 import (
 	"slices"
@@ -8,41 +8,29 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 )
 
-func TestSoftwareIsReadAsNodesNameIt(t *testing.T) {
+func TestProgramsThatReportAnotherNameAreDistinguished(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]chain.Software{
-		"Geth/v1.17.4-stable-12345678/linux-amd64/go1.25.1": {Name: "geth", Version: chain.V(1, 17, 4)},
-		"bor/v2.10.0/linux-amd64/go1.24.6":                  {Name: "bor", Version: chain.V(2, 10)},
-		"erigon/3.7.2/linux-amd64/go1.25":                   {Name: "erigon", Version: chain.V(3, 7, 2)},
-		"besu/v25.11.0/linux-x86_64/openjdk-java-21":        {Name: "besu", Version: chain.V(25, 11)},
-		"/Satoshi:31.0.0/":                                  {Name: "satoshi", Version: chain.V(31)},
-		"/Satoshi:29.1.0/Knots:20250903/":                   {Name: "satoshi", Version: chain.V(29, 1)},
-		"/LitecoinCore:0.21.5.8/":                           {Name: "litecoincore", Version: chain.V(0, 21, 5, 8)},
-		"java-tron 4.8.0.1":                                 {Name: "java-tron", Version: chain.V(4, 8, 0, 1)},
-		"java-tron GreatVoyage-v4.8.2-6-g348db25bfd":        {Name: "java-tron", Version: chain.V(4, 8, 2)},
-		"rippled 2.6.2":                                     {Name: "xrpld", Version: chain.V(2, 6, 2)},
-		"xrpld 3.4.1-rc1":                                   {Name: "xrpld", Version: chain.V(3, 4, 1)},
-		"solana-core 4.2.2":                                 {Name: "solana-core", Version: chain.V(4, 2, 2)},
-		"solana-core 0.1106.40201":                          {Name: "frankendancer", Version: chain.V(0, 1106, 40201)},
-		"solana-core 26.08.0":                               {Name: "firedancer", Version: chain.V(26, 8)},
+	for _, test := range []struct {
+		chain bursar.ChainID
+		text  string
+		want  chain.Software
+	}{
+		{bursar.XRPL, "rippled 2.6.2", chain.Software{Name: "xrpld", Version: chain.V(2, 6, 2)}},
+		{bursar.XRPL, "xrpld 3.4.1-rc1", chain.Software{Name: "xrpld", Version: chain.V(3, 4, 1)}},
+		{bursar.Solana, "solana-core 4.2.2", chain.Software{Name: "solana-core", Version: chain.V(4, 2, 2)}},
+		{bursar.Solana, "solana-core 0.1106.40201", chain.Software{Name: "frankendancer", Version: chain.V(0, 1106, 40201)}},
+		{bursar.Solana, "solana-core 26.08.0", chain.Software{Name: "firedancer", Version: chain.V(26, 8)}},
+		{bursar.BSC, "Geth/v1.8.2-abc/linux-amd64", chain.Software{Name: "geth", Version: chain.V(1, 8, 2)}},
 	} {
-		if got, ok := chain.ParseSoftware(text); !ok || got != want {
-			t.Errorf("%q is read as %+v, %v, want %+v", text, got, ok, want)
+		if got, ok := registry.Of(test.chain).ParseSoftware(test.text); !ok || got != test.want {
+			t.Errorf("%q of %s is read as %+v, %v, want %+v", test.text, test.chain, got, ok, test.want)
 		}
 	}
-	for _, text := range []string{"", "Geth", "Geth/unstable", "v1.2.3", "x/v99999999999.1",
-		strings.Repeat("a", 99) + "/v1.2"} {
-		if got, ok := chain.ParseSoftware(text); ok {
-			t.Errorf("%q is read as %+v, want nothing", text, got)
-		}
-	}
-	for want, v := range map[string]chain.Version{"1.17.4": chain.V(1, 17, 4), "31.0": chain.V(31),
-		"0.21.5.8": chain.V(0, 21, 5, 8), "4.8.0.1": chain.V(4, 8, 0, 1)} {
-		if v.String() != want {
-			t.Errorf("%v is written %s, want %s", [4]uint32(v), v, want)
-		}
+	if got, ok := registry.Of(bursar.Solana).ParseSoftware("solana-core"); ok {
+		t.Errorf("a text without a version is read as %+v, want nothing", got)
 	}
 }
 
@@ -86,7 +74,7 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		{bursar.Bitcoin, "/Satoshi:33.0.0/", november, 0, []string{"tested warning newer"}},
 	} {
 		r := &chain.Report{Node: "n"}
-		chain.JudgeSoftware(r, test.chain, test.software, test.now, test.height)
+		registry.Of(test.chain).JudgeSoftware(r, test.software, test.now, test.height)
 		if len(r.Findings) != len(test.want) {
 			t.Errorf("%s with %s: got %+v, want %q", test.chain, test.software, r.Findings, test.want)
 			continue
@@ -102,24 +90,33 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 	}
 }
 
-// TestTheTablesAreComplete checks that forks and tested versions name their sources, and nothing twice.
-func TestTheTablesAreComplete(t *testing.T) {
+// TestSoftwareTablesAreComplete checks that every chain has tested versions, that forks and tested versions name their
+// sources, and that no chain lists anything twice.
+func TestSoftwareTablesAreComplete(t *testing.T) {
 	t.Parallel()
-	var names []string
-	for _, f := range chain.Forks() {
-		if f.Time.IsZero() || len(f.Needs) == 0 || f.Source == "" {
-			t.Errorf("the fork %s of %s lacks a time, a version or a source", f.Name, f.Chain)
+	for _, d := range registry.All() {
+		var names []string
+		for _, f := range d.Forks {
+			if f.Time.IsZero() || len(f.Needs) == 0 || f.Source == "" {
+				t.Errorf("the fork %s of %s lacks a time, a version or a source", f.Name, d.ID)
+			}
+			names = append(names, f.Name)
 		}
-		names = append(names, string(f.Chain)+" "+f.Name)
-	}
-	for _, v := range chain.TestedVersions() {
-		if v.From.Compare(v.To) > 0 || v.How == "" {
-			t.Errorf("the tested versions of %s of %s are in the wrong order or lack a text", v.Software, v.Chain)
+		for _, v := range d.Tested {
+			if v.From.Compare(v.To) > 0 || v.How == "" {
+				t.Errorf("the tested versions of %s of %s are in the wrong order or lack a text", v.Software, d.ID)
+			}
+			names = append(names, v.Software)
 		}
-		names = append(names, string(v.Chain)+" "+v.Software)
+		slices.Sort(names)
+		if len(slices.Compact(slices.Clone(names))) != len(names) {
+			t.Errorf("%s lists a fork or program twice: %q", d.ID, names)
+		}
+		if len(d.Tested) == 0 {
+			t.Errorf("%s has no tested versions", d.ID)
+		}
 	}
-	slices.Sort(names)
-	if len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("a fork or program is listed twice: %q", names)
+	if d := registry.Of("another"); len(d.Tested)+len(d.Forks) > 0 {
+		t.Errorf("a chain of the operator's has tested versions %v and forks %v, want none", d.Tested, d.Forks)
 	}
 }
