@@ -67,8 +67,9 @@ func TestShortInstallsNothing(t *testing.T) {
 	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"go vet ./... ./sandbox/...",
-		"go test -vet=off -timeout 25m -short " + strings.Join(longest, " ") + " ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
+	want := []string{"go vet ./... ./sandbox/...",
+		"go test -vet=off -timeout 25m -short " + strings.Join(longest, " ") + " ./... ./sandbox/..."}
+	if !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install postgresql") {
