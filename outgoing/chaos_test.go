@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -322,7 +321,7 @@ func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 		for i := range outcomes {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				outcomes[i] = weather(t, 7003, "sqlite:"+filepath.Join(t.TempDir(), "storm.db"), config).outcome()
+				outcomes[i] = weather(t, 7003, storetest.SQLite(t), config).outcome()
 			})
 		}
 	})
@@ -352,7 +351,7 @@ func TestChaos(t *testing.T) {
 		for seed := from; seed < seeds; seed++ {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
-				weather(t, uint64(seed), "sqlite:"+filepath.Join(t.TempDir(), "storm.db"), config)
+				weather(t, uint64(seed), storetest.SQLite(t), config)
 			})
 		}
 		t.Run(name+"/postgres", func(t *testing.T) {
