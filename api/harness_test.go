@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
@@ -54,22 +54,15 @@ func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursa
 	return made, err
 }
 
-// clock shows the same time until a test moves it.
-type clock struct{ at atomic.Int64 }
-
-func newClock() *clock {
-	c := &clock{}
-	c.at.Store(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano())
-	return c
+// newClock returns the clock of every harness.
+func newClock() *bursartest.Clock {
+	return bursartest.NewClockAt(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 }
-
-func (c *clock) now() time.Time          { return time.Unix(0, c.at.Load()).UTC() }
-func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
 
 // harness is one replica of the service without its workers.
 type harness struct {
 	testing.TB
-	clock    *clock
+	clock    *bursartest.Clock
 	url      string // of the database
 	db       *store.DB
 	ids      *bursar.IDs
@@ -92,15 +85,15 @@ var families = map[bursar.ChainID]sim.Config{
 }
 
 // newHarness starts a replica on a database with a clock. Several may share both.
-func newHarness(t testing.TB, url string, at *clock, change ...func(*api.Config)) *harness {
+func newHarness(t testing.TB, url string, at *bursartest.Clock, change ...func(*api.Config)) *harness {
 	t.Helper()
 	s := &harness{TB: t, clock: at, url: url, chains: map[bursar.ChainID]*sim.Chain{}}
 	var err error
-	if s.db, err = store.Open(t.Context(), store.Config{URL: url, Now: at.now}); err != nil {
+	if s.db, err = store.Open(t.Context(), store.Config{URL: url, Now: at.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.db.Close() })
-	s.ids = bursar.NewIDs(at.now, nil)
+	s.ids = bursar.NewIDs(at.Now, nil)
 	s.accounts = account.NewService(s.db, s.ids)
 	s.build()
 	s.config = s.services()

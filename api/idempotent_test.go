@@ -113,7 +113,7 @@ func TestEqualRequestsAtOnceMakeOneWallet(t *testing.T) {
 func TestAKeyAnswersOnce(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		_, first := r.post(r.first, "POST", "wallet", "k", order, false)
-		r.first.clock.advance(24 * time.Hour)
+		r.first.clock.Advance(24 * time.Hour)
 		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK ||
 			!bytes.Equal(first, again) {
 			t.Errorf("a day later and from another replica: %d %s, first %s", status, again, first)
@@ -178,7 +178,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			if status != http.StatusOK {
 				t.Errorf("%s: %d %s", c.path, status, first)
 			}
-			r.first.clock.advance(time.Minute)
+			r.first.clock.Advance(time.Minute)
 			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK ||
 				!bytes.Equal(first, again) {
 				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
@@ -268,7 +268,7 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 			t.Fatalf("while the first may be at work: %d %s", status, answer)
 		}
 		r.conflict(patient, "POST", "wallet", "k", map[string]string{"currency": "ETH", "webhook": "https://shop.example"})
-		at.advance(time.Minute)
+		at.Advance(time.Minute)
 		if status, answer := r.post(patient, "POST", "wallet", "k", order, false); status != http.StatusOK {
 			t.Fatalf("after its time: %d %s", status, answer)
 		}
@@ -312,7 +312,7 @@ func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
 		var second []byte
 		node.then = func() {
-			at.advance(time.Minute)
+			at.Advance(time.Minute)
 			_, second = r.post(r.second, "POST", "account/withdraw", "pay", pay, false)
 		}
 		status, first := r.post(r.first, "POST", "account/withdraw", "pay", pay, false)

@@ -40,8 +40,8 @@ func (b *books) post(e ledger.Entry) bool {
 
 func (b *books) act() {
 	b.Helper()
-	b.clock.advance(time.Duration(b.random.IntN(90)) * time.Second)
-	now := b.clock.now()
+	b.clock.Advance(time.Duration(b.random.IntN(90)) * time.Second)
+	now := b.clock.Now()
 	switch n := b.random.IntN(10); {
 	case n < 3:
 		d := bursar.Deposit{ID: b.ids.Next(), Purpose: bursar.ForWallet, AccountID: b.someone(), Currency: b.code(),
@@ -146,7 +146,7 @@ func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 					some, _, _ := b.statement(account, "&currency="+code, 100)
 					parts += len(some)
 				}
-				middle := b.clock.now().Add(-time.Duration(b.random.IntN(7200)) * time.Second).Format(time.RFC3339)
+				middle := b.clock.Now().Add(-time.Duration(b.random.IntN(7200)) * time.Second).Format(time.RFC3339)
 				before, _, _ := b.statement(account, "&until="+middle, 100)
 				after, _, _ := b.statement(account, "&since="+middle, 100)
 				if parts != len(lines) || fmt.Sprint(append(after, before...)) != fmt.Sprint(lines) {

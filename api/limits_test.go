@@ -79,7 +79,7 @@ func TestTestDeliveriesHaveALimitOfTheirOwn(t *testing.T) {
 	}
 	g.ask(here, change, mine.APIKey, 200)
 	g.ask(here, testEvent, other.APIKey, 200)
-	g.clock.advance(2 * time.Second)
+	g.clock.Advance(2 * time.Second)
 	g.ask(here, testEvent, mine.APIKey, 200)
 }
 
@@ -104,7 +104,7 @@ func TestEachKeyHasItsLimits(t *testing.T) {
 	g.ask(here, change, mine.APIKey, 429)
 	g.ask(here, payout, mine.APIKey, 400)
 	g.ask(here, payout, mine.APIKey, 429)
-	g.clock.advance(2 * time.Second)
+	g.clock.Advance(2 * time.Second)
 	g.ask(here, read, mine.APIKey, 200)
 	g.ask(here, read, mine.APIKey, 429)
 	g.ask(here, change, mine.APIKey, 200)
@@ -124,7 +124,7 @@ func TestEachAddressHasItsLimit(t *testing.T) {
 	for _, open := range []string{"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs"} {
 		g.ask(here, open, "", 200)
 	}
-	g.clock.advance(time.Second)
+	g.clock.Advance(time.Second)
 	g.ask(here, read, mine.APIKey, 200)
 	g.ask(here, read, mine.APIKey, 429)
 }
@@ -150,7 +150,7 @@ func TestGuessingLocksOutTheGuesserOnly(t *testing.T) {
 	g.ask(there, read, nothing, 401)
 	g.ask(there, read, quiet.APIKey, 200)
 	g.ask(here, read, quiet.APIKey, 200)
-	g.clock.advance(time.Second)
+	g.clock.Advance(time.Second)
 	g.ask(here, read, nothing, 401)
 	g.ask(here, read, nothing, 429)
 }
@@ -179,7 +179,7 @@ func TestAClientThatWaitsIsServed(t *testing.T) {
 		mine := g.account(false)
 		for range 5 {
 			g.ask(here, read, mine.APIKey, 200)
-			g.clock.advance(g.ask(here, read, mine.APIKey, 429))
+			g.clock.Advance(g.ask(here, read, mine.APIKey, 429))
 		}
 	}
 }

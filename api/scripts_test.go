@@ -42,7 +42,7 @@ func (c *script) execute(args []string) {
 		if err != nil {
 			c.fatalf("%v", err)
 		}
-		c.clock.advance(d)
+		c.clock.Advance(d)
 	case "head":
 		c.do(func(tx *store.Tx) error {
 			if err := tx.Chains().Ensure(c.Context(), bursar.ChainID(args[1])); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is the time of a harness. It stands still until it is moved.
+// Clock is the time of a test. It shows the same time until the test moves it.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -26,4 +26,14 @@ func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+}
+
+// NewClockAt returns a clock that shows a time.
+func NewClockAt(at time.Time) *Clock { return &Clock{now: at} }
+
+// Set moves the clock to a time, also to an earlier one.
+func (c *Clock) Set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = at
 }

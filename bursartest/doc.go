@@ -9,4 +9,7 @@
 // Every action of a process runs as a Task. A task runs until it ends or is interrupted at one of its points: before
 // and after each database transaction, before each statement and at each call of a node or of the signer. There it
 // can be suspended while others run, be refused, or die with its process and everything in its memory.
+//
+// OneChain is the small harness beside it: one chain with a database file and every worker, which a test drives step by
+// step.
 package bursartest

@@ -19,7 +19,7 @@ func TestTheLastSeconds(t *testing.T) {
 			expired bool
 		}{{0, 60, false}, {time.Second, 59, false}, {time.Second + 1000, 59, false}, {59*time.Second + 999_999_000, 1, false},
 			{time.Minute, 0, true}, {time.Hour, 0, true}} {
-			r.clock.set(started.Add(at.after))
+			r.clock.Set(started.Add(at.after))
 			r.is(c, false, at.expired, at.expires, 0)
 		}
 	})
@@ -47,7 +47,7 @@ func TestSeenInTimeAndFinalLater(t *testing.T) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.pay(c, 99_999, 100_000)
 		r.mine(bursar.Bitcoin, 1)
-		r.clock.set(started.Add(time.Hour))
+		r.clock.Set(started.Add(time.Hour))
 		r.is(c, false, false, 0, 0)
 		list, err := r.Charges.List(ctx, r.account, page)
 		r.must(err)
@@ -81,7 +81,7 @@ func TestAnAwaitedPaymentIsReorgedOutAndComesBack(t *testing.T) {
 		r.is(c, false, false, 0, 0)
 		r.reorg(bursar.Bitcoin, 2, hash)
 		r.is(c, false, true, 0, 0)
-		r.clock.set(started.Add(time.Hour))
+		r.clock.Set(started.Add(time.Hour))
 		r.chains[bursar.Bitcoin].Restore(hash)
 		r.mine(bursar.Bitcoin, 1)
 		r.is(c, false, false, 0, 0)
@@ -100,7 +100,7 @@ func TestABlockThatIsReadLateCountsFromItsTime(t *testing.T) {
 		r.pay(inTime, 100_000)
 		r.pay(late, 100_000)
 		r.chains[bursar.Bitcoin].Mine(3) // nothing is read until both have ended
-		r.clock.set(started.Add(time.Hour))
+		r.clock.Set(started.Add(time.Hour))
 		r.step(bursar.Bitcoin)
 		r.is(inTime, true, false, 0, 1)
 		r.is(late, false, true, 0, 1)
@@ -116,7 +116,7 @@ func TestABlockAheadOfTheClockCountsFromWhenItWasSeen(t *testing.T) {
 		r.chains[bursar.Bitcoin].Mine(9)
 		r.pay(c, 100_000)
 		r.chains[bursar.Bitcoin].Mine(3)
-		r.clock.set(started.Add(2*time.Minute - time.Microsecond))
+		r.clock.Set(started.Add(2*time.Minute - time.Microsecond))
 		r.step(bursar.Bitcoin)
 		r.is(c, true, false, 1, 1)
 	})

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
@@ -26,13 +26,6 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// clock shows the same time until a test moves it.
-type clock struct{ at atomic.Int64 }
-
-func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
-
-func (c *clock) set(at time.Time) { c.at.Store(at.UnixNano()) }
-
 // started is when the simulated chains begin; each block is a pace later.
 var started = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
@@ -48,7 +41,7 @@ type harness struct {
 	*service.Service
 	t       *testing.T
 	url     string
-	clock   *clock
+	clock   *bursartest.Clock
 	chains  map[bursar.ChainID]*sim.Chain
 	leases  map[bursar.ChainID]store.Lease
 	rates   rates
@@ -73,7 +66,7 @@ func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 
 func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *harness {
 	t.Helper()
-	r := &harness{t: t, url: url, clock: &clock{}, leases: map[bursar.ChainID]store.Lease{}, rates: rates{},
+	r := &harness{t: t, url: url, clock: bursartest.NewClockAt(started), leases: map[bursar.ChainID]store.Lease{}, rates: rates{},
 		chains: map[bursar.ChainID]*sim.Chain{
 			bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
 			bursar.XRPL: sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel,
@@ -81,7 +74,6 @@ func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *ha
 			bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
 				Confirmations: 2, Pace: pace}),
 		}}
-	r.clock.set(started)
 	list := currencies(r.chains)
 	for _, f := range change {
 		f(list)
@@ -105,7 +97,7 @@ func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *ha
 // open starts the service on the harness's database and chains; again is a restart, perhaps with other currencies.
 func (r *harness) open(list []bursar.Currency) {
 	r.t.Helper()
-	db, err := store.Open(ctx, store.Config{URL: r.url, Now: r.clock.now})
+	db, err := store.Open(ctx, store.Config{URL: r.url, Now: r.clock.Now})
 	r.must(err)
 	r.t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -199,8 +191,8 @@ func (r *harness) mine(id bursar.ChainID, n int) {
 	r.t.Helper()
 	for range n {
 		r.chains[id].Mine(1)
-		if at := started.Add(time.Duration(r.height(id)) * pace); at.After(r.clock.now()) {
-			r.clock.set(at)
+		if at := started.Add(time.Duration(r.height(id)) * pace); at.After(r.clock.Now()) {
+			r.clock.Set(at)
 		}
 		r.step(id)
 	}

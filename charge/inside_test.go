@@ -46,7 +46,7 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 		r.holds("BTC", 98_999+99_000+99_000)
 
 		late := r.charge("BTC", 100_000, time.Minute)
-		r.clock.set(started.Add(time.Minute))
+		r.clock.Set(started.Add(time.Minute))
 		r.transfer(late, 100_000)
 		r.is(late, false, true, 0, 1)
 	})

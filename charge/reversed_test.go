@@ -27,7 +27,7 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 			e.EventID == events[0].EventID {
 			t.Errorf("reversed is %+v", e)
 		}
-		r.clock.set(started.Add(time.Hour))
+		r.clock.Set(started.Add(time.Hour))
 		r.chains[bursar.Bitcoin].Restore(hash)
 		r.mine(bursar.Bitcoin, 2)
 		r.is(c, false, false, 0, 0) // awaited again

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -17,20 +18,20 @@ import (
 func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
-		r.chain.SetRate(30) // so that it is another transaction
-		sign := &observed{Signer: r.signer, outgoingID: lost}
-		r.sender.Signer = sign
-		r.step()
-		patience := r.spendNow(lost).SentAt + r.chain.Capabilities().BumpAfter
-		for ; r.height() < patience; r.blocks(1) {
-			if sign.asked > 0 || r.now(w).TxID != first {
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		r.Chain.SetRate(30) // so that it is another transaction
+		sign := &observed{Signer: r.Signer, outgoingID: lost}
+		r.Sender.Signer = sign
+		r.Step()
+		patience := r.spendNow(lost).SentAt + r.Chain.Capabilities().BumpAfter
+		for ; r.height() < patience; r.Blocks(1) {
+			if sign.asked > 0 || r.Now(w).TxID != first {
 				t.Fatalf("another version is made at height %d, the first has until %d", r.height(), patience)
 			}
 			r.noted(lost, "another version is built unless it is included again soon")
 		}
-		if now := r.now(w); now.TxID == first || now.OutgoingID != lost || sign.asked != 1 {
+		if now := r.Now(w); now.TxID == first || now.OutgoingID != lost || sign.asked != 1 {
 			t.Errorf("at height %d it is paid by %s of %s", r.height(), now.TxID, now.OutgoingID)
 		}
 	})
@@ -41,21 +42,21 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdoptedOf(985_000_000)
-		lost := r.now(w).OutgoingID
-		r.trouble = true
-		if r.chain.SetRate(30); r.chain.Capabilities().Model == chain.UTXOModel {
-			r.chain.SetRate(200_000) // the change is not enough for the fee
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		if r.Chain.SetRate(30); r.Chain.Capabilities().Model == chain.UTXOModel {
+			r.Chain.SetRate(200_000) // the change is not enough for the fee
 		}
 		var fees []string
 		kept := &tally{}
-		sign := &observed{Signer: r.signer, outgoingID: lost, err: errAway,
+		sign := &observed{Signer: r.Signer, outgoingID: lost, err: errAway,
 			before: func(request chain.TxRequest, unsigned chain.UnsignedTx) {
 				fees = append(fees, unsigned.Fee.String())
 				p := r.spendNow(lost)
 				var fresh chain.UnsignedTx
-				r.must(json.Unmarshal(p.Unsigned, &fresh))
+				r.Must(json.Unmarshal(p.Unsigned, &fresh))
 				asked, err := outgoing.DecodeRequest(p)
-				r.must(err)
+				r.Must(err)
 				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
 					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
 				}
@@ -67,12 +68,12 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 					t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
 				}
 			}}
-		r.sender.Signer, r.sender.Marks = sign, kept
+		r.Sender.Signer, r.Sender.Marks = sign, kept
 		r.waitedFor(lost)
 		for range 3 {
-			r.step()
+			r.Step()
 			r.noted(lost, errAway.Error())
-			r.chain.Mine(1)
+			r.Chain.Mine(1)
 		}
 		if len(fees) != 3 || fees[0] != fees[1] || fees[0] != fees[2] {
 			t.Errorf("the signer is asked for fees of %v", fees)
@@ -81,9 +82,9 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 			t.Errorf("nothing was signed three times, and discarded are %v", kept.dropped)
 		}
 		sign.err = nil
-		r.step()
-		now := r.now(w)
-		if !slices.Contains(r.chain.Waiting(), now.TxID) || now.OutgoingID != lost || len(r.version(now.TxID).Raw) == 0 {
+		r.Step()
+		now := r.Now(w)
+		if !slices.Contains(r.Chain.Waiting(), now.TxID) || now.OutgoingID != lost || len(r.version(now.TxID).Raw) == 0 {
 			t.Errorf("it is %s by %s, which was not sent", now.Status, now.TxID)
 		}
 		r.wantNone(alarmBytesUnknown)
@@ -98,12 +99,12 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
-		sign := &observed{Signer: r.signer, outgoingID: lost}
-		r.sender.Signer, r.sender.Marks = sign, &tally{err: errors.New("the file of marks is unavailable")}
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		sign := &observed{Signer: r.Signer, outgoingID: lost}
+		r.Sender.Signer, r.Sender.Marks = sign, &tally{err: errors.New("the file of marks is unavailable")}
 		r.waitedFor(lost)
-		r.step()
+		r.Step()
 		if sign.asked > 0 {
 			t.Error("it was signed")
 		}
@@ -118,34 +119,34 @@ func TestAnAdoptedPaymentThatIsIncludedWhileItIsReplacedCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *harness) {
 				w, first := r.lostAdopted()
-				lost := r.now(w).OutgoingID
-				r.trouble = true
-				r.chain.SetRate(30) // so that it is another transaction
+				lost := r.Now(w).OutgoingID
+				r.Trouble = true
+				r.Chain.SetRate(30) // so that it is another transaction
 				r.waitedFor(lost)
 				before := string(r.spendNow(lost).Unsigned)
 				back := func() {
-					r.chain.SetRate(10) // at which it was made
-					r.chain.Restore(first)
-					r.chain.Mine(1)
+					r.Chain.SetRate(10) // at which it was made
+					r.Chain.Restore(first)
+					r.Chain.Mine(1)
 					r.follow()
 				}
-				sign := &observed{Signer: r.signer, outgoingID: lost}
-				watched := &interrupted{Chain: r.chain, outgoingID: lost}
+				sign := &observed{Signer: r.Signer, outgoingID: lost}
+				watched := &interrupted{Chain: r.Chain, outgoingID: lost}
 				if late {
 					sign.before = func(chain.TxRequest, chain.UnsignedTx) { back() }
 				} else {
 					watched.by = back
 				}
-				r.sender.Signer, r.sender.Chain = sign, watched
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Sender.Signer, r.Sender.Chain = sign, watched
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if (sign.asked > 0) != late || late && slices.Contains(watched.sent, sign.signed) {
 					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
 				}
-				if now := r.now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
+				if now := r.Now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
 					t.Errorf("it is paid by %s as %s, and %s was included again", now.TxID, r.spendNow(lost).Unsigned, first)
 				}
-				r.sender.Signer, r.sender.Chain = r.signer, r.chain
-				r.settle()
+				r.Sender.Signer, r.Sender.Chain = r.Signer, r.Chain
+				r.Settle()
 				r.holdsOnce(w)
 			})
 		})
@@ -157,21 +158,21 @@ func TestAnAdoptedPaymentThatIsIncludedWhileItIsReplacedCounts(t *testing.T) {
 func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
 		r.waitedFor(lost)
 		before := string(r.spendNow(lost).Unsigned)
-		sign := &observed{Signer: r.signer, outgoingID: lost}
-		r.sender.Signer = sign
-		r.sender.Chain = &interrupted{Chain: r.chain, outgoingID: lost, by: func() { r.halt(byAnn(store.HaltAll)) }}
-		_ = r.sender.Step(ctx, r.lease)
+		sign := &observed{Signer: r.Signer, outgoingID: lost}
+		r.Sender.Signer = sign
+		r.Sender.Chain = &interrupted{Chain: r.Chain, outgoingID: lost, by: func() { r.Halt(byAnn(store.HaltAll)) }}
+		_ = r.Sender.Step(ctx, r.Lease)
 		if p := r.spendNow(lost); sign.asked > 0 || string(p.Unsigned) != before {
 			t.Errorf("the signer was asked %d times, and the unsigned transaction is %s", sign.asked, p.Unsigned)
 		}
 		r.noted(lost, "a drill")
-		r.sender.Chain = r.chain
-		r.resume(byAnn(store.HaltAll))
-		r.blocks(20)
+		r.Sender.Chain = r.Chain
+		r.Resume(byAnn(store.HaltAll))
+		r.Blocks(20)
 		r.holdsOnce(w)
 	})
 }
@@ -180,19 +181,19 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 func TestASignatureWithoutTheLeaseStaysCounted(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
 		kept := &tally{}
 		r.waitedFor(lost)
-		r.sender.Marks = kept
-		r.sender.Signer = &observed{Signer: r.signer, outgoingID: lost, before: func(chain.TxRequest, chain.UnsignedTx) {
+		r.Sender.Marks = kept
+		r.Sender.Signer = &observed{Signer: r.Signer, outgoingID: lost, before: func(chain.TxRequest, chain.UnsignedTx) {
 			r.overthrow()
 		}}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
-		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.now(w).TxID != first {
-			t.Errorf("counted are %v, discarded %v, and it is paid by %s", kept.signed, kept.dropped, r.now(w).TxID)
+		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.Now(w).TxID != first {
+			t.Errorf("counted are %v, discarded %v, and it is paid by %s", kept.signed, kept.dropped, r.Now(w).TxID)
 		}
 	})
 }
@@ -200,56 +201,56 @@ func TestASignatureWithoutTheLeaseStaysCounted(t *testing.T) {
 // Of two transactions that were reorged out, the one with the higher nonce waits for the other one, which alone is
 // signed.
 func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *harness) {
-		r.prepare()
-		one, two := r.order(200_000_000, r.chain.Named("one")), r.order(100_000_000, r.chain.Named("two"))
-		before := r.backup()
-		r.step()
-		r.chain.Mine(1)
-		r.restore(before)
-		r.step()
-		first, second := r.now(one), r.now(two)
+	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
+		r.Prepare()
+		one, two := r.Order(200_000_000, r.Chain.Named("one")), r.Order(100_000_000, r.Chain.Named("two"))
+		before := r.Backup()
+		r.Step()
+		r.Chain.Mine(1)
+		r.Restore(before)
+		r.Step()
+		first, second := r.Now(one), r.Now(two)
 		if first.TxID == "" || second.TxID == "" || first.OutgoingID == second.OutgoingID {
 			t.Fatalf("they were not adopted: %+v, %+v", first, second)
 		}
-		r.chain.Reorg(1, first.TxID, second.TxID)
-		r.chain.Forget()
-		r.trouble = true
-		sign := &observed{Signer: r.signer, outgoingID: first.OutgoingID, err: errAway}
-		r.sender.Signer = sign
-		r.step()
+		r.Chain.Reorg(1, first.TxID, second.TxID)
+		r.Chain.Forget()
+		r.Trouble = true
+		sign := &observed{Signer: r.Signer, outgoingID: first.OutgoingID, err: errAway}
+		r.Sender.Signer = sign
+		r.Step()
 		r.waitedFor(first.OutgoingID)
-		r.step()
+		r.Step()
 		r.noted(first.OutgoingID, errAway.Error())
 		r.noted(second.OutgoingID, "another version is built once the transactions with lower nonces are included")
-		if now := r.now(two); sign.asked != 1 || now.TxID != second.TxID {
+		if now := r.Now(two); sign.asked != 1 || now.TxID != second.TxID {
 			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s", sign.asked, now.TxID)
 		}
-		r.sender.Signer = r.signer
-		r.blocks(30)
+		r.Sender.Signer = r.Signer
+		r.Blocks(30)
 		r.holdsOnce(one, two)
-		r.nothingOpen()
+		r.NothingOpen()
 	})
 }
 
 // The operator pays the fee of another version of a token payment: if the operator funds do not cover it, it is not
 // signed.
 func TestAnAdoptedTokenPaymentIsMadeAgainWithOperatorFunds(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *harness) {
+	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
-		r.recovered()
+		r.Recovered()
 		r.waitedFor(first.OutgoingID)
-		sign := &observed{Signer: r.signer, outgoingID: first.OutgoingID}
-		r.sender.Signer = sign
-		r.chain.SetRate(dearForTheOperator)
-		r.step()
+		sign := &observed{Signer: r.Signer, outgoingID: first.OutgoingID}
+		r.Sender.Signer = sign
+		r.Chain.SetRate(dearForTheOperator)
+		r.Step()
 		r.noted(first.OutgoingID, "operator funds in COIN pay the network fees of tokens")
 		if sign.asked > 0 {
 			t.Error("it was signed")
 		}
-		r.chain.SetRate(30)
-		r.blocks(20)
+		r.Chain.SetRate(30)
+		r.Blocks(20)
 		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
 			t.Errorf("%s units of TOKEN were paid of %s", got, token.Amount)
 		}

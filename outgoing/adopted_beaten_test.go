@@ -12,35 +12,35 @@ import (
 // resources, and that block reorged out: both are open, and only the other one's bytes are known. The account of the
 // first is frozen.
 func (r *harness) beaten() (lost, other bursar.Withdrawal) {
-	r.t.Helper()
-	r.step()
-	r.pay(r.wallet(0).Address, 400_000_000)
-	r.pay(r.wallet(1).Address, 400_000_000)
-	if r.chain.Capabilities().Model == chain.AccountModel {
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+	r.T.Helper()
+	r.Step()
+	r.Pay(r.Wallet(0).Address, 400_000_000)
+	r.Pay(r.Wallet(1).Address, 400_000_000)
+	if r.Chain.Capabilities().Model == chain.AccountModel {
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
 	}
-	r.settle()
-	lost = r.order(300_000_000, r.chain.Named("receiver"))
-	before := r.backup()
-	r.step()
-	first := r.version(r.now(lost).TxID)
-	r.chain.Forget()
-	r.restore(before)
-	r.halt(r.freezeOf(0))
-	other, err := r.withdraw(1, 350_000_000, r.chain.Named("another"))
-	r.must(err)
-	r.step()
-	second := r.version(r.now(other).TxID)
-	r.chain.Forget()
-	r.must(r.chain.Broadcast(ctx, first))
-	r.chain.Mine(1)
-	r.trouble = true
-	r.step()
-	if r.now(lost).TxID != first.TxID || r.now(lost).OutgoingID == r.now(other).OutgoingID || len(second.Raw) == 0 {
-		r.t.Fatalf("the first was not adopted: %+v", r.now(lost))
+	r.Settle()
+	lost = r.Order(300_000_000, r.Chain.Named("receiver"))
+	before := r.Backup()
+	r.Step()
+	first := r.version(r.Now(lost).TxID)
+	r.Chain.Forget()
+	r.Restore(before)
+	r.Halt(r.FreezeOf(0))
+	other, err := r.Withdraw(1, 350_000_000, r.Chain.Named("another"))
+	r.Must(err)
+	r.Step()
+	second := r.version(r.Now(other).TxID)
+	r.Chain.Forget()
+	r.Must(r.Chain.Broadcast(ctx, first))
+	r.Chain.Mine(1)
+	r.Trouble = true
+	r.Step()
+	if r.Now(lost).TxID != first.TxID || r.Now(lost).OutgoingID == r.Now(other).OutgoingID || len(second.Raw) == 0 {
+		r.T.Fatalf("the first was not adopted: %+v", r.Now(lost))
 	}
-	r.chain.Reorg(1, first.TxID)
-	r.chain.Forget()
+	r.Chain.Reorg(1, first.TxID)
+	r.Chain.Forget()
 	return lost, other
 }
 
@@ -49,13 +49,13 @@ func (r *harness) beaten() (lost, other bursar.Withdrawal) {
 func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
-		lost, by := r.now(w).OutgoingID, r.now(other).OutgoingID
-		r.recovered()
-		sign := &observed{Signer: r.signer, outgoingID: lost}
-		r.sender.Signer = sign
-		r.chain.HoldFinality(true)
-		r.blocks(5) // after which another version would be made
-		r.chain.HoldFinality(false)
+		lost, by := r.Now(w).OutgoingID, r.Now(other).OutgoingID
+		r.Recovered()
+		sign := &observed{Signer: r.Signer, outgoingID: lost}
+		r.Sender.Signer = sign
+		r.Chain.HoldFinality(true)
+		r.Blocks(5) // after which another version would be made
+		r.Chain.HoldFinality(false)
 		for range 20 {
 			if r.spendNow(by).Status == bursar.OutgoingFinal {
 				break
@@ -67,27 +67,27 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			if n := r.versionsOf(lost); n != 1 {
 				t.Fatalf("of it there are %d versions", n)
 			}
-			r.blocks(1)
+			r.Blocks(1)
 		}
-		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.OutgoingID == lost {
+		if now := r.Now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.OutgoingID == lost {
 			t.Errorf("the other one is final, and it is %s; the withdrawal is %s", r.spendNow(lost).Status, now.Status)
 		}
 		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {
 			t.Errorf("another version of it was signed %d times, and its error is %q", sign.asked, p.Error)
 		}
 		r.wantNone(alarmBytesUnknown)
-		r.resume(r.freezeOf(0))
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.settle()
+		r.Resume(r.FreezeOf(0))
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Settle()
 		r.holdsOnce(w, other)
-		r.nothingOpen()
-		r.must(r.audit())
+		r.NothingOpen()
+		r.Must(r.Audit())
 	})
 }
 
 func (r *harness) versionsOf(id bursar.ID) (n int) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
 		list, err := tx.Outgoing().Versions(ctx, id)
 		n = len(list)
 		return err
@@ -99,19 +99,19 @@ func (r *harness) versionsOf(id bursar.ID) (n int) {
 func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
-		first := r.now(w).TxID
-		r.recovered()
-		r.step()
-		r.chain.Forget()
-		r.chain.Restore(first)
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.blocks(20)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
+		first := r.Now(w).TxID
+		r.Recovered()
+		r.Step()
+		r.Chain.Forget()
+		r.Chain.Restore(first)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Blocks(20)
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
 			t.Errorf("it is %s by %s, and %s was included again", now.Status, now.TxID, first)
 		}
-		r.settle()
+		r.Settle()
 		r.holdsOnce(w, other)
-		r.nothingOpen()
-		r.must(r.audit())
+		r.NothingOpen()
+		r.Must(r.Audit())
 	})
 }

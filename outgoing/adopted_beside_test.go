@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -14,48 +15,48 @@ import (
 // If an adopted transaction has used UTXOs that another one of ours has reserved, which is signed and was never sent,
 // they are spent once it is final.
 func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.chain.Mine(3)
-		r.step()
-		r.pay(r.wallet(0).Address, 600_000_000)
-		r.chain.Mine(3)
-		r.step()
-		w := r.order(500_000_000, r.chain.Named("outside"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.step()
-		r.chain.ClearFaults()
-		if got := r.now(w).Status; got != bursar.WithdrawalSigned {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 600_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		w := r.Order(500_000_000, r.Chain.Named("outside"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Step()
+		r.Chain.ClearFaults()
+		if got := r.Now(w).Status; got != bursar.WithdrawalSigned {
 			t.Fatalf("it is %s", got)
 		}
-		r.do(func(tx *store.Tx) error {
-			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+		r.Do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 		})
-		theirs := bursar.Address{Base: r.chain.Named("the operator's")}
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: theirs, Amount: bursar.Units(200_000_000)})
-		r.chain.Mine(1)
-		r.step()
-		unclear := r.unclear()
+		theirs := bursar.Address{Base: r.Chain.Named("the operator's")}
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: theirs, Amount: bursar.Units(200_000_000)})
+		r.Chain.Mine(1)
+		r.Step()
+		unclear := r.Unclear()
 		if len(unclear) != 1 {
 			t.Fatalf("unclear is %+v", unclear)
 		}
-		book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
-		r.do(func(tx *store.Tx) error {
+		book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+		r.Do(func(tx *store.Tx) error {
 			return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 		})
-		r.trouble = true // the signed one can never be sent
-		r.chain.Mine(3)
-		r.catchUp()
-		r.check(r.sender.Step(ctx, r.lease))
+		r.Trouble = true // the signed one can never be sent
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Check(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(unclear[0].OutgoingID); p.Status != bursar.OutgoingFinal {
 			t.Errorf("the adopted one is %s", p.Status)
 		}
-		r.must(r.audit())
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Must(r.Audit())
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the payment is %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

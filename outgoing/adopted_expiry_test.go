@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/recovery"
@@ -17,16 +18,16 @@ import (
 // outlives mines block by block and checks that a lost payment stays open as long as over reports false, and that it
 // ends in the same step in which over reports true.
 func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
-	r.t.Helper()
+	r.T.Helper()
 	for range blocks {
 		p := r.spendNow(lost)
 		if is := p.Status == bursar.OutgoingAbandoned; is != over() {
-			r.t.Fatalf("at height %d it is %s, sent at %d: %s", r.height(), p.Status, p.SentAt, p.Error)
+			r.T.Fatalf("at height %d it is %s, sent at %d: %s", r.height(), p.Status, p.SentAt, p.Error)
 		}
 		if p.Status == bursar.OutgoingAbandoned {
 			return
 		}
-		r.blocks(1)
+		r.Blocks(1)
 	}
 }
 
@@ -34,14 +35,14 @@ func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 // quarter, and no block earlier.
 func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *harness) {
+	each(t, bursartest.Models["expiring"], func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
-		r.step()
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		r.Step()
 		sent := r.spendNow(lost).SentAt
-		r.outlives(lost, 30, func() bool { final, _ := r.chain.Heights(); return uint64(final) > sent+5+1 })
-		r.settle()
+		r.outlives(lost, 30, func() bool { final, _ := r.Chain.Heights(); return uint64(final) > sent+5+1 })
+		r.Settle()
 		r.holdsOnce(w)
 	})
 }
@@ -51,36 +52,36 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 	t.Parallel()
 	own := func(r *harness, item int64) {
-		r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
+		r.Must(r.Resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
 	}
 	for name, explain := range map[string]func(r *harness, item int64){
 		"the operator's own": own,
 		"the operator's own, by the clock": func(r *harness, item int64) {
 			own(r, item)
-			r.sender.Chain = &perishable{Chain: r.chain, life: time.Second}
+			r.Sender.Chain = &perishable{Chain: r.Chain, life: time.Second}
 		},
 		"unclear": func(*harness, int64) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, models["expiring"], func(t *testing.T, r *harness) {
-				r.prepare()
-				r.settle()
-				r.do(func(tx *store.Tx) error {
-					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+			each(t, bursartest.Models["expiring"], func(t *testing.T, r *harness) {
+				r.Prepare()
+				r.Settle()
+				r.Do(func(tx *store.Tx) error {
+					return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 				})
-				first := r.chain.ExternalSpend(r.hot.Base,
-					chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
-				r.blocks(3)
-				explain(r, r.unclear()[0].Number)
-				r.undo(first, first)
-				r.chain.Forget()
-				r.trouble = true
-				r.blocks(30)
+				first := r.Chain.ExternalSpend(r.Hot.Base,
+					chain.Payment{Address: bursar.Address{Base: r.Chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				r.Blocks(3)
+				explain(r, r.Unclear()[0].Number)
+				r.Undo(first, first)
+				r.Chain.Forget()
+				r.Trouble = true
+				r.Blocks(30)
 				lost := r.externalSpend(first).OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 					t.Errorf("it is %s", p.Status)
 				}
-				if !r.recovering() {
+				if !r.Recovering() {
 					r.noted(lost,
 						"its bytes are not known; it ends once the final blocks are past its lifetime, "+
 							"unless it may have been signed by others")
@@ -96,42 +97,42 @@ func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 // before another transaction pays.
 func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		r.step()
-		first, lost := r.now(w).TxID, r.now(w).OutgoingID
-		before := r.backup()
-		r.trouble = true
-		r.chain.SetRate(30)
-		for n := 0; n < 5 && r.now(w).TxID == first; n++ {
-			r.blocks(1)
+	each(t, bursartest.Models["expiring"], func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		first, lost := r.Now(w).TxID, r.Now(w).OutgoingID
+		before := r.Backup()
+		r.Trouble = true
+		r.Chain.SetRate(30)
+		for n := 0; n < 5 && r.Now(w).TxID == first; n++ {
+			r.Blocks(1)
 		}
-		second := r.now(w).TxID
-		r.chain.Mine(1)
-		r.restore(before)
-		r.step()
+		second := r.Now(w).TxID
+		r.Chain.Mine(1)
+		r.Restore(before)
+		r.Step()
 		if p := r.spendNow(lost); p.TxID != second || p.Height == 0 || r.versionsOf(lost) != 2 ||
 			len(r.version(second).Raw) > 0 {
 			t.Fatalf("the second version was not adopted: %+v", p)
 		}
-		r.undo(second, second)
-		r.chain.Forget()
-		r.chain.SetRate(1 << 20) // nothing enters a block
-		r.step()
+		r.Undo(second, second)
+		r.Chain.Forget()
+		r.Chain.SetRate(1 << 20) // nothing enters a block
+		r.Step()
 		sent := r.spendNow(lost).SentAt
 		for range 20 {
-			final, _ := r.chain.Heights()
+			final, _ := r.Chain.Heights()
 			if is, over := r.spendNow(lost).Status == bursar.OutgoingAbandoned, uint64(final) > sent+5+1; is != over {
 				t.Fatalf("at height %d it is %s, sent at %d: %s", r.height(), r.spendNow(lost).Status, sent, r.spendNow(lost).Error)
 			} else if over {
 				break
 			}
-			r.blocks(1)
+			r.Blocks(1)
 		}
-		r.chain.SetRate(10)
-		r.settle()
+		r.Chain.SetRate(10)
+		r.Settle()
 		r.holdsOnce(w)
 	})
 }
@@ -165,32 +166,32 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const life = 10 * time.Second // and the same number of blocks
-		r := newHarness(t, db, models["expiring"])
+		r := newHarness(t, db, bursartest.Models["expiring"])
 		w, first := r.lostAdopted()
-		lost := r.now(w).OutgoingID
-		r.trouble = true
-		node := &perishable{Chain: r.chain, life: life}
-		r.sender.Chain = node
-		r.step()
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		node := &perishable{Chain: r.Chain, life: life}
+		r.Sender.Chain = node
+		r.Step()
 		seen := r.externalSpend(first).MadeAt
 		over := func() bool {
-			final, _ := r.chain.Heights()
-			at, err := r.chain.At(ctx, uint64(final)-1)
-			r.must(err)
-			blocks, err := r.chain.After(ctx, at, 1, everything{})
-			r.must(err)
+			final, _ := r.Chain.Heights()
+			at, err := r.Chain.At(ctx, uint64(final)-1)
+			r.Must(err)
+			blocks, err := r.Chain.After(ctx, at, 1, everything{})
+			r.Must(err)
 			return blocks[0].Time.After(seen.Add(life + life/4))
 		}
 		for n := 0; n < 40 && !over(); n++ {
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("at height %d it is %s", r.height(), p.Status)
 			}
-			r.chain.Mine(1)
+			r.Chain.Mine(1)
 			r.follow()
 			if over() {
 				break
 			}
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Must(r.Sender.Step(ctx, r.Lease))
 		}
 		for name, wrong := range map[string]func([]chain.Block, error) ([]chain.Block, error){
 			"no block": func([]chain.Block, error) ([]chain.Block, error) { return nil, nil },
@@ -198,7 +199,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			"another":  func(b []chain.Block, err error) ([]chain.Block, error) { b[0].Ref.Hash = "another"; return b, err },
 		} {
 			node.after = wrong
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Must(r.Sender.Step(ctx, r.Lease))
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("after %s it is %s", name, p.Status)
 			}
@@ -207,12 +208,12 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			}
 		}
 		node.after = nil
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned {
 			t.Errorf("at height %d it is %s: %s", r.height(), p.Status, p.Error)
 		}
-		r.sender.Chain = r.chain
-		r.settle()
+		r.Sender.Chain = r.Chain
+		r.Settle()
 		r.holdsOnce(w)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
@@ -18,40 +19,40 @@ const alarmBytesUnknown = "bytes_unknown"
 // lostAdopted has a payment made that the database forgets and adopts from a block, and that block reorged out with the
 // payment, which no node has any more. It returns the withdrawal and the transaction.
 func (r *harness) lostAdopted() (w bursar.Withdrawal, txID string) {
-	r.t.Helper()
+	r.T.Helper()
 	return r.lostAdoptedOf(300_000_000)
 }
 
 // lostAdoptedOf is lostAdopted for a payment of a given number of units.
 func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
-	r.t.Helper()
-	r.prepare()
-	w = r.order(units, r.chain.Named("receiver"))
-	before := r.backup()
-	r.step()
-	r.chain.Mine(1)
-	r.restore(before)
-	r.step()
-	adopted := r.now(w)
+	r.T.Helper()
+	r.Prepare()
+	w = r.Order(units, r.Chain.Named("receiver"))
+	before := r.Backup()
+	r.Step()
+	r.Chain.Mine(1)
+	r.Restore(before)
+	r.Step()
+	adopted := r.Now(w)
 	if adopted.TxID == "" || len(r.version(adopted.TxID).Raw) > 0 {
-		r.t.Fatalf("the withdrawal is %s, and was not adopted from a block", adopted.Status)
+		r.T.Fatalf("the withdrawal is %s, and was not adopted from a block", adopted.Status)
 	}
 	if r.alarmed(alarmBytesUnknown) {
-		r.t.Error("an alarm is raised although the block was not reorged out")
+		r.T.Error("an alarm is raised although the block was not reorged out")
 	}
-	r.chain.Reorg(1, adopted.TxID)
-	r.chain.Forget()
+	r.Chain.Reorg(1, adopted.TxID)
+	r.Chain.Forget()
 	return w, adopted.TxID
 }
 
 // holdsOnce checks that a withdrawal's receiver was paid its amount once.
 func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
-	r.t.Helper()
+	r.T.Helper()
 	for _, w := range list {
-		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-			now := r.now(w)
-			r.t.Errorf("the receiver holds %s, want %s; the withdrawal is %s by %s", got, w.Amount, now.Status, now.TxID)
-			r.logOpen(10)
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			now := r.Now(w)
+			r.T.Errorf("the receiver holds %s, want %s; the withdrawal is %s by %s", got, w.Amount, now.Status, now.TxID)
+			r.LogOpen(10)
 		}
 	}
 }
@@ -62,27 +63,27 @@ func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		r.trouble = true
-		r.step()
+		r.Trouble = true
+		r.Step()
 		if !r.alarmed(alarmBytesUnknown) {
 			t.Error("no alarm is raised although the payment is in no block and its bytes are not known")
 		}
-		w2 := r.order(100_000_000, r.chain.Named("another"))
-		r.blocks(80)
+		w2 := r.Order(100_000_000, r.Chain.Named("another"))
+		r.Blocks(80)
 		r.holdsOnce(w, w2)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || len(r.version(now.TxID).Raw) == 0 {
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || len(r.version(now.TxID).Raw) == 0 {
 			t.Errorf("the withdrawal is %s by %s, and the first was %s", now.Status, now.TxID, first)
 		}
-		r.nothingOpen()
+		r.NothingOpen()
 		r.wantNone(alarmBytesUnknown)
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 func (r *harness) wantNone(kind string) {
-	r.t.Helper()
+	r.T.Helper()
 	if r.alarmed(kind) {
-		r.t.Errorf("the alarm %s is still open", kind)
+		r.T.Errorf("the alarm %s is still open", kind)
 	}
 }
 
@@ -91,42 +92,42 @@ func (r *harness) wantNone(kind string) {
 func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		r.trouble = true
-		if expires := !r.chain.Capabilities().Lifetime.IsZero(); expires {
-			r.blocks(1)
-			r.chain.ReorgBack(1, first)
+		r.Trouble = true
+		if expires := !r.Chain.Capabilities().Lifetime.IsZero(); expires {
+			r.Blocks(1)
+			r.Chain.ReorgBack(1, first)
 		} else {
-			r.chain.HoldFinality(true) // the other version does not become final
-			r.chain.SetRate(30)        // so that it is another transaction
+			r.Chain.HoldFinality(true) // the other version does not become final
+			r.Chain.SetRate(30)        // so that it is another transaction
 			second := ""
 			for n := 0; n < 40 && second == ""; n++ {
-				r.blocks(1)
-				if now := r.now(w).TxID; now != first {
+				r.Blocks(1)
+				if now := r.Now(w).TxID; now != first {
 					second = now
 				}
 			}
-			r.blocks(2)
-			if ref, err := r.chain.Find(ctx, second); err != nil {
+			r.Blocks(2)
+			if ref, err := r.Chain.Find(ctx, second); err != nil {
 				t.Fatalf("the other version %q is in no block: %+v, %v", second, ref, err)
 			}
-			r.chain.ReorgBack(3, first, second)
-			r.chain.SetRate(10)
+			r.Chain.ReorgBack(3, first, second)
+			r.Chain.SetRate(10)
 		}
-		r.chain.Mine(1)
-		r.step()
-		r.chain.HoldFinality(false)
-		r.blocks(60)
+		r.Chain.Mine(1)
+		r.Step()
+		r.Chain.HoldFinality(false)
+		r.Blocks(60)
 		r.holdsOnce(w)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
 			t.Errorf("the withdrawal is %s by %s, and %s was included again", now.Status, now.TxID, first)
 		}
-		w2 := r.order(100_000_000, r.chain.Named("another"))
-		r.settle()
+		w2 := r.Order(100_000_000, r.Chain.Named("another"))
+		r.Settle()
 		r.holdsOnce(w2)
-		r.nothingOpen()
+		r.NothingOpen()
 		r.wantNone(alarmBytesUnknown)
 		r.wantNone("abandoned_included")
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -134,35 +135,35 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 // that is final; and if the first is included before that, it counts.
 func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	for name, back := range map[string]bool{"it is gone": false, "it comes back": true} {
-		for model, config := range models {
+		for model, config := range bursartest.Models {
 			if config.Expiry > 0 {
 				continue // it ends by itself
 			}
 			t.Run(name+", "+model, func(t *testing.T) {
 				each(t, config, func(t *testing.T, r *harness) {
 					w, first := r.lostAdopted()
-					r.trouble = true
-					r.step()
-					lost := r.now(w).OutgoingID
-					by, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
-					r.must(err)
+					r.Trouble = true
+					r.Step()
+					lost := r.Now(w).OutgoingID
+					by, err := r.Sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+					r.Must(err)
 					if back {
-						r.chain.Restore(first)
-						r.chain.Mine(1)
+						r.Chain.Restore(first)
+						r.Chain.Mine(1)
 					}
-					r.blocks(60)
+					r.Blocks(60)
 					r.holdsOnce(w)
-					now := r.now(w)
+					now := r.Now(w)
 					if now.Status != bursar.WithdrawalConfirmed || (now.TxID == first) != back {
 						t.Errorf("it is %s by %s, and %s was made void", now.Status, now.TxID, first)
 					}
 					r.sharesResource(lost, by)
-					w2 := r.order(100_000_000, r.chain.Named("another"))
-					r.blocks(20)
+					w2 := r.Order(100_000_000, r.Chain.Named("another"))
+					r.Blocks(20)
 					r.holdsOnce(w2)
-					r.nothingOpen()
+					r.NothingOpen()
 					r.wantNone(alarmBytesUnknown)
-					r.must(r.audit())
+					r.Must(r.Audit())
 				})
 			})
 		}
@@ -172,13 +173,13 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 // sharesResource checks that every version of one outgoing transaction uses something that the first version of another
 // one uses.
 func (r *harness) sharesResource(lost, by bursar.ID) {
-	r.t.Helper()
+	r.T.Helper()
 	resources := func(id bursar.ID) (list [][]string) {
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
 				var unsigned chain.UnsignedTx
-				r.must(json.Unmarshal(v.Unsigned, &unsigned))
+				r.Must(json.Unmarshal(v.Unsigned, &unsigned))
 				list = append(list, unsigned.Reservations)
 			}
 			return err
@@ -188,7 +189,7 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 	first := resources(lost)[0]
 	for _, other := range resources(by) {
 		if !slices.ContainsFunc(other, func(resource string) bool { return slices.Contains(first, resource) }) {
-			r.t.Errorf("the voiding transaction uses %v, and it uses %v: both may be included", other, first)
+			r.T.Errorf("the voiding transaction uses %v, and it uses %v: both may be included", other, first)
 		}
 	}
 }
@@ -197,60 +198,60 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 // waits, its error names the command, and once an operator has made it void, the transactions behind its nonce are
 // included.
 func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
-	for model, config := range models {
+	for model, config := range bursartest.Models {
 		if config.Expiry > 0 {
 			continue // it ends by itself
 		}
 		t.Run(model, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
-				r.prepare()
-				r.do(func(tx *store.Tx) error {
-					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+				r.Prepare()
+				r.Do(func(tx *store.Tx) error {
+					return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 				})
-				outside := bursar.Address{Base: r.chain.Named("outside")}
-				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
-				r.chain.Mine(1)
-				r.step()
-				unclear := r.unclear()
+				outside := bursar.Address{Base: r.Chain.Named("outside")}
+				first := r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
+				r.Chain.Mine(1)
+				r.Step()
+				unclear := r.Unclear()
 				if len(unclear) != 1 {
 					t.Fatalf("unclear is %+v", unclear)
 				}
-				book := outgoing.Book(r.chain.Capabilities(), r.registry, r.ids, r.hot, r.sender.Log)
-				r.do(func(tx *store.Tx) error {
+				book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+				r.Do(func(tx *store.Tx) error {
 					return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 				})
-				r.chain.Reorg(1, first)
-				r.chain.Forget()
-				r.trouble = true
-				r.step()
+				r.Chain.Reorg(1, first)
+				r.Chain.Forget()
+				r.Trouble = true
+				r.Step()
 				if !r.alarmed(alarmBytesUnknown) {
 					t.Error("no alarm is raised")
 				}
-				w := r.order(100_000_000, r.chain.Named("another"))
-				r.blocks(30)
+				w := r.Order(100_000_000, r.Chain.Named("another"))
+				r.Blocks(30)
 				lost := unclear[0].OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent ||
 					!strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)
 				}
-				_, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
-				r.must(err)
-				r.blocks(40)
+				_, err := r.Sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+				r.Must(err)
+				r.Blocks(40)
 				r.holdsOnce(w)
-				if got := r.chain.Balance(outside.Base, ""); !got.IsZero() {
+				if got := r.Chain.Balance(outside.Base, ""); !got.IsZero() {
 					t.Errorf("%s was paid that no request asked for", got)
 				}
-				r.nothingOpen()
+				r.NothingOpen()
 				r.wantNone(alarmBytesUnknown)
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
 }
 
 func (r *harness) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -18,26 +19,26 @@ import (
 // says why; it goes on after the suspension.
 func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		r.chain.Fail(sim.Build, 1, errors.New("no answer"))
-		r.trouble = true
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
+		r.Fund()
+		r.Settle()
+		r.Chain.Fail(sim.Build, 1, errors.New("no answer"))
+		r.Trouble = true
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
 		if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, "no answer") ||
 			strings.Contains(got.Error, "no stored version") {
 			t.Fatalf("it is %s: %q", got.Status, got.Error)
 		}
 		reason := "its issuer has been hacked"
-		r.sender.Suspended = func(bursar.CurrencyCode) string { return reason }
+		r.Sender.Suspended = func(bursar.CurrencyCode) string { return reason }
 		node := r.record()
-		r.step()
+		r.Step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
 			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
 		}
 		reason = ""
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("in the end it is %s", got)
 		}
 	})
@@ -47,46 +48,46 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 // before.
 func TestNothingIsAssignedOrBuiltDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		r.trouble = true
-		r.chain.Fail(sim.Build, 1, nil)
-		r.order(1_000_000, r.chain.Named("taken up"))
-		r.step()
-		r.halt(byAnn(store.HaltChain(r.chain.Capabilities().ID)))
-		r.order(1_000_000, r.chain.Named("queued"))
+		r.Fund()
+		r.Settle()
+		r.Trouble = true
+		r.Chain.Fail(sim.Build, 1, nil)
+		r.Order(1_000_000, r.Chain.Named("taken up"))
+		r.Step()
+		r.Halt(byAnn(store.HaltChain(r.Chain.Capabilities().ID)))
+		r.Order(1_000_000, r.Chain.Named("queued"))
 		node := r.record()
-		r.step()
+		r.Step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "halted by ann") {
 			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
 		}
-		r.resume(byAnn(store.HaltChain(r.chain.Capabilities().ID)))
-		r.settle()
-		r.must(r.audit())
+		r.Resume(byAnn(store.HaltChain(r.Chain.Capabilities().ID)))
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // The reason why a payment cannot be signed is stored with it, and is cleared once it no longer applies.
 func TestTheReasonWhyAPaymentIsNotSignedIsStored(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		r.trouble = true
-		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.Fund()
+		r.Settle()
+		r.Trouble = true
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		r.withoutSigner(func() {
 			for range 2 {
-				r.step()
+				r.Step()
 				if got := r.only(); got.Status != bursar.OutgoingReserved ||
 					!strings.Contains(got.Error, "the signer is unavailable") {
 					t.Errorf("it is %s: %q", got.Status, got.Error)
 				}
 			}
 		})
-		r.step()
-		if got := r.only(); got.Error != "" || r.now(w).Status != bursar.WithdrawalBroadcast {
+		r.Step()
+		if got := r.only(); got.Error != "" || r.Now(w).Status != bursar.WithdrawalBroadcast {
 			t.Errorf("with the signer it is %s: %q", got.Status, got.Error)
 		}
-		r.settle()
+		r.Settle()
 	})
 }
 
@@ -104,76 +105,76 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 	}
 	// taken runs one step that makes an outgoing transaction which is not built yet.
 	taken := func(r *harness) bursar.ID {
-		r.t.Helper()
-		r.trouble = true
-		r.chain.Fail(sim.Build, 1, nil)
-		r.step()
+		r.T.Helper()
+		r.Trouble = true
+		r.Chain.Fail(sim.Build, 1, nil)
+		r.Step()
 		return r.only().ID
 	}
 	t.Run("refused", func(t *testing.T) {
 		both(t, func(t *testing.T, r *harness) {
-			r.fund()
-			r.settle()
-			w := r.order(1_000_000, r.chain.Named("outside"))
+			r.Fund()
+			r.Settle()
+			w := r.Order(1_000_000, r.Chain.Named("outside"))
 			id := taken(r)
-			r.chain.RequireMemo(r.chain.Named("outside"))
-			r.step()
+			r.Chain.RequireMemo(r.Chain.Named("outside"))
+			r.Step()
 			ended(t, r, id, "the address needs a memo")
-			if got := r.now(w).Status; got != bursar.WithdrawalFailed {
+			if got := r.Now(w).Status; got != bursar.WithdrawalFailed {
 				t.Errorf("the withdrawal is %s", got)
 			}
 		})
 	})
 	t.Run("a smaller batch", func(t *testing.T) {
-		each(t, utxoModel, func(t *testing.T, r *harness) {
-			r.fund()
-			r.settle()
+		each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+			r.Fund()
+			r.Settle()
 			for range 4 {
-				r.order(1_000_000, r.chain.Named("outside"))
+				r.Order(1_000_000, r.Chain.Named("outside"))
 			}
 			id := taken(r)
 			refuses := true
-			r.sender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, request chain.TxRequest,
+			r.Sender.Signer = bursartest.SignerFunc(func(c context.Context, chainID bursar.ChainID, request chain.TxRequest,
 				unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
 					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
 				}
-				return r.signer.Sign(c, chainID, request, unsigned)
+				return r.Signer.Sign(c, chainID, request, unsigned)
 			})
-			r.check(r.sender.Step(ctx, r.lease))
+			r.Check(r.Sender.Step(ctx, r.Lease))
 			ended(t, r, id, string(signer.ReasonPace))
 			refuses = false
-			r.step()
+			r.Step()
 			if request, err := outgoing.DecodeRequest(r.only()); err != nil || len(request.Payments) != 2 {
 				t.Errorf("the next one has %d payments", len(request.Payments))
 			}
-			r.settle()
-			r.must(r.audit())
+			r.Settle()
+			r.Must(r.Audit())
 		})
 	})
 	t.Run("not worth its fee", func(t *testing.T) {
-		each(t, numbered, func(t *testing.T, r *harness) {
-			r.step()
-			r.pay(r.wallet(0).Address, 10_000_000)
-			r.chain.Mine(3)
-			r.step() // requested
+		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+			r.Step()
+			r.Pay(r.Wallet(0).Address, 10_000_000)
+			r.Chain.Mine(3)
+			r.Step() // requested
 			id := r.only().ID
-			r.chain.SetRate(1000)
-			r.step()
+			r.Chain.SetRate(1000)
+			r.Step()
 			ended(t, r, id, "")
 		})
 	})
 	t.Run("its deposit is gone", func(t *testing.T) {
-		each(t, numbered, func(t *testing.T, r *harness) {
-			r.step()
-			gone := r.pay(r.wallet(0).Address, 10_000_000)
-			r.chain.Mine(3)
-			r.step()
+		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+			r.Step()
+			gone := r.Pay(r.Wallet(0).Address, 10_000_000)
+			r.Chain.Mine(3)
+			r.Step()
 			id := r.only().ID
-			r.undo(gone, gone)
-			r.catchUp()
+			r.Undo(gone, gone)
+			r.CatchUp()
 			node := r.record()
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Must(r.Sender.Step(ctx, r.Lease))
 			ended(t, r, id, "")
 			if len(node.built) > 0 {
 				t.Error("it is built")
@@ -185,19 +186,19 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 // A token at the address of a hanging sweep is given to that sweep: the sweep that was requested for it ends without
 // being built or signed.
 func TestASweepThatIsGivenAwayIsNotBuilt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens()
 		w := r.hung()
 		hangs := r.only().ID
-		r.give("TOKEN", w.Address, 50_000)
-		r.chain.Mine(3)
-		r.catchUp()
-		r.must(r.sweeper.Step(ctx, r.lease))
-		if len(r.open()) != 2 {
-			t.Fatalf("open are %+v", r.open())
+		r.Give("TOKEN", w.Address, 50_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Must(r.Sweeper.Step(ctx, r.Lease))
+		if len(r.Open()) != 2 {
+			t.Fatalf("open are %+v", r.Open())
 		}
-		fresh := r.open()[1].ID
-		r.must(r.sender.Step(ctx, r.lease))
+		fresh := r.Open()[1].ID
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(fresh); got.Status != bursar.OutgoingAbandoned || got.Error != "" || len(got.Unsigned) > 0 {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -31,35 +32,35 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 		"a halt of a sweep": {chain.KindSweep, "FROM halts WHERE scope IN ($1,$2,$3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
-				r.fund()
-				r.settle()
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				r.Fund()
+				r.Settle()
 				if of.kind == chain.KindSweep {
-					r.pay(r.wallet(0).Address, 400_000_000)
-					r.chain.Mine(3)
-					r.step() // requested
+					r.Pay(r.Wallet(0).Address, 400_000_000)
+					r.Chain.Mine(3)
+					r.Step() // requested
 				} else {
-					r.chain.Fail("draft", 1, nil)
-					r.order(100_000_000, r.chain.Named("outside"))
-					r.step() // assigned
+					r.Chain.Fail("draft", 1, nil)
+					r.Order(100_000_000, r.Chain.Named("outside"))
+					r.Step() // assigned
 				}
 				node, signed, left := r.record(), r.signs(), 1
-				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+				r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 					if left > 0 && at == store.Running && strings.Contains(query, of.query) {
 						left--
 						return refused
 					}
 					return nil
 				}})
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, refused.Error()) {
 					t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
 				}
 				if left > 0 || len(node.built)+len(*signed) > 0 {
 					t.Errorf("%d are built and %d signed", len(node.built), len(*signed))
 				}
-				r.sender.DB = r.db
-				r.step()
+				r.Sender.DB = r.DB
+				r.Step()
 				if got := r.only(); got.Status != bursar.OutgoingSent || got.Error != "" {
 					t.Errorf("then it is %s: %q", got.Status, got.Error)
 				}
@@ -70,27 +71,27 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 
 // If a batch can never be included, all its withdrawals are requeued and paid once.
 func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 300_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
-		r.chain.Mine(3)
-		r.step()
-		deposit := r.pay(r.wallet(1).Address, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 300_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 700_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		deposit := r.Pay(r.Wallet(1).Address, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
 		var list []bursar.Withdrawal
 		for i := range 4 {
-			list = append(list, r.order(50_000_000, r.chain.Named(fmt.Sprint(i))))
+			list = append(list, r.Order(50_000_000, r.Chain.Named(fmt.Sprint(i))))
 		}
-		r.step()
+		r.Step()
 		first := r.only().ID
-		r.chain.Forget()
-		r.trouble = true
-		r.chain.Reorg(3, deposit)
-		r.step()
-		r.chain.DoubleSpend(deposit)
-		r.blocks(15)
+		r.Chain.Forget()
+		r.Trouble = true
+		r.Chain.Reorg(3, deposit)
+		r.Step()
+		r.Chain.DoubleSpend(deposit)
+		r.Blocks(15)
 		if got := r.spendNow(first).Status; got != bursar.OutgoingAbandoned {
 			t.Errorf("the batch is %s", got)
 		}
@@ -115,24 +116,24 @@ func (c resolving) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // If an operator resolves a transaction while it is being sent, the resolution counts and is not overwritten.
 func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.trouble = true
-		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.step()
-		id := r.now(w).OutgoingID
-		r.sender.Chain = resolving{r.record(), func() {
-			proof := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
-			_, err := r.sender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
-			r.must(err)
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		r.Trouble = true
+		r.Chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Step()
+		id := r.Now(w).OutgoingID
+		r.Sender.Chain = resolving{r.record(), func() {
+			proof := &oracle{recorded: &recorded{Chain: r.Chain}, gone: true}
+			_, err := r.Sender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
+			r.Must(err)
 		}}
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued {
+		if got := r.Now(w); got.Status != bursar.WithdrawalQueued {
 			t.Errorf("the withdrawal is %s", got.Status)
 		}
 	})
@@ -142,18 +143,18 @@ func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
 // the first payment is not paid either.
 func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		r.settle()
-		honest := r.order(100_000_000, r.chain.Named("honest"))
-		r.settle()
-		if got := r.now(honest).Status; got != bursar.WithdrawalConfirmed {
+		r.Fund()
+		r.Settle()
+		honest := r.Order(100_000_000, r.Chain.Named("honest"))
+		r.Settle()
+		if got := r.Now(honest).Status; got != bursar.WithdrawalConfirmed {
 			t.Fatalf("the first is %s", got)
 		}
-		raise(attack, ledger.Available(r.accounts[2]))
-		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
-		r.must(err)
+		raise(attack, ledger.Available(r.Accounts[2]))
+		_, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief"))
+		r.Must(err)
 		r.nothingLeaves("thief")
-		if !r.halted() {
+		if !r.Halted() {
 			t.Error("the attack was not noticed")
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/bitcoin"
 	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
@@ -36,39 +37,40 @@ func newBank(t *testing.T) *bank {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	b := &bank{harness: &harness{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
+	b := &bank{harness: &harness{&bursartest.OneChain{T: t, DB: storetest.Open(t, storetest.SQLite(t))}},
+		node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
-	b.must(err)
+	b.Must(err)
 	node := rpc.Config{URLs: []string{b.node.URL}, MinPause: time.Millisecond}
 	b.chain, err = bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network, Node: node, Confirmations: 3})
-	b.must(err)
+	b.Must(err)
 	t.Cleanup(b.chain.Close)
-	b.ids = bursar.NewIDs(b.db.Now, nil)
-	b.currency = bursar.Currency{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
+	b.IDs = bursar.NewIDs(b.DB.Now, nil)
+	b.Currency = bursar.Currency{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
 		Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}
-	b.registry, err = bursar.NewRegistry([]bursar.Currency{b.currency})
-	b.must(err)
-	b.keys, err = harnessKeys()
-	b.must(err)
+	b.Registry, err = bursar.NewRegistry([]bursar.Currency{b.Currency})
+	b.Must(err)
+	b.Keys, err = bursartest.ZeroKeys()
+	b.Must(err)
 	b.open()
 	return b
 }
 
 func (b *bank) open() {
-	b.t.Helper()
+	b.T.Helper()
 	capabilities, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
-	public, err := b.keys.Public(chain.Hot(capabilities.Family))
-	b.must(err)
+	public, err := b.Keys.Public(chain.Hot(capabilities.Family))
+	b.Must(err)
 	address, err := b.chain.Address(public, 0)
-	b.must(err)
-	b.hot = chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base}
-	b.signer, err = signer.New(b.keys.Keys, map[bursar.ChainID]signer.Policy{
+	b.Must(err)
+	b.Hot = chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base}
+	b.Signer, err = signer.New(b.Keys.Keys, map[bursar.ChainID]signer.Policy{
 		capabilities.ID: {Capabilities: capabilities, Signable: b.chain, MaxFee: maxFee}})
-	b.must(err)
-	b.do(func(tx *store.Tx) (err error) {
+	b.Must(err)
+	b.Do(func(tx *store.Tx) (err error) {
 		for i := range byte(2) {
 			id := bursar.ID{0: 1, 15: i}
-			b.accounts = append(b.accounts, id)
+			b.Accounts = append(b.Accounts, id)
 			err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 			if err != nil {
 				return err
@@ -77,35 +79,35 @@ func (b *bank) open() {
 		if err := tx.Chains().Ensure(ctx, capabilities.ID); err != nil {
 			return err
 		}
-		b.lease, _, err = tx.Leases().Acquire(ctx, capabilities.ID, "bank", 1<<50)
+		b.Lease, _, err = tx.Leases().Acquire(ctx, capabilities.ID, "bank", 1<<50)
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
-	b.follower = service.Follow(service.Following{DB: b.db, Chain: b.chain, Registry: b.registry, IDs: b.ids, Log: log,
-		Hot: b.hot.Base, OperatorAddress: b.hot.Base})
-	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
-		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
-	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry,
-		b.ids, nil)
-	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db,
-		Hot:    map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
-		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log,
+	b.Follower = service.Follow(service.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs, Log: log,
+		Hot: b.Hot.Base, OperatorAddress: b.Hot.Base})
+	b.Sender = &outgoing.Sender{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs, Log: log,
+		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000}
+	b.Wallets = wallet.NewService(b.DB, b.Keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.Registry,
+		b.IDs, nil)
+	b.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.DB,
+		Hot:    map[bursar.ChainID]string{capabilities.ID: b.Hot.Base},
+		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.Registry, IDs: b.IDs, Log: log,
 		Leave: outgoing.Leave})
 	b.round()
 }
 
 // round lets the follower catch up and the sender take a step.
 func (b *bank) round() {
-	b.t.Helper()
-	b.catchUp()
-	b.must(b.sender.Step(ctx, b.lease))
+	b.T.Helper()
+	b.CatchUp()
+	b.Must(b.Sender.Step(ctx, b.Lease))
 }
 
 // mine mines blocks one by one, with a round after each.
 func (b *bank) mine(blocks int) {
-	b.t.Helper()
+	b.T.Helper()
 	for range blocks {
-		b.node.Mine(b.t, 1)
+		b.node.Mine(b.T, 1)
 		b.round()
 	}
 }
@@ -113,32 +115,32 @@ func (b *bank) mine(blocks int) {
 // paid makes the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
 // transactions.
 func (b *bank) paid(account int, amounts ...uint64) []string {
-	b.t.Helper()
-	w := b.walletOf(account, "BTC")
+	b.T.Helper()
+	w := b.WalletOf(account, "BTC")
 	b.round()
 	var payments []chain.Payment
 	for _, amount := range amounts {
 		payments = append(payments, chain.Payment{Address: w.Address, Amount: bursar.Units(amount)})
 	}
-	return b.node.Pay(b.t, payments...)
+	return b.node.Pay(b.T, payments...)
 }
 
 // ordered requests a withdrawal of an account.
 func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
-	b.t.Helper()
-	w, err := b.withdrawals.Request(ctx, withdrawal.Request{Account: b.accounts[account], Currency: "BTC", Amount: amount,
+	b.T.Helper()
+	w, err := b.Withdrawals.Request(ctx, withdrawal.Request{Account: b.Accounts[account], Currency: "BTC", Amount: amount,
 		Address: to})
-	b.must(err)
+	b.Must(err)
 	return w
 }
 
 // inputs returns the outputs that a transaction of the node's mempool or chain spends.
 func (b *bank) inputs(txID string) (list []outpoint) {
-	b.t.Helper()
+	b.T.Helper()
 	var tx struct {
 		Inputs []outpoint `json:"vin"`
 	}
-	b.node.Call(b.t, &tx, "getrawtransaction", txID, true)
+	b.node.Call(b.T, &tx, "getrawtransaction", txID, true)
 	return tx.Inputs
 }
 
@@ -149,12 +151,12 @@ type outpoint struct {
 
 // balanced compares the books with what the node reports.
 func (b *bank) balanced() {
-	b.t.Helper()
-	lines, err := (&reconcile.Reconciler{DB: b.db, Chain: b.chain, Registry: b.registry, Hot: b.hot.Base}).Run(ctx)
-	b.must(err)
+	b.T.Helper()
+	lines, err := (&reconcile.Reconciler{DB: b.DB, Chain: b.chain, Registry: b.Registry, Hot: b.Hot.Base}).Run(ctx)
+	b.Must(err)
 	for _, l := range lines {
 		if !l.Balanced() {
-			b.t.Errorf("the books and the node differ: %+v", l)
+			b.T.Errorf("the books and the node differ: %+v", l)
 		}
 	}
 }
@@ -176,7 +178,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	to := b.node.Outsider(t)
 	w := b.ordered(1, "1.9", to)
 	b.round()
-	first := b.now(w)
+	first := b.Now(w)
 	if first.TxID == "" {
 		t.Fatalf("nothing was sent: %+v", first)
 	}
@@ -190,16 +192,16 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.node.Reorg(t, 4, large)
 	b.round()
 	b.mine(4)
-	if got := b.now(w); got.OutgoingID != first.OutgoingID {
+	if got := b.Now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up for a deposit that may be included again: %+v", got)
 	}
 	b.spendAgain(funds)
 	b.mine(2)
-	if got := b.now(w); got.OutgoingID != first.OutgoingID {
+	if got := b.Now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up before the second spend was final: %+v", got)
 	}
 	b.mine(8)
-	got := b.now(w)
+	got := b.Now(w)
 	if got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first.OutgoingID || got.TxID == first.TxID {
 		t.Errorf("it is %+v, first paid by %s", got, first.TxID)
 	}
@@ -210,8 +212,8 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 }
 
 func (b *bank) utxos() (n int) {
-	b.t.Helper()
-	b.view(func(tx *store.Tx) (err error) {
+	b.T.Helper()
+	b.View(func(tx *store.Tx) (err error) {
 		n, err = tx.UTXOs().Count(ctx, bursar.Bitcoin, 1<<40, 1<<20)
 		return err
 	})
@@ -220,7 +222,7 @@ func (b *bank) utxos() (n int) {
 
 // spendAgain makes the node's wallet send the value of some outputs to somebody else.
 func (b *bank) spendAgain(funds []outpoint) {
-	b.t.Helper()
+	b.T.Helper()
 	var bare string
 	var signed struct {
 		Hex      string `json:"hex"`
@@ -233,26 +235,26 @@ func (b *bank) spendAgain(funds []outpoint) {
 				Value jsontext.Value `json:"value"`
 			} `json:"vout"`
 		}
-		b.node.Call(b.t, &source, "getrawtransaction", in.TxID, true)
+		b.node.Call(b.T, &source, "getrawtransaction", in.TxID, true)
 		value, err := bursar.ParseDecimal(string(source.Outputs[in.Vout].Value), 8)
-		b.must(err)
+		b.Must(err)
 		sum, err = sum.Add(value)
-		b.must(err)
+		b.Must(err)
 	}
 	left := jsontext.Value(sum.SubOrZero(bursar.Units(100_000)).Decimal(8, 8))
-	b.node.Call(b.t, &bare, "createrawtransaction", funds, []any{map[string]any{b.node.Outsider(b.t): left}})
-	b.node.CallWallet(b.t, &signed, "signrawtransactionwithwallet", bare)
+	b.node.Call(b.T, &bare, "createrawtransaction", funds, []any{map[string]any{b.node.Outsider(b.T): left}})
+	b.node.CallWallet(b.T, &signed, "signrawtransactionwithwallet", bare)
 	if !signed.Complete {
-		b.t.Fatal("the second spend is not signed")
+		b.T.Fatal("the second spend is not signed")
 	}
-	b.node.Call(b.t, nil, "sendrawtransaction", signed.Hex, 0)
+	b.node.Call(b.T, nil, "sendrawtransaction", signed.Hex, 0)
 }
 
 // Many small deposits are consolidated by a transaction that a real node confirms, and a withdrawal is paid from the
 // result.
 func TestAConsolidationOnARealNode(t *testing.T) {
 	b := newBank(t)
-	b.sender.ConsolidateAbove = 20
+	b.Sender.ConsolidateAbove = 20
 	small := make([]uint64, 40)
 	for i := range small {
 		small[i] = 1_000_000
@@ -266,7 +268,7 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	if n := b.utxos(); n != 1 {
 		t.Errorf("%d UTXOs are left of 40", n)
 	}
-	home := b.node.Balance(t, b.hot.Base)
+	home := b.node.Balance(t, b.Hot.Base)
 	if home.Less(bursar.Units(39_900_000)) || bursar.Units(40_000_000).Less(home) {
 		t.Errorf("the node finds %s at the hot wallet", home)
 	}
@@ -274,7 +276,7 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	to := b.node.Outsider(t)
 	w := b.ordered(1, "0.3", to)
 	b.mine(5)
-	if got := b.now(w); got.Status != bursar.WithdrawalConfirmed {
+	if got := b.Now(w); got.Status != bursar.WithdrawalConfirmed {
 		t.Errorf("the withdrawal is %s: %s", got.Status, got.Error)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {

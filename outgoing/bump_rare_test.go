@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
@@ -14,96 +15,96 @@ import (
 // signs makes the sender's signer record whose transactions it signs.
 func (r *harness) signs() *[]bursar.ID {
 	var ids []bursar.ID
-	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, request chain.TxRequest,
+	r.Sender.Signer = bursartest.SignerFunc(func(c context.Context, id bursar.ChainID, request chain.TxRequest,
 		unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 		ids = append(ids, request.ID)
-		return r.signer.Sign(c, id, request, unsigned)
+		return r.Signer.Sign(c, id, request, unsigned)
 	})
 	return &ids
 }
 
 // versionsFor counts the versions of the transaction that pays a withdrawal.
 func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
-	return r.spendNow(r.now(w).OutgoingID).Versions
+	return r.spendNow(r.Now(w).OutgoingID).Versions
 }
 
 // A payment whose change another one has used keeps its fee: a bump would make the other one void. It is sent again.
 func TestAPaymentWhoseChangeIsUsedIsNotBumped(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 1_000_000_000)
-		r.chain.Mine(3)
-		r.step()
-		first := r.order(100_000_000, r.chain.Named("one"))
-		r.step()
-		second := r.order(100_000_000, r.chain.Named("two"))
-		r.step()
-		r.chain.SetRate(50)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 1_000_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		first := r.Order(100_000_000, r.Chain.Named("one"))
+		r.Step()
+		second := r.Order(100_000_000, r.Chain.Named("two"))
+		r.Step()
+		r.Chain.SetRate(50)
 		node, signed := r.record(), r.signs()
-		r.chain.Mine(3)
-		r.step()
-		if slices.Contains(*signed, r.now(first).OutgoingID) || r.versionsFor(first) != 1 {
+		r.Chain.Mine(3)
+		r.Step()
+		if slices.Contains(*signed, r.Now(first).OutgoingID) || r.versionsFor(first) != 1 {
 			t.Errorf("the first is signed again, and has %d versions", r.versionsFor(first))
 		}
-		if !slices.Contains(node.sent, r.now(first).TxID) || r.versionsFor(second) != 2 {
+		if !slices.Contains(node.sent, r.Now(first).TxID) || r.versionsFor(second) != 2 {
 			t.Errorf("a node is sent %q, and the second has %d versions", node.sent, r.versionsFor(second))
 		}
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // Of two payments with consecutive nonces the first is bumped, and then the second, whose own fee is too low as well.
 func TestAPaymentBehindABumpIsBumpedNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		first := r.order(100_000_000, r.chain.Named("first"))
-		second := r.order(100_000_000, r.chain.Named("second"))
-		r.step()
-		r.chain.SetRate(100)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
+		first := r.Order(100_000_000, r.Chain.Named("first"))
+		second := r.Order(100_000_000, r.Chain.Named("second"))
+		r.Step()
+		r.Chain.SetRate(100)
 		node, signed := r.record(), r.signs()
-		r.chain.Mine(3)
-		r.step()
+		r.Chain.Mine(3)
+		r.Step()
 		if one, two := r.versionsFor(first), r.versionsFor(second); one != 2 || two > 2 {
 			t.Errorf("after three blocks the first has %d versions and the second %d", one, two)
 		}
 		node.since()
-		r.chain.SetRate(1000) // a block does not include these either
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.SetRate(1000) // a block does not include these either
+		r.Chain.Mine(1)
+		r.Step()
 		if got := r.versionsFor(second); got != 2 {
 			t.Errorf("with the next block the second has %d versions; signed are %d", got, len(*signed))
 		}
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // While a payment waits behind one that cannot be bumped, it is not signed again, and is sent again with each block.
 func TestAPaymentBehindAStuckNonceIsSentAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		first := r.order(100_000_000, r.chain.Named("first"))
-		second := r.order(100_000_000, r.chain.Named("second"))
-		r.step()
-		r.chain.SetRate(100)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
+		first := r.Order(100_000_000, r.Chain.Named("first"))
+		second := r.Order(100_000_000, r.Chain.Named("second"))
+		r.Step()
+		r.Chain.SetRate(100)
 		refuses := 0
-		stuck := refusing{r.signer, r.now(first).OutgoingID, &refuses}
+		stuck := refusing{r.Signer, r.Now(first).OutgoingID, &refuses}
 		behind := 0
-		r.sender.Signer = watched{stuck, func(chain.UnsignedTx) { behind++ }}
+		r.Sender.Signer = watched{stuck, func(chain.UnsignedTx) { behind++ }}
 		node := r.record()
-		r.trouble = true
-		r.chain.Mine(3)
-		r.catchUp()
+		r.Trouble = true
+		r.Chain.Mine(3)
+		r.CatchUp()
 		for range 3 {
 			node.since()
-			r.chain.Mine(1)
-			r.step()
-			if !slices.Contains(node.sent, r.now(second).TxID) || !slices.Contains(node.sent, r.now(first).TxID) {
+			r.Chain.Mine(1)
+			r.Step()
+			if !slices.Contains(node.sent, r.Now(second).TxID) || !slices.Contains(node.sent, r.Now(first).TxID) {
 				t.Errorf("a node is sent %q", node.sent)
 			}
 		}
@@ -111,15 +112,15 @@ func TestAPaymentBehindAStuckNonceIsSentAgain(t *testing.T) {
 			t.Errorf("the signer is asked %d times, %d times for the first; the error of the second is %q",
 				behind, refuses, r.errorOf(second))
 		}
-		r.sender.Signer = r.signer
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Sender.Signer = r.Signer
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // errorOf returns the error of a withdrawal's outgoing transaction.
-func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).OutgoingID).Error }
+func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.Now(w).OutgoingID).Error }
 
 // The bytes of a payment that a halt holds expire, which frees their nonce. A payment that waits behind that nonce is
 // not bumped: no fee would bring it into a block before another transaction has that nonce.
@@ -128,16 +129,16 @@ func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config.Expiry = 14
 	each(t, config, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.halt(shortToken())
-		r.chain.Mine(8)
-		r.catchUp()
-		order := r.order(100_000_000, r.chain.Named("coin"))
-		r.step()
+		r.Halt(shortToken())
+		r.Chain.Mine(8)
+		r.CatchUp()
+		order := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Step()
 		free := 0
 		for range 12 {
-			r.chain.Mine(1)
-			r.step()
-			if p := r.spendNow(r.now(order).OutgoingID); r.now(held).OutgoingID.IsZero() && p.Status == bursar.OutgoingSent {
+			r.Chain.Mine(1)
+			r.Step()
+			if p := r.spendNow(r.Now(order).OutgoingID); r.Now(held).OutgoingID.IsZero() && p.Status == bursar.OutgoingSent {
 				free++
 				if p.Versions != 1 {
 					t.Fatalf("behind a free nonce it has %d versions", p.Versions)
@@ -147,9 +148,9 @@ func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 		if free < 3 {
 			t.Errorf("it waited for %d blocks behind a free nonce", free)
 		}
-		r.resume(shortToken())
-		r.settle()
-		r.must(r.reconcile())
+		r.Resume(shortToken())
+		r.Settle()
+		r.Must(r.Reconcile())
 	})
 }
 
@@ -158,31 +159,31 @@ func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 func TestAVoidingTransactionIsBumped(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.step()
-		r.step()
-		r.chain.SetRate(1000)
-		r.blocks(1)
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Step()
+		r.Step()
+		r.Chain.SetRate(1000)
+		r.Blocks(1)
 		if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingSent {
 			t.Fatalf("the voiding transaction is %+v", list)
 		}
 		node := r.record()
-		r.blocks(3)
+		r.Blocks(3)
 		if list := r.fillers(); len(list) != 1 || list[0].Versions != 2 {
 			t.Errorf("the voiding transaction is %+v", list)
 		}
-		if slices.Contains(node.sent, r.now(held).TxID) {
+		if slices.Contains(node.sent, r.Now(held).TxID) {
 			t.Error("a transaction being voided is sent")
 		}
-		r.chain.SetRate(10)
-		r.blocks(12)
-		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
+		r.Chain.SetRate(10)
+		r.Blocks(12)
+		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
 			t.Errorf("of COIN %s was paid", got)
 		}
-		r.resume(shortToken())
-		r.settle()
-		r.nothingOpen()
+		r.Resume(shortToken())
+		r.Settle()
+		r.NothingOpen()
 	})
 }
 
@@ -192,22 +193,22 @@ func TestABumpThatSharesNothingWithTheFirstIsNotSigned(t *testing.T) {
 		w, node := r.waiting()
 		node.build = func(request chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if request.Replaces != nil {
-				unsigned.Reservations = []string{r.hot.Base + "/77"}
+				unsigned.Reservations = []string{r.Hot.Base + "/77"}
 			}
 			return unsigned, err
 		}
 		signed := r.signs()
-		r.chain.Mine(3)
-		r.step()
+		r.Chain.Mine(3)
+		r.Step()
 		if got := r.only(); len(*signed) > 0 || got.Versions != 1 ||
 			!strings.Contains(got.Error, "the replacement does not use the UTXOs or nonce") {
 			t.Errorf("%d are signed, it has %d versions, and its error is %q", len(*signed), got.Versions, got.Error)
 		}
 		node.wantSent(t, "all the same", w.TxID)
-		r.sender.Chain = r.chain
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Sender.Chain = r.Chain
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -218,7 +219,7 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
 				w, node := r.waiting()
-				halt := func() { r.halt(byAnn(store.HaltAll)) }
+				halt := func() { r.Halt(byAnn(store.HaltAll)) }
 				node.build = func(_ chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 					if during {
 						halt()
@@ -229,8 +230,8 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 					halt()
 				}
 				signed := r.signs()
-				r.chain.Mine(3)
-				r.step()
+				r.Chain.Mine(3)
+				r.Step()
 				if len(*signed) > 0 || (len(node.built) > 0) != during {
 					t.Errorf("%d are signed and %d built", len(*signed), len(node.built))
 				}
@@ -238,10 +239,10 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 				if got := r.only().Error; !strings.Contains(got, "are halted by ann") {
 					t.Errorf("its error is %q", got)
 				}
-				r.resume(byAnn(store.HaltAll))
-				r.sender.Chain = r.chain
-				r.settle()
-				r.must(r.audit())
+				r.Resume(byAnn(store.HaltAll))
+				r.Sender.Chain = r.Chain
+				r.Settle()
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -252,40 +253,40 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
-		r.chain.Mine(3)
-		r.catchUp()
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) {
-			r.chain.SetRate(10)
-			r.chain.Mine(1)
-			r.catchUp()
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) {
+			r.Chain.SetRate(10)
+			r.Chain.Mine(1)
+			r.CatchUp()
 		}}
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		node.wantSent(t, "after the block")
 		if got := r.only(); got.TxID != w.TxID || got.Versions != 1 || got.Height == 0 || got.Error != "" {
 			t.Errorf("it is %+v", got)
 		}
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // A consolidation that was made while fees were low waits for low fees again: it is not bumped.
 func TestAConsolidationIsNotBumped(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		r.scatter(30, 2_000_000)
-		r.sender.ConsolidateAbove = 20
-		r.step()
+		r.Sender.ConsolidateAbove = 20
+		r.Step()
 		p := r.only()
 		if p.Kind != string(chain.KindConsolidation) || p.Status != bursar.OutgoingSent {
 			t.Fatalf("it is %+v", p)
 		}
-		r.chain.SetRate(100)
+		r.Chain.SetRate(100)
 		node := r.record()
-		r.blocks(6)
+		r.Blocks(6)
 		if got := r.only(); got.Versions != 1 || len(node.built) > 0 || len(node.sent) != 6 {
 			t.Errorf("it has %d versions, and is sent %d times", got.Versions, len(node.sent))
 		}
-		r.chain.SetRate(10)
-		r.settle()
+		r.Chain.SetRate(10)
+		r.Settle()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -14,32 +15,32 @@ import (
 
 // A fee bump may need a further UTXO. If the lower version is mined after all, that UTXO can still be spent.
 func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
-		r.pay(r.wallet(0).Address, 299_000_000)
-		r.pay(r.wallet(0).Address, 298_000_000)
-		r.chain.Mine(3)
-		r.step()
-		before, to := r.available(0), r.chain.Named("outside")
-		w := r.order(299_998_000, to) // the largest UTXO is only enough for the first fee
-		r.step()
-		low := r.version(r.now(w).TxID)
-		r.chain.SetRate(40)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
+		r.Pay(r.Wallet(0).Address, 299_000_000)
+		r.Pay(r.Wallet(0).Address, 298_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		before, to := r.Available(0), r.Chain.Named("outside")
+		w := r.Order(299_998_000, to) // the largest UTXO is only enough for the first fee
+		r.Step()
+		low := r.version(r.Now(w).TxID)
+		r.Chain.SetRate(40)
 		for range 5 {
-			if r.now(w).TxID == low.TxID {
-				r.chain.Mine(1)
-				r.step()
+			if r.Now(w).TxID == low.TxID {
+				r.Chain.Mine(1)
+				r.Step()
 			}
 		}
-		r.chain.SetRate(10)
-		r.chain.Forget()
-		r.must(r.chain.Broadcast(ctx, low))
-		r.chain.Mine(1)
-		r.step()
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
-		if got := r.now(w).TxID; got != low.TxID {
+		r.Chain.SetRate(10)
+		r.Chain.Forget()
+		r.Must(r.Chain.Broadcast(ctx, low))
+		r.Chain.Mine(1)
+		r.Step()
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
+		if got := r.Now(w).TxID; got != low.TxID {
 			t.Errorf("it was paid by %s, want %s", got, low.TxID)
 		}
 	})
@@ -48,17 +49,17 @@ func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 // A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.chain.FailBroadcasts(sim.LostSilently, 3)
-		r.step()
-		r.chain.Fail(sim.Build, 1000, nil)
-		r.trouble = true
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Chain.FailBroadcasts(sim.LostSilently, 3)
+		r.Step()
+		r.Chain.Fail(sim.Build, 1000, nil)
+		r.Trouble = true
 		for range 12 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
@@ -77,11 +78,11 @@ func (s watched) Sign(
 
 // unreserved returns the first resource of an unsigned transaction that no outgoing transaction has reserved.
 func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
-	r.t.Helper()
+	r.T.Helper()
 	for _, resource := range unsigned.Reservations {
 		undo := errors.New("undo")
-		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID},
+		err := r.DB.Do(ctx, func(tx *store.Tx) error {
+			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.Chain.Capabilities().ID},
 				[]string{resource})
 			return errors.Join(err, undo)
 		})
@@ -94,29 +95,29 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 
 // Nothing is signed before its UTXOs are reserved, including a fee bump.
 func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
-		r.pay(r.wallet(0).Address, 299_000_000)
-		r.pay(r.wallet(0).Address, 298_000_000)
-		r.chain.Mine(3)
-		r.step()
-		before, to := r.available(0), r.chain.Named("outside")
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
+		r.Pay(r.Wallet(0).Address, 299_000_000)
+		r.Pay(r.Wallet(0).Address, 298_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		before, to := r.Available(0), r.Chain.Named("outside")
 		signed := 0
-		r.sender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
+		r.Sender.Signer = watched{r.Signer, func(d chain.UnsignedTx) {
 			if resource := r.unreserved(d); resource != "" {
 				t.Errorf("%s is to be signed and not reserved", resource)
 			}
 			signed++
 		}}
-		w := r.order(299_998_000, to)
-		r.step()
-		r.chain.SetRate(40)
-		r.settle()
+		w := r.Order(299_998_000, to)
+		r.Step()
+		r.Chain.SetRate(40)
+		r.Settle()
 		if signed != 2 {
 			t.Errorf("%d unsigned transactions were signed", signed)
 		}
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
@@ -124,123 +125,123 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 // payment.
 func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.step()
-		first := r.now(w).TxID
-		r.chain.SetRate(40)
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) {
-			r.chain.SetRate(10)
-			r.chain.Mine(1)
-			_, err := r.follower.Step(ctx, r.lease)
-			r.must(err)
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Step()
+		first := r.Now(w).TxID
+		r.Chain.SetRate(40)
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) {
+			r.Chain.SetRate(10)
+			r.Chain.Mine(1)
+			_, err := r.Follower.Step(ctx, r.Lease)
+			r.Must(err)
 		}}
-		r.settle()
-		if got := r.now(w).TxID; got != first {
+		r.Settle()
+		if got := r.Now(w).TxID; got != first {
 			t.Errorf("it is paid by %s, want %s", got, first)
 		}
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
 // Nothing is built on the change of one of several versions before it is final: a block may include another version
 // instead.
 func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest UTXO
-		r.pay(r.wallet(0).Address, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		first, second := r.chain.Named("first"), r.chain.Named("second")
-		w := r.order(100_000_000, first)
-		r.step()
-		low := r.version(r.now(w).TxID)
-		r.chain.SetRate(40)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 2_000_000_000) // its change stays the largest UTXO
+		r.Pay(r.Wallet(0).Address, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		first, second := r.Chain.Named("first"), r.Chain.Named("second")
+		w := r.Order(100_000_000, first)
+		r.Step()
+		low := r.version(r.Now(w).TxID)
+		r.Chain.SetRate(40)
 		for range 5 {
-			if r.now(w).TxID == low.TxID {
-				r.chain.Mine(1)
-				r.step()
+			if r.Now(w).TxID == low.TxID {
+				r.Chain.Mine(1)
+				r.Step()
 			}
 		}
-		high := r.version(r.now(w).TxID)
-		r.chain.SetRate(10)
-		r.chain.Forget()
-		r.must(r.chain.Broadcast(ctx, low))
-		r.chain.Mine(1)
-		r.step()
-		next := r.order(100_000_000, second)
-		r.step()
-		r.chain.Reorg(1, low.TxID)
-		r.must(r.chain.Broadcast(ctx, high))
-		r.chain.Mine(1)
-		r.trouble = true
-		r.settle()
+		high := r.version(r.Now(w).TxID)
+		r.Chain.SetRate(10)
+		r.Chain.Forget()
+		r.Must(r.Chain.Broadcast(ctx, low))
+		r.Chain.Mine(1)
+		r.Step()
+		next := r.Order(100_000_000, second)
+		r.Step()
+		r.Chain.Reorg(1, low.TxID)
+		r.Must(r.Chain.Broadcast(ctx, high))
+		r.Chain.Mine(1)
+		r.Trouble = true
+		r.Settle()
 		for to, w := range map[string]bursar.Withdrawal{first: w, second: next} {
-			if got := r.chain.Balance(to, ""); got != w.Amount {
+			if got := r.Chain.Balance(to, ""); got != w.Amount {
 				t.Errorf("%s holds %s", to, got)
 			}
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // A fee bump of a sweep moves the requested amount, although its address has received more since.
 func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 400_000_000)
-		r.chain.Mine(3)
-		r.step()
-		r.step()
-		r.chain.SetRate(40)
-		r.pay(w.Address, 500_000_000)
-		r.chain.Mine(4)
-		r.step()
-		sweep := r.open()[0]
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 400_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		r.Step()
+		r.Chain.SetRate(40)
+		r.Pay(w.Address, 500_000_000)
+		r.Chain.Mine(4)
+		r.Step()
+		sweep := r.Open()[0]
 		if sweep.Versions != 2 {
 			t.Fatalf("the sweep has %d versions", sweep.Versions)
 		}
-		r.chain.Mine(3)
-		r.step()
-		r.do(func(tx *store.Tx) error {
-			h, err := tx.Holdings().Get(ctx, r.chain.Capabilities().ID, w.Address.Base, "")
-			if got := r.chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
+		r.Chain.Mine(3)
+		r.Step()
+		r.Do(func(tx *store.Tx) error {
+			h, err := tx.Holdings().Get(ctx, r.Chain.Capabilities().ID, w.Address.Base, "")
+			if got := r.Chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
 				t.Errorf("the books say that the address holds %s, it holds %s", h.Amount, got)
 			}
 			return err
 		})
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // While a transaction waits behind one that cannot be replaced, its own fee is not bumped: that would only cost more.
 func TestNothingIsBumpedBehindAStuckNonce(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.order(100_000_000, r.chain.Named("first"))
-		r.order(100_000_000, r.chain.Named("second"))
-		r.step()
-		stuck := r.open()[0]
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		r.Order(100_000_000, r.Chain.Named("first"))
+		r.Order(100_000_000, r.Chain.Named("second"))
+		r.Step()
+		stuck := r.Open()[0]
 		refuses := 0
-		r.sender.Signer = refusing{r.signer, stuck.ID, &refuses}
-		r.chain.SetRate(100)
-		r.trouble = true
+		r.Sender.Signer = refusing{r.Signer, stuck.ID, &refuses}
+		r.Chain.SetRate(100)
+		r.Trouble = true
 		for range 30 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
-		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
+		if open := r.Open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
 			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
 				open[1].Versions)
 		}
-		r.sender.Signer = r.signer
-		r.trouble = false
-		r.settle()
-		r.must(r.audit())
+		r.Sender.Signer = r.Signer
+		r.Trouble = false
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -264,19 +265,19 @@ func (s refusing) Sign(
 // A sweep collects what is final when it is built, although less was there when it was requested; deposits that are not
 // final stay.
 func TestASweepCollectsWhatIsFinalWhenItIsBuilt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 400_000_000)
-		r.chain.Mine(3)
-		r.step() // requested
-		r.pay(w.Address, 500_000_000)
-		r.chain.Mine(3)
-		r.pay(w.Address, 70_000_000)
-		r.chain.Mine(1)
-		r.step() // built
-		r.chain.Mine(1)
-		got := r.chain.Balance(r.hot.Base, "")
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 400_000_000)
+		r.Chain.Mine(3)
+		r.Step() // requested
+		r.Pay(w.Address, 500_000_000)
+		r.Chain.Mine(3)
+		r.Pay(w.Address, 70_000_000)
+		r.Chain.Mine(1)
+		r.Step() // built
+		r.Chain.Mine(1)
+		got := r.Chain.Balance(r.Hot.Base, "")
 		if got.Less(bursar.Units(890_000_000)) || bursar.Units(900_000_000).Less(got) {
 			t.Errorf("%s is swept", got)
 		}

@@ -7,13 +7,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -25,7 +25,7 @@ import (
 // any statement, fees that rise and fall, receivers that refuse, and reorgs deeper than finality.
 type chaos struct {
 	*simulatedRun
-	clock       *clock
+	clock       *bursartest.Clock
 	signer      *flakySigner
 	broken      *interruption
 	procs       [2]*harness
@@ -37,26 +37,26 @@ type chaos struct {
 }
 
 func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
-	c := &clock{time: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
-	db, err := store.Open(ctx, store.Config{URL: url, Now: c.now})
+	c := bursartest.NewClock()
+	db, err := store.Open(ctx, store.Config{URL: url, Now: c.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
 	config.Seed = seed
 	r := newHarness(t, db, config)
-	r.ids = bursar.NewIDs(c.now, rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 11}))
-	r.currency.ApprovalAbove = bursar.Units(12_000_000)
-	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
-	r.must(err)
+	r.IDs = bursar.NewIDs(c.Now, rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 11}))
+	r.Currency.ApprovalAbove = bursar.Units(12_000_000)
+	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency})
+	r.Must(err)
 	s := &chaos{clock: c, broken: &interruption{},
 		simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(seed, 11))}}
-	r.trouble = true
+	r.Trouble = true
 	s.signer = newFlakySigner(r, s.meanwhile)
 	for i := range s.procs {
 		s.start(i)
 	}
-	s.work(s.procs[s.leaseHolder].follower.Step) // the chain begins here: no reorg may reach blocks below
+	s.work(s.procs[s.leaseHolder].Follower.Step) // the chain begins here: no reorg may reach blocks below
 	s.bottom = s.height()
 	return s
 }
@@ -64,28 +64,28 @@ func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 // start starts a new process, which takes the lease; the process that held it goes on without knowing.
 func (s *chaos) start(i int) {
 	if leads := s.procs[s.leaseHolder]; leads != nil {
-		s.lease = leads.lease
+		s.Lease = leads.Lease
 	}
-	s.restart()
+	s.Restart()
 	p := *s.harness
-	node := resolvedBeside{s.chain, s.meanwhile}
-	p.follower.Chain, p.sender.Chain, p.sweeper.Chain, p.sender.Signer = node, node, node, s.signer
-	db := s.db.As(s.clock.now, store.Conduct{Before: s.broken.before})
-	p.follower.DB, p.sender.DB, p.sweeper.DB = db, db, db
+	node := resolvedBeside{s.Chain, s.meanwhile}
+	p.Follower.Chain, p.Sender.Chain, p.Sweeper.Chain, p.Sender.Signer = node, node, node, s.signer
+	db := s.DB.As(s.clock.Now, store.Conduct{Before: s.broken.before})
+	p.Follower.DB, p.Sender.DB, p.Sweeper.DB = db, db, db
 	s.procs[i], s.leaseHolder = &p, i
 }
 
 // giveLease gives the lease to a process that goes on with what it has in memory.
 func (s *chaos) giveLease(i int) {
-	s.do(func(tx *store.Tx) error {
-		if err := tx.Leases().Release(ctx, s.procs[s.leaseHolder].lease); err != nil {
+	s.Do(func(tx *store.Tx) error {
+		if err := tx.Leases().Release(ctx, s.procs[s.leaseHolder].Lease); err != nil {
 			return err
 		}
-		lease, ok, err := tx.Leases().Acquire(ctx, s.chain.Capabilities().ID, s.ids.Next().String(), 1<<50)
+		lease, ok, err := tx.Leases().Acquire(ctx, s.Chain.Capabilities().ID, s.IDs.Next().String(), 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}
-		s.procs[i].lease = lease
+		s.procs[i].Lease = lease
 		return err
 	})
 	s.leaseHolder = i
@@ -94,7 +94,7 @@ func (s *chaos) giveLease(i int) {
 // holdsLease reports whether the working process still holds the lease; what a stale one signs is never sent.
 func (m *flakySigner) holdsLease(outgoingID bursar.ID) bool {
 	status := bursar.OutgoingStatus("")
-	m.view(func(tx *store.Tx) error {
+	m.View(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, outgoingID)
 		status = p.Status
 		return err
@@ -111,7 +111,7 @@ func (s *chaos) meanwhile() {
 	defer func() { s.busy = false }()
 	switch s.random.IntN(8) {
 	case 0, 1:
-		s.chain.Mine(1)
+		s.Chain.Mine(1)
 	case 2:
 		s.giveLease(1 - s.leaseHolder)
 	case 3:
@@ -121,24 +121,24 @@ func (s *chaos) meanwhile() {
 	case 5:
 		s.deepReorg()
 	default:
-		s.work(s.procs[s.leaseHolder].follower.Step)
+		s.work(s.procs[s.leaseHolder].Follower.Step)
 	}
 }
 
 func (s *chaos) work(step func(context.Context, store.Lease) (bool, error)) {
-	if _, err := step(ctx, s.procs[s.leaseHolder].lease); err != nil && !s.trouble {
-		s.t.Fatal(err)
+	if _, err := step(ctx, s.procs[s.leaseHolder].Lease); err != nil && !s.Trouble {
+		s.T.Fatal(err)
 	}
 }
 
 func (s *chaos) act() {
-	s.clock.jump(time.Second)
+	s.clock.Advance(time.Second)
 	switch n := s.random.IntN(40); {
 	case n < 3:
 		s.newWallet()
 	case n < 9 && len(s.wallets) > 0:
 		w := s.wallets[s.random.IntN(len(s.wallets))]
-		s.recent = append(s.recent, s.pay(w.Address, s.amount(50_000_000)))
+		s.recent = append(s.recent, s.Pay(w.Address, s.amount(50_000_000)))
 	case n < 14:
 		s.order()
 	case n < 15 && len(s.wallets) > 0:
@@ -158,13 +158,13 @@ func (s *chaos) act() {
 	case n < 27:
 		s.signer.mood = willing
 	case n < 28:
-		s.clock.jump(time.Duration(s.random.IntN(7200)-3600) * time.Second)
+		s.clock.Advance(time.Duration(s.random.IntN(7200)-3600) * time.Second)
 	case n < 29:
-		s.chain.SetRate([]uint64{5, 10, 10, 20, 40}[s.random.IntN(5)])
+		s.Chain.SetRate([]uint64{5, 10, 10, 20, 40}[s.random.IntN(5)])
 	case n < 30:
-		s.chain.FailBroadcasts(sim.LostSilently, 1+s.random.IntN(4))
+		s.Chain.FailBroadcasts(sim.LostSilently, 1+s.random.IntN(4))
 	default:
-		s.chain.Mine(1 + s.random.IntN(2))
+		s.Chain.Mine(1 + s.random.IntN(2))
 	}
 	if s.random.IntN(2) == 0 {
 		s.stepSomeone()
@@ -182,9 +182,9 @@ func (s *chaos) amount(most uint64) uint64 {
 func (s *chaos) newWallet() {
 	account := s.random.IntN(3)
 	if s.random.IntN(4) == 0 {
-		s.wallets = append(s.wallets, s.charge(account, 1_000_000))
+		s.wallets = append(s.wallets, s.Charge(account, 1_000_000))
 	} else {
-		s.wallets = append(s.wallets, s.wallet(account))
+		s.wallets = append(s.wallets, s.Wallet(account))
 	}
 	s.indexes++
 }
@@ -193,9 +193,9 @@ func (s *chaos) newWallet() {
 func (s *chaos) order() {
 	before := len(s.promised)
 	s.simulatedRun.order()
-	to := s.chain.Named(fmt.Sprint("outsider ", before))
+	to := s.Chain.Named(fmt.Sprint("outsider ", before))
 	if s.random.IntN(6) == 0 {
-		s.chain.Close(to)
+		s.Chain.Close(to)
 	}
 }
 
@@ -203,31 +203,31 @@ func (s *chaos) order() {
 func (s *chaos) inside() {
 	to := s.wallets[s.random.IntN(len(s.wallets))].Address
 	if s.random.IntN(2) == 0 {
-		to = s.futureAddress(s.indexes)
+		to = s.FutureAddress(s.indexes)
 		s.expected++
 	}
-	_, err := s.withdraw(s.random.IntN(3), 500+s.random.Uint64N(20_000_000), to.String())
+	_, err := s.Withdraw(s.random.IntN(3), 500+s.random.Uint64N(20_000_000), to.String())
 	var refusal *bursar.Error
 	if err != nil && !errors.As(err, &refusal) && !errors.Is(err, sim.ErrNode) {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
 // decide is the operator, who is often too late.
 func (s *chaos) decide() {
-	list, err := s.withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 20})
-	s.must(err)
+	list, err := s.Withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 20})
+	s.Must(err)
 	if len(list) == 0 {
 		return
 	}
 	w := list[s.random.IntN(len(list))]
 	switch s.random.IntN(4) {
 	case 0:
-		_, _ = s.withdrawals.Reject(ctx, w.ID, "no")
+		_, _ = s.Withdrawals.Reject(ctx, w.ID, "no")
 	case 1:
-		_, _ = s.withdrawals.Cancel(ctx, w.ID)
+		_, _ = s.Withdrawals.Cancel(ctx, w.ID)
 	default:
-		_, _ = s.withdrawals.Approve(ctx, w.ID)
+		_, _ = s.Withdrawals.Approve(ctx, w.ID)
 	}
 }
 
@@ -243,20 +243,20 @@ func (s *chaos) deepReorg() {
 	for _, to := range slices.Sorted(maps.Keys(s.promised)) {
 		switch s.random.IntN(24) {
 		case 0:
-			s.chain.Close(to)
+			s.Chain.Close(to)
 		case 1:
-			s.chain.Open(to)
+			s.Chain.Open(to)
 		}
 	}
 	theirs, ours := s.within(depth, s.recent), s.within(depth, s.signer.signed)
-	s.chain.Reorg(depth, append(theirs, ours...)...)
+	s.Chain.Reorg(depth, append(theirs, ours...)...)
 	s.dropped = append(s.dropped, theirs...)
 }
 
 // within picks some of the transactions in the last blocks.
 func (s *chaos) within(depth int, txIDs []string) (some []string) {
 	for _, id := range txIDs[max(0, len(txIDs)-40):] {
-		ref, err := s.chain.Find(ctx, id)
+		ref, err := s.Chain.Find(ctx, id)
 		if err == nil && ref.Height+uint64(depth) > s.height() && s.random.IntN(3) == 0 {
 			some = append(some, id)
 		}
@@ -275,15 +275,15 @@ func (s *chaos) stepSomeone() {
 	}
 	defer func() { s.broken.left = 0 }()
 	for range 1 + s.random.IntN(6) {
-		if _, err := p.follower.Step(ctx, p.lease); err != nil {
+		if _, err := p.Follower.Step(ctx, p.Lease); err != nil {
 			break
 		}
 	}
 	if s.random.IntN(8) != 0 {
-		_ = p.sender.Step(ctx, p.lease)
+		_ = p.Sender.Step(ctx, p.Lease)
 	}
 	if s.random.IntN(3) == 0 {
-		_ = p.sweeper.Step(ctx, p.lease)
+		_ = p.Sweeper.Step(ctx, p.Lease)
 	}
 }
 
@@ -301,10 +301,10 @@ func weather(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 
 // outcome names every withdrawal with its end, and the newest block.
 func (s *chaos) outcome() string {
-	list, err := s.withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 1000})
-	s.must(err)
-	head, err := s.chain.Head(ctx)
-	s.must(err)
+	list, err := s.Withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 1000})
+	s.Must(err)
+	head, err := s.Chain.Head(ctx)
+	s.Must(err)
 	text := fmt.Sprintln(head.Latest)
 	for _, w := range list {
 		text += fmt.Sprintln(w.ID, w.Status, w.TxID, w.Amount)
@@ -321,7 +321,7 @@ func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 		for i := range outcomes {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				outcomes[i] = weather(t, 7003, "sqlite:"+filepath.Join(t.TempDir(), "storm.db"), config).outcome()
+				outcomes[i] = weather(t, 7003, storetest.SQLite(t), config).outcome()
 			})
 		}
 	})
@@ -351,7 +351,7 @@ func TestChaos(t *testing.T) {
 		for seed := from; seed < seeds; seed++ {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
-				weather(t, uint64(seed), "sqlite:"+filepath.Join(t.TempDir(), "storm.db"), config)
+				weather(t, uint64(seed), storetest.SQLite(t), config)
 			})
 		}
 		t.Run(name+"/postgres", func(t *testing.T) {

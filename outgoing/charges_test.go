@@ -9,18 +9,18 @@ import (
 
 // reconfigure starts another process with other settings of COIN.
 func (r *harness) reconfigure(change func(*bursar.Currency)) {
-	r.t.Helper()
-	change(&r.currency)
+	r.T.Helper()
+	change(&r.Currency)
 	var err error
-	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
-	r.must(err)
-	r.restart()
+	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency})
+	r.Must(err)
+	r.Restart()
 }
 
 // chargeOf returns a charge as it is now.
 func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
 		c, err = tx.Charges().Get(ctx, w.AccountID, w.ID)
 		return err
 	})
@@ -31,22 +31,22 @@ func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 // it. A payer who pays less has not, and neither has one who pays a wallet less than the new minimum.
 func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		paid, short, plain := r.charge(0, 2000), r.charge(1, 2000), r.wallet(2)
+		r.Step()
+		paid, short, plain := r.Charge(0, 2000), r.Charge(1, 2000), r.Wallet(2)
 		r.reconfigure(func(c *bursar.Currency) { c.Minimum = bursar.Units(5000) })
-		r.pay(paid.Address, 2000)
-		r.pay(short.Address, 1999)
-		r.pay(plain.Address, 2000)
-		r.chain.Mine(3)
-		r.step()
-		if !r.chargeOf(paid).Paid() || r.available(0) != bursar.Units(1980) {
-			t.Errorf("who paid what was asked for: paid %v, credited %s", r.chargeOf(paid).Paid(), r.available(0))
+		r.Pay(paid.Address, 2000)
+		r.Pay(short.Address, 1999)
+		r.Pay(plain.Address, 2000)
+		r.Chain.Mine(3)
+		r.Step()
+		if !r.chargeOf(paid).Paid() || r.Available(0) != bursar.Units(1980) {
+			t.Errorf("who paid what was asked for: paid %v, credited %s", r.chargeOf(paid).Paid(), r.Available(0))
 		}
-		if r.chargeOf(short).Paid() || !r.available(1).IsZero() || !r.available(2).IsZero() {
-			t.Errorf("less is credited: paid %v, %s and %s", r.chargeOf(short).Paid(), r.available(1), r.available(2))
+		if r.chargeOf(short).Paid() || !r.Available(1).IsZero() || !r.Available(2).IsZero() {
+			t.Errorf("less is credited: paid %v, %s and %s", r.chargeOf(short).Paid(), r.Available(1), r.Available(2))
 		}
-		r.wantEvents(0, bursar.EventPaid)
-		r.wantEvents(1)
+		r.WantEvents(0, bursar.EventPaid)
+		r.WantEvents(1)
 	})
 }
 
@@ -54,34 +54,34 @@ func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 // and the merchant is notified of both.
 func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		charge := r.charge(0, 50_000)
+		r.Step()
+		charge := r.Charge(0, 50_000)
 		r.reconfigure(func(c *bursar.Currency) {
 			c.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(80_000), Count: 6}}}
 		})
-		r.pay(charge.Address, 90_000) // needs six confirmations, and so is credited after the other
-		r.chain.Mine(1)
-		r.pay(charge.Address, 10_000) // too little
-		r.chain.Mine(1)
-		second := r.pay(charge.Address, 60_000)
-		r.chain.Mine(3)
-		r.step()
+		r.Pay(charge.Address, 90_000) // needs six confirmations, and so is credited after the other
+		r.Chain.Mine(1)
+		r.Pay(charge.Address, 10_000) // too little
+		r.Chain.Mine(1)
+		second := r.Pay(charge.Address, 60_000)
+		r.Chain.Mine(3)
+		r.Step()
 		if c := r.chargeOf(charge); !c.Paid() || len(c.Deposits) != 2 {
 			t.Fatalf("it is paid: %v, by %d deposits", c.Paid(), len(c.Deposits))
 		}
-		r.chain.Mine(1)
-		r.step()
-		r.wantEvents(0, bursar.EventDeposit, bursar.EventPaid, bursar.EventDeposit)
+		r.Chain.Mine(1)
+		r.Step()
+		r.WantEvents(0, bursar.EventDeposit, bursar.EventPaid, bursar.EventDeposit)
 		by := r.chargeOf(charge).PaidBy
-		r.trouble = true
-		r.undo(second, second)
-		r.chain.Mine(8)
-		r.step()
+		r.Trouble = true
+		r.Undo(second, second)
+		r.Chain.Mine(8)
+		r.Step()
 		if c := r.chargeOf(charge); !c.Paid() || c.PaidBy == by {
 			t.Errorf("after the first that paid it was reorged out, it is paid: %v, by the same: %v", c.Paid(), c.PaidBy == by)
 		}
 		// The newest comes first.
-		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid,
+		r.WantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid,
 			bursar.EventDeposit)
 	})
 }
@@ -89,20 +89,20 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 // A deposit below the minimum that is reorged out was never credited, and leaves nothing in the books.
 func TestAReorgedOutDepositBelowTheMinimumIsNotBooked(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		small := r.pay(w.Address, 999)
-		r.chain.Mine(4)
-		r.step()
-		if got := r.firstDeposit(w).Status; got != bursar.DepositBelowMinimum {
+		r.Step()
+		w := r.Wallet(0)
+		small := r.Pay(w.Address, 999)
+		r.Chain.Mine(4)
+		r.Step()
+		if got := r.FirstDeposit(w).Status; got != bursar.DepositBelowMinimum {
 			t.Fatalf("it is %s", got)
 		}
-		r.undo(small, small)
-		r.chain.Mine(4)
-		r.step()
-		if got := r.firstDeposit(w).Status; got != bursar.DepositOrphaned {
+		r.Undo(small, small)
+		r.Chain.Mine(4)
+		r.Step()
+		if got := r.FirstDeposit(w).Status; got != bursar.DepositOrphaned {
 			t.Errorf("after the reorg it is %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

@@ -6,28 +6,29 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
 
 // scatter credits an account with many deposits of the same amount.
 func (r *harness) scatter(n int, units uint64) {
-	r.t.Helper()
-	r.step()
-	to := r.wallet(0).Address
+	r.T.Helper()
+	r.Step()
+	to := r.Wallet(0).Address
 	for range n {
-		r.pay(to, units)
+		r.Pay(to, units)
 	}
 	for range 4 {
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.Mine(1)
+		r.Step()
 	}
 }
 
 func (r *harness) utxos() (n int) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
-		n, err = tx.UTXOs().Count(ctx, r.chain.Capabilities().ID, 1<<40, 1<<20)
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		n, err = tx.UTXOs().Count(ctx, r.Chain.Capabilities().ID, 1<<40, 1<<20)
 		return err
 	})
 	return n
@@ -35,72 +36,72 @@ func (r *harness) utxos() (n int) {
 
 // A withdrawal that needs more UTXOs than one transaction may use is paid: as many as needed are consolidated first.
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		n := 5000
-		if r.db.Postgres() || testing.Short() {
+		if r.DB.Postgres() || testing.Short() {
 			n = 1500 // the same way, in less time
 		}
-		r.sender.ConsolidateAbove = 1 << 20
+		r.Sender.ConsolidateAbove = 1 << 20
 		r.scatter(n, 200_000)
-		before, to := r.available(0), r.chain.Named("outside")
-		w := r.order(uint64(n)*200_000*9/10, to)
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		before, to := r.Available(0), r.Chain.Named("outside")
+		w := r.Order(uint64(n)*200_000*9/10, to)
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
 // While fees are low, many UTXOs are consolidated without a request; while fees are not low, nothing is spent on that.
 func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.sender.ConsolidateAbove = 100
-		r.chain.SetRate(40)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Sender.ConsolidateAbove = 100
+		r.Chain.SetRate(40)
 		r.scatter(300, 200_000)
 		for range 5 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
 		if got := r.utxos(); got != 300 {
 			t.Fatalf("at a high fee %d UTXOs of 300 are left", got)
 		}
-		r.chain.SetRate(10)
+		r.Chain.SetRate(10)
 		for range 8 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
 		if got := r.utxos(); got >= 100 {
 			t.Errorf("at a low fee %d UTXOs of 300 are left", got)
 		}
-		r.must(r.audit())
-		r.nothingOpen()
+		r.Must(r.Audit())
+		r.NothingOpen()
 	})
 }
 
 // While a payment waits for UTXOs that are not worth their fee, one consolidation is tried per block, and no more,
 // because each is a row.
 func TestConsolidationsInVainArePaced(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.sender.ConsolidateAbove = 1 << 20
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Sender.ConsolidateAbove = 1 << 20
 		r.scatter(600, 200_000)
-		r.order(600*200_000*9/10, r.chain.Named("outside"))
-		r.sender.MaxFee = bursar.Units(1) // nothing can be made one for that
-		r.trouble = true
+		r.Order(600*200_000*9/10, r.Chain.Named("outside"))
+		r.Sender.MaxFee = bursar.Units(1) // nothing can be made one for that
+		r.Trouble = true
 		for range 3 {
-			r.step()
+			r.Step()
 		}
 		before := r.rows()
 		if before != 2 {
 			t.Fatalf("%d rows besides the withdrawal's and the first try's", before-2)
 		}
 		for range 10 {
-			r.step()
+			r.Step()
 		}
 		if got := r.rows(); got != before {
 			t.Errorf("in one block %d rows became %d", before, got)
 		}
 		for range 3 {
-			r.chain.Mine(1)
-			r.step()
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
+			r.Step()
 		}
 		if got := r.rows(); got != before+3 {
 			t.Errorf("in three blocks %d rows became %d", before, got)
@@ -113,14 +114,14 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 
 // rows counts all outgoing transactions, open or ended.
 func (r *harness) rows() (n int) {
-	r.t.Helper()
-	driver, source := "pgx", storetest.URL(r.db)
+	r.T.Helper()
+	driver, source := "pgx", storetest.URL(r.DB)
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
 	}
 	raw, err := sql.Open(driver, source)
-	r.must(err)
+	r.Must(err)
 	defer raw.Close()
-	r.must(raw.QueryRow(`SELECT COUNT(*) FROM outgoing_txs`).Scan(&n))
+	r.Must(raw.QueryRow(`SELECT COUNT(*) FROM outgoing_txs`).Scan(&n))
 	return n
 }

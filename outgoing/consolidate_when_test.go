@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -15,21 +16,21 @@ import (
 
 // hold credits account 0 with n UTXOs that arrive at once, each one unit larger than the one before.
 func (r *harness) hold(n int, units uint64) {
-	r.t.Helper()
+	r.T.Helper()
 	var payments []chain.Payment
-	to := r.wallet(0).Address
+	to := r.Wallet(0).Address
 	for i := range n {
 		payments = append(payments, chain.Payment{Address: to, Amount: bursar.Units(units + uint64(i))})
 	}
-	r.chain.Pay(payments...)
-	r.chain.Mine(3)
-	r.catchUp()
+	r.Chain.Pay(payments...)
+	r.Chain.Mine(3)
+	r.CatchUp()
 }
 
 // consolidations returns the open transactions that consolidate UTXOs.
 func (r *harness) consolidations() (list []bursar.OutgoingTx) {
-	r.t.Helper()
-	for _, p := range r.open() {
+	r.T.Helper()
+	for _, p := range r.Open() {
 		if p.Kind == string(chain.KindConsolidation) {
 			list = append(list, p)
 		}
@@ -39,9 +40,9 @@ func (r *harness) consolidations() (list []bursar.OutgoingTx) {
 
 // resources returns what an outgoing transaction uses.
 func (r *harness) resources(p bursar.OutgoingTx) []string {
-	r.t.Helper()
+	r.T.Helper()
 	var unsigned chain.UnsignedTx
-	r.must(json.Unmarshal(p.Unsigned, &unsigned))
+	r.Must(json.Unmarshal(p.Unsigned, &unsigned))
 	return unsigned.Reservations
 }
 
@@ -63,31 +64,31 @@ func (c *feeMarket) FeesAreLow(ctx context.Context) (bool, error) {
 // UTXOs are consolidated from the configured number on; while a consolidation is in progress, no other one is made; and
 // a node is asked once per block whether fees are low, and only if there is something to consolidate.
 func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		node := &feeMarket{Chain: r.chain}
-		r.sender.Chain, r.sender.ConsolidateAbove = node, 10
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		node := &feeMarket{Chain: r.Chain}
+		r.Sender.Chain, r.Sender.ConsolidateAbove = node, 10
+		r.Step()
 		r.hold(9, 200_000)
-		r.blocks(3)
+		r.Blocks(3)
 		if n := len(r.consolidations()); n != 0 || node.asked != 0 {
 			t.Fatalf("of 9 UTXOs %d consolidations were made, and the node was asked %d times", n, node.asked)
 		}
-		r.chain.SetRate(40)
+		r.Chain.SetRate(40)
 		r.hold(1, 300_000)
 		for range 3 {
-			r.step()
+			r.Step()
 		}
 		if n := len(r.consolidations()); n != 0 || node.asked != 1 {
 			t.Fatalf("at a high fee there are %d consolidations, and the node was asked %d times in a block", n, node.asked)
 		}
 		wait := func() { // a block that takes nothing of ours, and low fees after it
-			r.chain.SetRate(40)
-			r.chain.Mine(1)
-			r.chain.SetRate(10)
-			r.step()
+			r.Chain.SetRate(40)
+			r.Chain.Mine(1)
+			r.Chain.SetRate(10)
+			r.Step()
 		}
 		wait()
-		r.chain.SetRate(40)
+		r.Chain.SetRate(40)
 		r.hold(12, 100_000)
 		for range 3 {
 			wait()
@@ -96,11 +97,11 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 		if len(list) != 1 || len(r.resources(list[0])) != 10 || list[0].Versions != 1 {
 			t.Fatalf("%d consolidations are in progress", len(list))
 		}
-		r.blocks(12)
+		r.Blocks(12)
 		if n := r.utxos(); n != 1 {
 			t.Errorf("in the end there are %d UTXOs", n)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -109,23 +110,23 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 func TestWhichUTXOsAreConsolidated(t *testing.T) {
 	for name, urgent := range map[string]bool{"while fees are low": false, "for a payment": true} {
 		t.Run(name, func(t *testing.T) {
-			config := utxoModel
+			config := bursartest.UTXOModel
 			config.MaxInputs = 400
 			each(t, config, func(t *testing.T, r *harness) {
-				r.step()
+				r.Step()
 				r.hold(420, 2_000_000)
 				first, last := bursar.Units(2_000_000), bursar.Units(2_000_399)
-				r.sender.ConsolidateAbove = 420
+				r.Sender.ConsolidateAbove = 420
 				if urgent {
-					r.chain.SetRate(40)
-					r.order(820_000_000, r.chain.Named("outside"))
+					r.Chain.SetRate(40)
+					r.Order(820_000_000, r.Chain.Named("outside"))
 					first, last = bursar.Units(2_000_020), bursar.Units(2_000_419)
 				}
-				r.step()
-				r.step()
+				r.Step()
+				r.Step()
 				list := r.consolidations()
 				if len(list) != 1 {
-					r.logOpen(5)
+					r.LogOpen(5)
 					t.Fatalf("%d consolidations are in progress", len(list))
 				}
 				resources := r.resources(list[0])
@@ -145,9 +146,9 @@ func TestWhichUTXOsAreConsolidated(t *testing.T) {
 }
 
 func (r *harness) worth(resource string) (amount bursar.Amount) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
-		amount, err = tx.UTXOs().Worth(ctx, r.chain.Capabilities().ID, []string{resource})
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		amount, err = tx.UTXOs().Worth(ctx, r.Chain.Capabilities().ID, []string{resource})
 		return err
 	})
 	return amount
@@ -156,20 +157,20 @@ func (r *harness) worth(resource string) (amount bursar.Amount) {
 // If a payment waits for it, up to four consolidations are in progress at once, of two UTXOs or more.
 func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	for utxos, want := range map[int]int{1: 0, 2: 4} {
-		each(t, utxoModel, func(t *testing.T, r *harness) {
-			r.step()
+		each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+			r.Step()
 			r.hold(utxos, 100_000_000)
-			r.order(50_000_000, r.chain.Named("outside"))
-			r.chain.Fail(sim.Build, 1, nil)
-			r.trouble = true
-			r.step()
-			r.halt(byAnn(store.HaltCurrency("COIN"))) // nothing new is built
-			r.do(func(tx *store.Tx) error {
-				p := r.open()[0]
+			r.Order(50_000_000, r.Chain.Named("outside"))
+			r.Chain.Fail(sim.Build, 1, nil)
+			r.Trouble = true
+			r.Step()
+			r.Halt(byAnn(store.HaltCurrency("COIN"))) // nothing new is built
+			r.Do(func(tx *store.Tx) error {
+				p := r.Open()[0]
 				p.WaitsFor = bursar.WaitsForInputs
 				return tx.Outgoing().SetWait(ctx, p)
 			})
-			r.stepAndMine(7)
+			r.StepAndMine(7)
 			if n := len(r.consolidations()); n != want {
 				t.Errorf("for %d UTXOs %d consolidations are in progress", utxos, n)
 			}
@@ -179,14 +180,14 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 
 // Change that is in no block yet is not consolidated.
 func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
 		r.hold(10, 10_000_000)
-		w := r.order(1_000_000, r.chain.Named("outside"))
-		r.step()
-		r.sender.ConsolidateAbove = 9
-		r.step()
-		list, change := r.consolidations(), r.now(w).TxID
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.Sender.ConsolidateAbove = 9
+		r.Step()
+		list, change := r.consolidations(), r.Now(w).TxID
 		if len(list) != 1 || change == "" || len(r.resources(list[0])) != 9 ||
 			strings.Contains(strings.Join(r.resources(list[0]), " "), change) {
 			t.Errorf("the change of %s is among the consolidated UTXOs: %+v", change, list)
@@ -196,12 +197,12 @@ func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
 
 // A chain that cannot tell whether fees are low consolidates nothing, except for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.sender.Chain, r.sender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Sender.Chain, r.Sender.ConsolidateAbove = struct{ chain.Chain }{r.Chain}, 2
+		r.Step()
 		r.hold(5, 100_000)
-		r.blocks(4)
-		r.nothingOpen()
+		r.Blocks(4)
+		r.NothingOpen()
 		if n := r.utxos(); n != 5 {
 			t.Errorf("%d UTXOs are left of 5", n)
 		}
@@ -210,32 +211,32 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 
 // Without a currency for the native asset a chain consolidates nothing, and the error says so.
 func TestAChainWithoutANativeAssetConsolidatesNothing(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.sender.ConsolidateAbove = 2
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Sender.ConsolidateAbove = 2
+		r.Step()
 		r.hold(5, 100_000)
-		other := r.currency
-		other.Code, other.Contract = "TOKEN", r.chain.Named("the contract")
+		other := r.Currency
+		other.Code, other.Contract = "TOKEN", r.Chain.Named("the contract")
 		var err error
-		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{other})
-		r.must(err)
-		if err := r.sender.Step(ctx, r.lease); err == nil ||
+		r.Sender.Registry, err = bursar.NewRegistry([]bursar.Currency{other})
+		r.Must(err)
+		if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 			!strings.Contains(err.Error(), "no currency is configured for the native asset") {
 			t.Errorf("the step returned %v", err)
 		}
-		r.nothingOpen()
+		r.NothingOpen()
 	})
 }
 
 // A process that loses the lease while it asks whether fees are low requests no consolidation.
 func TestALostLeaseConsolidatesNothing(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.sender.Chain, r.sender.ConsolidateAbove = &feeMarket{Chain: r.chain, meanwhile: r.overthrow}, 2
-		r.step()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Sender.Chain, r.Sender.ConsolidateAbove = &feeMarket{Chain: r.Chain, meanwhile: r.overthrow}, 2
+		r.Step()
 		r.hold(5, 100_000)
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.nothingOpen()
+		r.NothingOpen()
 	})
 }

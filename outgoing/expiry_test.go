@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -14,29 +15,29 @@ import (
 // If a node accepted a transaction and no block ever included it, it is requested again once it has expired, and paid
 // once.
 func TestATransactionThatWasAcceptedAndLostIsMadeAgain(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.lose(12)
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Lose(12)
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
 // A payment that was final is reorged out and expires before it is included again.
 func TestASettledPaymentThatExpiresAfterAllIsMadeAgain(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.settle()
-		first := r.now(w).TxID
-		r.undo(first, first)
-		r.lose(15)
-		r.settle()
-		if r.now(w).TxID == first {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Settle()
+		first := r.Now(w).TxID
+		r.Undo(first, first)
+		r.Lose(15)
+		r.Settle()
+		if r.Now(w).TxID == first {
 			t.Error("the same transaction was included again after it expired")
 		}
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
@@ -48,39 +49,39 @@ func TestAnExpiredTransactionThatIsMinedStopsPayouts(t *testing.T) {
 }
 
 func expiredComesBack(t *testing.T, again bool) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		r.prepare()
-		to := r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.step()
-		r.chain.Mine(1)
-		r.step()
-		first := r.now(w).TxID
-		r.undo(first, first)
-		r.lose(12)
-		r.settle()
-		second := r.now(w).TxID
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		r.Prepare()
+		to := r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Step()
+		r.Chain.Mine(1)
+		r.Step()
+		first := r.Now(w).TxID
+		r.Undo(first, first)
+		r.Lose(12)
+		r.Settle()
+		second := r.Now(w).TxID
 		if second == first {
 			t.Fatal("it did not expire")
 		}
-		ref, err := r.chain.Find(ctx, second)
-		r.must(err)
-		head, err := r.chain.Head(ctx)
-		r.must(err)
-		r.chain.ReorgBack(int(head.Latest.Height-ref.Height)+12, first, second)
+		ref, err := r.Chain.Find(ctx, second)
+		r.Must(err)
+		head, err := r.Chain.Head(ctx)
+		r.Must(err)
+		r.Chain.ReorgBack(int(head.Latest.Height-ref.Height)+12, first, second)
 		if again {
-			r.restart()
+			r.Restart()
 		}
-		r.trouble = true
+		r.Trouble = true
 		for range 30 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
-		if got := r.chain.Balance(to, ""); got != w.Amount {
+		if got := r.Chain.Balance(to, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s", got)
 		}
-		r.view(func(tx *store.Tx) error {
-			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
+		r.View(func(tx *store.Tx) error {
+			state, err := tx.Chains().State(ctx, r.Chain.Capabilities().ID)
 			if err != nil || state.Halted == "" {
 				t.Error("payments go on")
 			}
@@ -106,18 +107,18 @@ func (m mistaken) Expired(_ context.Context, _ chain.UnsignedTx, txID string) (b
 
 // A transaction that is in a block by the books has not expired, whatever a node says.
 func TestATransactionInABlockNeverExpires(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		w := r.order(300_000_000, to)
-		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.sender.Chain = mistaken{r.chain, func(txID string) {
-			r.must(r.chain.Broadcast(ctx, r.version(txID)))
-			r.chain.Mine(1)
-			_, err := r.follower.Step(ctx, r.lease)
-			r.must(err)
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		w := r.Order(300_000_000, to)
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.Sender.Chain = mistaken{r.Chain, func(txID string) {
+			r.Must(r.Chain.Broadcast(ctx, r.version(txID)))
+			r.Chain.Mine(1)
+			_, err := r.Follower.Step(ctx, r.Lease)
+			r.Must(err)
 		}}
-		r.step()
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Step()
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }

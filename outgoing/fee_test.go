@@ -15,31 +15,31 @@ import (
 // has cost one fee, that of the version that counts.
 func TestAReorgedOutPaymentCanBeBumpedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 100_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		r.settle()
-		to := r.chain.Named("outside")
-		order, err := r.withdraw(0, 30_000_000, to)
-		r.must(err)
-		r.settle()
-		first, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
-		r.must(err)
-		r.must(r.audit())
-		r.chain.Mine(1)
-		r.step()
-		r.chain.Reorg(5, first.TxID)
-		r.settle()
-		second, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		r.Settle()
+		to := r.Chain.Named("outside")
+		order, err := r.Withdraw(0, 30_000_000, to)
+		r.Must(err)
+		r.Settle()
+		first, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
+		r.Must(err)
+		r.Must(r.Audit())
+		r.Chain.Mine(1)
+		r.Step()
+		r.Chain.Reorg(5, first.TxID)
+		r.Settle()
+		second, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
 		if err != nil || second.TxID == first.TxID {
 			t.Fatalf("its fee was not bumped: %+v, %v", second, err)
 		}
-		if got := r.chain.Balance(to, ""); got != order.Amount {
+		if got := r.Chain.Balance(to, ""); got != order.Amount {
 			t.Fatalf("the receiver got %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -49,28 +49,28 @@ func TestNoFeeIsBookedForAnExpiredSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
 			Expiry: 6})
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
-		r.chain.Mine(3)
-		paid := r.pay(r.wallet(0).Address, 100_000_000)
-		r.settle()
-		r.settle()
-		head, err := r.chain.Head(ctx)
-		r.must(err)
-		if r.book(ledger.NetworkFees) == "0" {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Chain.Mine(3)
+		paid := r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Settle()
+		r.Settle()
+		head, err := r.Chain.Head(ctx)
+		r.Must(err)
+		if r.Book(ledger.NetworkFees) == "0" {
 			t.Fatal("nothing was swept")
 		}
-		r.chain.Reorg(int(head.Latest.Height)-3, paid)
+		r.Chain.Reorg(int(head.Latest.Height)-3, paid)
 		for range 12 {
-			r.chain.Mine(1)
-			r.trouble = true // the sweep cannot be sent again
-			r.step()
+			r.Chain.Mine(1)
+			r.Trouble = true // the sweep cannot be sent again
+			r.Step()
 		}
-		r.trouble = false
-		r.settle()
-		if got := r.book(ledger.NetworkFees); got != "0" {
+		r.Trouble = false
+		r.Settle()
+		if got := r.Book(ledger.NetworkFees); got != "0" {
 			t.Errorf("%s of fees are booked", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

@@ -3,8 +3,6 @@ package outgoing_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -90,16 +88,16 @@ type flakySigner struct {
 
 func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
 	m := &flakySigner{harness: r, by: map[mood]*signer.Signer{}, meanwhile: meanwhile}
-	id, capabilities := r.chain.Capabilities().ID, r.chain.Capabilities()
+	id, capabilities := r.Chain.Capabilities().ID, r.Chain.Capabilities()
 	for mood, policy := range map[mood]signer.Policy{
 		willing: {MaxFee: bursar.Units(1 << 30)},
 		stingy:  {MaxFee: bursar.Units(1)},
 		slow:    {MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(40_000_000)}},
 	} {
-		policy.Capabilities, policy.Signable = capabilities, r.chain
+		policy.Capabilities, policy.Signable = capabilities, r.Chain
 		var err error
-		m.by[mood], err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
-		r.must(err)
+		m.by[mood], err = signer.New(r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
+		r.Must(err)
 	}
 	return m
 }
@@ -116,7 +114,7 @@ func (m *flakySigner) Sign(
 		m.signed = append(m.signed, tx.TxID)
 		if len(m.signed)%5 == 0 {
 			if resource := m.unreserved(unsigned); resource != "" && m.holdsLease(request.ID) {
-				m.t.Errorf("%s was signed and is not reserved", resource)
+				m.T.Errorf("%s was signed and is not reserved", resource)
 			}
 		}
 	}
@@ -138,19 +136,4 @@ func (i *interruption) before(context.Context, store.Point, string) error {
 		return nil
 	}
 	return context.Canceled
-}
-
-// clock follows what a test does, and jumps.
-type clock struct {
-	mu   sync.Mutex
-	time time.Time
-}
-
-func (c *clock) now() time.Time { return c.jump(0) }
-
-func (c *clock) jump(by time.Duration) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.time = c.time.Add(by)
-	return c.time
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -34,10 +35,10 @@ func (c *unwilling) Build(ctx context.Context, request chain.TxRequest) (chain.U
 
 // written counts the database transactions of one step of the sender that take the chain lock or write.
 func (r *harness) written() (n int) {
-	r.t.Helper()
-	db := r.sender.DB
+	r.T.Helper()
+	db := r.Sender.DB
 	writes := false
-	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 		if at == store.Beginning {
 			writes = false
 		}
@@ -48,22 +49,22 @@ func (r *harness) written() (n int) {
 		}
 		return nil
 	}})
-	_ = r.sender.Step(ctx, r.lease)
-	r.sender.DB = db
+	_ = r.Sender.Step(ctx, r.Lease)
+	r.Sender.DB = db
 	return n
 }
 
 // What a payment waits for is recorded whenever any of it changes, with the cause, and not again while nothing changes.
 // An alarm is raised only about what an operator can do something about, once, and is closed when that is over.
 func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.settle()
-		node := &unwilling{Chain: r.chain}
-		r.sender.Chain = node
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		r.order(1_000_000, r.chain.Named("outside"))
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Prepare()
+		r.Settle()
+		node := &unwilling{Chain: r.Chain}
+		r.Sender.Chain = node
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		r.Order(1_000_000, r.Chain.Named("outside"))
 		lacks := func(contract string, missing uint64) error {
 			return &chain.NeedsFundsError{Contract: contract, Missing: bursar.Units(missing)}
 		}
@@ -91,8 +92,8 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 		} {
 			node.because = one.because
 			before, _ := r.alarmOf(one.alarm)
-			r.step()
-			p := r.open()[0]
+			r.Step()
+			p := r.Open()[0]
 			if p.WaitsFor != one.wait || p.Lacks != one.lacks || p.Missing != bursar.Units(one.missing) ||
 				p.Needed != bursar.Units(one.needed) {
 				t.Errorf("%v: it waits for %q, lacks %q, %s of %s", one.because, p.WaitsFor, p.Lacks, p.Missing, p.Needed)
@@ -102,8 +103,8 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 			}
 			after, message := r.alarmOf(one.alarm)
 			if one.alarm == "" {
-				r.wantAlarms()
-			} else if r.wantAlarms(one.alarm); !strings.Contains(message, one.says) {
+				r.WantAlarms()
+			} else if r.WantAlarms(one.alarm); !strings.Contains(message, one.says) {
 				t.Errorf("%v: the alarm is %q", one.because, message)
 			}
 			if stays := !before.IsZero() && one.lacks == lacked; stays && before != after {
@@ -119,8 +120,8 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 
 // alarmOf returns the text of the one open alarm of a kind, and since when it is open.
 func (r *harness) alarmOf(kind string) (since time.Time, message string) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
 		open, err := tx.Alarms().OfKind(ctx, kind)
 		for _, a := range open {
 			since, message = a.At, message+a.Message
@@ -132,55 +133,55 @@ func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 
 // A process that loses the lease while it asks a node raises and closes no alarm.
 func TestALostLeaseRaisesNoAlarm(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		node := &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
-		r.sender.Chain = node
-		r.order(1_000_000, r.chain.Named("outside"))
-		r.step()
-		r.step()
-		r.do(func(tx *store.Tx) error {
-			return tx.Alarms().Resolve(ctx, "funds_low", string(r.chain.Capabilities().ID)+":COIN")
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		node := &unwilling{Chain: r.Chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
+		r.Sender.Chain = node
+		r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.Step()
+		r.Do(func(tx *store.Tx) error {
+			return tx.Alarms().Resolve(ctx, "funds_low", string(r.Chain.Capabilities().ID)+":COIN")
 		})
 		node.meanwhile = r.overthrow
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.wantAlarms()
+		r.WantAlarms()
 	})
 }
 
 // If payments lack two currencies, each has its alarm at the same time. A reason that no operator can do anything about
 // has no alarm, nor has a currency that is not configured any more.
 func TestOnlyShortagesThatAnOperatorCanEndRaiseAnAlarm(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 5_000)
-		r.settle()
-		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
-		r.order(1_000_000, r.chain.Named("outside"))
-		r.step()
-		r.wantAlarms("funds_low")
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Prepare()
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 5_000)
+		r.Settle()
+		r.Sender.Chain = &unwilling{Chain: r.Chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
+		r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.WantAlarms("funds_low")
 		for _, other := range []bursar.OutgoingTx{
 			{WaitsFor: bursar.WaitsForGas, Lacks: "COIN"}, {WaitsFor: bursar.WaitsForFunds, Lacks: "GONE",
 				Missing: bursar.Units(30), Needed: bursar.Units(30)},
 		} {
-			r.halt(byAnn(store.HaltAll)) // so that no step records again what it waits for
-			r.do(func(tx *store.Tx) error {
-				p := r.open()[0]
+			r.Halt(byAnn(store.HaltAll)) // so that no step records again what it waits for
+			r.Do(func(tx *store.Tx) error {
+				p := r.Open()[0]
 				p.WaitsFor, p.Lacks, p.Missing, p.Needed = other.WaitsFor, other.Lacks, other.Missing, other.Needed
 				return tx.Outgoing().SetWait(ctx, p)
 			})
-			r.step()
-			r.wantAlarms()
-			r.resume(byAnn(store.HaltAll))
+			r.Step()
+			r.WantAlarms()
+			r.Resume(byAnn(store.HaltAll))
 		}
-		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.FeeLimitError{Fee: bursar.Units(9),
+		r.Sender.Chain = &unwilling{Chain: r.Chain, because: &chain.FeeLimitError{Fee: bursar.Units(9),
 			Limit: bursar.Units(8)}}
-		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
-		r.step()
-		r.wantAlarms("fee_above_limit", "fee_above_limit")
+		r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("outside"))
+		r.Step()
+		r.WantAlarms("fee_above_limit", "fee_above_limit")
 	})
 }
 
@@ -191,21 +192,21 @@ func TestABatchThatIsTooBigIsPaidInParts(t *testing.T) {
 		&chain.FeeLimitError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
 		&chain.TooManyInputsError{Limit: 3},
 	} {
-		each(t, utxoModel, func(t *testing.T, r *harness) {
-			r.prepare()
-			r.settle()
-			r.sender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}
+		each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+			r.Prepare()
+			r.Settle()
+			r.Sender.Chain = &unwilling{Chain: r.Chain, because: because, above: 2}
 			var list []bursar.Withdrawal
 			for range 4 {
-				list = append(list, r.order(1_000_000, r.chain.Named("outside")))
+				list = append(list, r.Order(1_000_000, r.Chain.Named("outside")))
 			}
 			for range 4 {
-				r.step()
-				r.wantAlarms()
+				r.Step()
+				r.WantAlarms()
 			}
 			paid := map[string]bool{}
 			for _, w := range list {
-				paid[r.now(w).TxID] = true
+				paid[r.Now(w).TxID] = true
 			}
 			if len(paid) != 2 || paid[""] {
 				t.Errorf("%v: they are paid by %d transactions: %v", because, len(paid), r.statuses(list...))

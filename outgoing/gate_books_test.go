@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -20,12 +21,12 @@ func intruded(t *testing.T, test func(t *testing.T, r *harness, attack func(quer
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				db.SealWith([]byte("a key that is in no database"))
-				kind := utxoModel
+				kind := bursartest.UTXOModel
 				if config.numbered {
-					kind = numbered
+					kind = bursartest.Numbered
 				}
 				r := newHarness(t, db, kind)
-				r.sender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
+				r.Sender.Books = &audit.Auditor{DB: db, Registry: r.Registry, Log: slog.New(slog.DiscardHandler)}
 				test(t, r, intruder(t, db))
 			})
 		})
@@ -56,43 +57,32 @@ func intruder(t *testing.T, db *store.DB) func(query string, args ...any) {
 
 // nothingLeaves takes steps and checks that the attack is noticed and nobody is paid.
 func (r *harness) nothingLeaves(names ...string) {
-	r.t.Helper()
-	r.trouble = true // reading the queue may already return an error
+	r.T.Helper()
+	r.Trouble = true // reading the queue may already return an error
 	for range 8 {
-		r.step()
-		r.chain.Mine(1)
+		r.Step()
+		r.Chain.Mine(1)
 	}
-	r.trouble = false
-	r.must(r.sender.Books.CatchUp(ctx))
+	r.Trouble = false
+	r.Must(r.Sender.Books.CatchUp(ctx))
 	for _, name := range names {
-		if got := r.chain.Balance(r.chain.Named(name), ""); !got.IsZero() {
-			r.t.Errorf("%s was paid to %s", got, name)
+		if got := r.Chain.Balance(r.Chain.Named(name), ""); !got.IsZero() {
+			r.T.Errorf("%s was paid to %s", got, name)
 		}
 	}
-}
-
-func (r *harness) halted() (halted bool) {
-	r.view(func(tx *store.Tx) error {
-		halts, err := tx.Halts().List(ctx)
-		for _, h := range halts {
-			halted = halted || h.Kind == store.HaltByBooks
-		}
-		return err
-	})
-	return halted
 }
 
 // An intruder who raises a balance in the database and withdraws it by the API is not paid.
 func TestARaisedBalanceIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		attack(`UPDATE balances SET credits = '900000000' WHERE account = $1`, string(ledger.Available(r.accounts[2])))
+		r.Fund()
+		attack(`UPDATE balances SET credits = '900000000' WHERE account = $1`, string(ledger.Available(r.Accounts[2])))
 		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000') ON CONFLICT (account, asset) DO NOTHING`,
-			string(ledger.Available(r.accounts[2])))
-		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
-		r.must(err)
+			string(ledger.Available(r.Accounts[2])))
+		_, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief"))
+		r.Must(err)
 		r.nothingLeaves("thief")
-		if !r.halted() || !r.alarmed("books_contradict") {
+		if !r.Halted() || !r.alarmed("books_contradict") {
 			t.Error("the attack was not noticed")
 		}
 	})
@@ -101,16 +91,16 @@ func TestARaisedBalanceIsNotPaid(t *testing.T) {
 // A raised balance together with an entry that explains it is not paid either.
 func TestAForgedDepositIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		thief := string(ledger.Available(r.accounts[2]))
+		r.Fund()
+		thief := string(ledger.Available(r.Accounts[2]))
 		attack(`INSERT INTO entries(number, kind, ref, at) VALUES (100000, 'deposit', 'forged', 1)`)
 		attack(`INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES (100000, 0, 'custody', $1, 'COIN', '900000000')`, thief)
 		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
 		attack(`INSERT INTO posted(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
-		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
-		r.must(err)
+		_, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief"))
+		r.Must(err)
 		r.nothingLeaves("thief")
-		if !r.halted() {
+		if !r.Halted() {
 			t.Error("the attack was not noticed")
 		}
 	})
@@ -122,9 +112,9 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	for _, event := range []string{"INSERT", "UPDATE"} {
 		t.Run(event, func(t *testing.T) {
 			intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-				r.fund()
-				thief := r.chain.Named("thief")
-				if r.db.Postgres() {
+				r.Fund()
+				thief := r.Chain.Named("thief")
+				if r.DB.Postgres() {
 					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief +
 						`'; RETURN NEW; END $f$`)
 					attack(`CREATE TRIGGER swapped BEFORE ` + event + ` ON withdrawals FOR EACH ROW EXECUTE FUNCTION swap()`)
@@ -132,10 +122,10 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief +
 						`' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
 				}
-				_, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
-				r.must(err)
+				_, err := r.Withdraw(0, 300_000_000, r.Chain.Named("customer"))
+				r.Must(err)
 				r.nothingLeaves("thief", "customer")
-				if !r.halted() {
+				if !r.Halted() {
 					t.Error("the attack was not noticed")
 				}
 			})
@@ -145,30 +135,30 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 
 // audited takes a step of the audit that checks the known faults again; the audit before a payment does not.
 func (r *harness) audited() {
-	r.t.Helper()
-	_, err := r.sender.Books.(*audit.Auditor).Step(ctx)
-	r.must(err)
+	r.T.Helper()
+	_, err := r.Sender.Books.(*audit.Auditor).Step(ctx)
+	r.Must(err)
 }
 
 // A withdrawal whose amount is raised while it waits is not paid; once the amount is corrected it is paid, and the halt
 // ends automatically.
 func TestAWithdrawalWithARaisedAmountIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		w, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
-		r.must(err)
+		r.Fund()
+		w, err := r.Withdraw(0, 300_000_000, r.Chain.Named("customer"))
+		r.Must(err)
 		attack(`UPDATE withdrawals SET amount = '400000000' WHERE id = $1`, w.ID)
 		r.nothingLeaves("customer")
-		if !r.halted() {
+		if !r.Halted() {
 			t.Error("the attack was not noticed")
 		}
 		attack(`UPDATE withdrawals SET amount = '300000000' WHERE id = $1`, w.ID)
 		r.audited()
-		r.settle()
-		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != w.Amount || r.halted() {
-			t.Errorf("put right, %s was paid, halted %v", got, r.halted())
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != w.Amount || r.Halted() {
+			t.Errorf("put right, %s was paid, halted %v", got, r.Halted())
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -176,19 +166,19 @@ func TestAWithdrawalWithARaisedAmountIsNotPaid(t *testing.T) {
 // database are not trusted.
 func TestAWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.forged = true // changed by the attack
-		r.fund()
-		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
-		r.must(err)
-		r.settle()
+		r.Forged = true // changed by the attack
+		r.Fund()
+		w, err := r.Withdraw(0, 100_000_000, r.Chain.Named("customer"))
+		r.Must(err)
+		r.Settle()
 		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`,
 			w.ID)
-		r.trouble = true
+		r.Trouble = true
 		for range 8 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
-		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
+		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
 			t.Errorf("%s was paid for one withdrawal", got)
 		}
 	})
@@ -197,16 +187,16 @@ func TestAWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 // An outgoing transaction whose request was changed before it is signed pays nobody.
 func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		customer, thief := r.chain.Named("customer"), r.chain.Named("thief")
-		if r.db.Postgres() {
+		r.Fund()
+		customer, thief := r.Chain.Named("customer"), r.Chain.Named("thief")
+		if r.DB.Postgres() {
 			attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.order_json := replace(NEW.order_json, '` + customer + `', '` + thief + `'); RETURN NEW; END $f$`)
 			attack(`CREATE TRIGGER swapped BEFORE INSERT ON outgoing_txs FOR EACH ROW EXECUTE FUNCTION swap()`)
 		} else {
 			attack(`CREATE TRIGGER swapped AFTER INSERT ON outgoing_txs BEGIN UPDATE outgoing_txs SET order_json = replace(order_json, '` + customer + `', '` + thief + `') WHERE number = NEW.number; END`)
 		}
-		_, err := r.withdraw(0, 100_000_000, customer)
-		r.must(err)
+		_, err := r.Withdraw(0, 100_000_000, customer)
+		r.Must(err)
 		r.nothingLeaves("thief", "customer")
 	})
 }
@@ -214,26 +204,26 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 // A withdrawal that is sent and not settled is put back into the queue by an edit of the database: it is paid once.
 func TestASentWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
-		r.fund()
-		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
-		r.must(err)
+		r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		r.Fund()
+		w, err := r.Withdraw(0, 100_000_000, r.Chain.Named("customer"))
+		r.Must(err)
 		for range 20 {
-			if r.now(w).Status == bursar.WithdrawalBroadcast {
+			if r.Now(w).Status == bursar.WithdrawalBroadcast {
 				break
 			}
-			r.step()
+			r.Step()
 		}
-		if r.now(w).Status != bursar.WithdrawalBroadcast {
+		if r.Now(w).Status != bursar.WithdrawalBroadcast {
 			t.Fatal("it was not sent")
 		}
 		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
-		r.trouble = true
+		r.Trouble = true
 		for range 12 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
-		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
+		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
 			t.Errorf("%s was paid for one withdrawal", got)
 		}
 	})

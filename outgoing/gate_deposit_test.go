@@ -14,36 +14,36 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	for name, raised := range map[string]bool{"forged": false, "raised": true} {
 		t.Run(name, func(t *testing.T) {
 			intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-				r.fund()
-				r.must(r.sender.Books.CatchUp(ctx))
-				w := r.wallet(2)
+				r.Fund()
+				r.Must(r.Sender.Books.CatchUp(ctx))
+				w := r.Wallet(2)
 				if raised {
-					r.pay(w.Address, 50_000_000)
-					r.chain.Mine(1)
-					r.step()
-					attack(`UPDATE deposits SET amount = '900000000' WHERE account_id = $1`, r.accounts[2])
+					r.Pay(w.Address, 50_000_000)
+					r.Chain.Mine(1)
+					r.Step()
+					attack(`UPDATE deposits SET amount = '900000000' WHERE account_id = $1`, r.Accounts[2])
 				} else {
 					attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract, amount, fee,
 						status, height, block_hash, seen_at)
 						VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1, 'x', 1)`,
-						r.accounts[2], w.Number, string(r.chain.Capabilities().ID), w.Address.Base)
+						r.Accounts[2], w.Number, string(r.Chain.Capabilities().ID), w.Address.Base)
 				}
 				for range 12 {
-					r.chain.Mine(1)
-					r.step()
+					r.Chain.Mine(1)
+					r.Step()
 				}
-				r.view(func(tx *store.Tx) error {
-					b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
+				r.View(func(tx *store.Tx) error {
+					b, err := tx.Ledger().Balance(ctx, ledger.Available(r.Accounts[2]), "COIN")
 					if b != (ledger.Balance{}) {
 						t.Errorf("%s was credited", b.Credits)
 					}
 					return err
 				})
 				r.audited()
-				if !r.halted() || !r.alarmed("books_contradict") {
+				if !r.Halted() || !r.alarmed("books_contradict") {
 					t.Error("the attack was not noticed")
 				}
-				if _, err := r.withdraw(2, 300_000_000, r.chain.Named("thief")); err == nil {
+				if _, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief")); err == nil {
 					t.Error("it can be withdrawn")
 				}
 			})
@@ -55,34 +55,34 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 // the newest link that is known outside the database shows that the audit had come further.
 func TestAForgedDepositIsNotSealedByRestartingTheAudit(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		books := r.sender.Books.(*audit.Auditor)
+		books := r.Sender.Books.(*audit.Auditor)
 		kept := &outside{}
 		books.Anchor = kept
-		r.fund()
-		r.must(books.CatchUp(ctx))
+		r.Fund()
+		r.Must(books.CatchUp(ctx))
 		if kept.mark.Link == 0 {
 			t.Fatal("nothing is known outside")
 		}
-		w := r.wallet(2)
+		w := r.Wallet(2)
 		attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract, amount, fee,
 			status, height, block_hash, seen_at)
 			VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1, 'x', 1)`,
-			r.accounts[2], w.Number, string(r.chain.Capabilities().ID), w.Address.Base)
+			r.Accounts[2], w.Number, string(r.Chain.Capabilities().ID), w.Address.Base)
 		attack(`DELETE FROM posted`)
 		attack(`UPDATE audits SET link = 0, hash = '', entry = 0, pass_link = 0, pass_entry = 0`)
-		r.sender.Books = &audit.Auditor{DB: r.db, Registry: r.registry, Log: books.Log, Anchor: kept} // another process
+		r.Sender.Books = &audit.Auditor{DB: r.DB, Registry: r.Registry, Log: books.Log, Anchor: kept} // another process
 		r.audited()
-		r.trouble = true
-		r.blocks(12)
-		r.view(func(tx *store.Tx) error {
-			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
+		r.Trouble = true
+		r.Blocks(12)
+		r.View(func(tx *store.Tx) error {
+			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.Accounts[2]), "COIN")
 			if b != (ledger.Balance{}) {
 				t.Errorf("%s was credited", b.Credits)
 			}
 			return err
 		})
 		r.audited()
-		if !r.halted() || !r.alarmed("books_contradict") {
+		if !r.Halted() || !r.alarmed("books_contradict") {
 			t.Error("the attack was not noticed")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/outgoing"
@@ -15,30 +16,30 @@ import (
 // pricedTokens gives a harness a token whose withdrawals and deposits cost its customers a fee, and operator funds for
 // network fees.
 func (r *harness) pricedTokens() bursar.Currency {
-	r.t.Helper()
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+	r.T.Helper()
+	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2,
 		Minimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Fixed: bursar.Units(100_000)}}
 	var err error
-	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
-	r.must(err)
-	r.restart()
-	r.step()
-	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.pay(r.wallet(0).Address, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
+	r.Must(err)
+	r.Restart()
+	r.Step()
+	r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+	r.Pay(r.Wallet(0).Address, 900_000_000)
+	r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
 		Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+	r.Chain.Pay(chain.Payment{Address: r.WalletOf(0, token.Code).Address, Contract: token.Contract,
 		Amount: bursar.Units(80_000_000)})
-	r.settle()
+	r.Settle()
 	return token
 }
 
 // setAside returns what the transactions in progress may cost the operator.
 func (r *harness) setAside() (fees bursar.Amount) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
-		fees, err = tx.OperatorFunds().Fees(ctx, r.chain.Capabilities().ID, bursar.ID{})
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		fees, err = tx.OperatorFunds().Fees(ctx, r.Chain.Capabilities().ID, bursar.ID{})
 		return err
 	})
 	return fees
@@ -46,16 +47,16 @@ func (r *harness) setAside() (fees bursar.Amount) {
 
 // fees returns the highest fees of the open transactions that are built, and their number.
 func (r *harness) fees() (sum bursar.Amount, n int) {
-	r.t.Helper()
-	for _, p := range r.open() {
+	r.T.Helper()
+	for _, p := range r.Open() {
 		if len(p.Unsigned) == 0 {
 			continue
 		}
 		var unsigned chain.UnsignedTx
-		r.must(json.Unmarshal(p.Unsigned, &unsigned))
+		r.Must(json.Unmarshal(p.Unsigned, &unsigned))
 		var err error
 		sum, err = sum.Add(unsigned.Fee)
-		r.must(err)
+		r.Must(err)
 		n++
 	}
 	return sum, n
@@ -65,16 +66,16 @@ func (r *harness) fees() (sum bursar.Amount, n int) {
 // other transaction the whole fee is, because a token's customer pays in the token.
 func TestFeesThatCustomersPayAreNotSetAside(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+		r.Fund()
+		r.Settle()
 		var paid bursar.Amount
-		for range r.chain.Capabilities().MaxPayments {
+		for range r.Chain.Capabilities().MaxPayments {
 			var err error
-			paid, err = paid.Add(r.order(1_000_000, r.chain.Named("outside")).Fee)
-			r.must(err)
+			paid, err = paid.Add(r.Order(1_000_000, r.Chain.Named("outside")).Fee)
+			r.Must(err)
 		}
-		r.chain.SetRate(60) // more than when the withdrawals were requested
-		r.step()
+		r.Chain.SetRate(60) // more than when the withdrawals were requested
+		r.Step()
 		fees, n := r.fees()
 		if got, want := r.setAside(), fees.SubOrZero(paid); n != 1 || paid.IsZero() || want.IsZero() || got != want {
 			t.Errorf("%s are set aside, want %s", got, want)
@@ -82,28 +83,28 @@ func TestFeesThatCustomersPayAreNotSetAside(t *testing.T) {
 	})
 	for name, order := range map[string]func(r *harness, token bursar.Currency){
 		"a token": func(r *harness, token bursar.Currency) {
-			_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
-				Address: r.chain.Named("outside")})
-			r.must(err)
+			_, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10",
+				Address: r.Chain.Named("outside")})
+			r.Must(err)
 		},
 		"a sweep": func(r *harness, _ bursar.Currency) {
-			r.pay(r.wallet(0).Address, 500_000_000)
-			r.chain.Mine(3)
-			r.step()
+			r.Pay(r.Wallet(0).Address, 500_000_000)
+			r.Chain.Mine(3)
+			r.Step()
 		},
 		"gas": func(r *harness, token bursar.Currency) {
-			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+			r.Chain.Pay(chain.Payment{Address: r.WalletOf(0, token.Code).Address, Contract: token.Contract,
 				Amount: bursar.Units(80_000_000)})
-			r.chain.Mine(3)
-			r.step()
-			r.check(r.sender.Step(ctx, r.lease))
+			r.Chain.Mine(3)
+			r.Step()
+			r.Check(r.Sender.Step(ctx, r.Lease))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 				token := r.pricedTokens()
 				order(r, token)
-				r.check(r.sender.Step(ctx, r.lease))
+				r.Check(r.Sender.Step(ctx, r.Lease))
 				want, n := r.fees()
 				if got := r.setAside(); n != 1 || want.IsZero() || got != want {
 					t.Errorf("%s are set aside, want %s of %d", got, want, n)
@@ -115,40 +116,40 @@ func TestFeesThatCustomersPayAreNotSetAside(t *testing.T) {
 
 // left sets the operator funds of the native asset to an amount.
 func (r *harness) left(units bursar.Amount) {
-	r.t.Helper()
+	r.T.Helper()
 	var own store.Own
-	r.view(func(tx *store.Tx) (err error) {
+	r.View(func(tx *store.Tx) (err error) {
 		own, err = tx.OperatorFunds().Get(ctx, "COIN")
 		return err
 	})
 	gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), units)
-	r.must(err)
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
+	r.Must(err)
+	r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Amount: gas})
 }
 
 // withoutGas gives a customer a token balance that the hot wallet has as well, and sets the operator funds for gas.
 func (r *harness) withoutGas(left uint64) bursar.Currency {
-	r.t.Helper()
+	r.T.Helper()
 	token := r.freeTokens()
-	r.step()
-	r.pay(r.wallet(0).Address, 1_000_000_000)
-	r.chain.Mine(4)
-	r.step()
-	r.settle() // swept, at the operator's cost
+	r.Step()
+	r.Pay(r.Wallet(0).Address, 1_000_000_000)
+	r.Chain.Mine(4)
+	r.Step()
+	r.Settle() // swept, at the operator's cost
 	r.left(bursar.Units(left))
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+	r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
 		Amount: bursar.Units(50_000)})
-	r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+	r.Chain.Pay(chain.Payment{Address: r.WalletOf(1, token.Code).Address, Contract: token.Contract,
 		Amount: bursar.Units(20_000)})
 	r.blocksWithoutSweeps(4)
 	return token
 }
 
 func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
-	r.t.Helper()
-	w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
-		Address: r.chain.Named(to)})
-	r.must(err)
+	r.T.Helper()
+	w, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[1], Currency: token.Code, Amount: "0.01",
+		Address: r.Chain.Named(to)})
+	r.Must(err)
 	return w
 }
 
@@ -158,31 +159,31 @@ func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
 func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 				token := r.withoutGas(left)
-				r.halt(byAnn(store.HaltCurrency(token.Code)))
+				r.Halt(byAnn(store.HaltCurrency(token.Code)))
 				w := r.payout(token, "out")
-				r.trouble = true
+				r.Trouble = true
 				r.blocksWithoutSweeps(1)
 				if r.alarmed("gas_budget") {
 					t.Error("a halt asks for gas")
 				}
-				r.resume(byAnn(store.HaltCurrency(token.Code)))
-				node := &asked{Chain: r.chain}
-				r.sender.Chain = node
+				r.Resume(byAnn(store.HaltCurrency(token.Code)))
+				node := &asked{Chain: r.Chain}
+				r.Sender.Chain = node
 				for i := range 3 {
-					r.order(1_000_000, r.chain.Named("coin"))
-					r.check(r.sender.Step(ctx, r.lease))
-					if now := r.spendNow(r.now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
+					r.Order(1_000_000, r.Chain.Named("coin"))
+					r.Check(r.Sender.Step(ctx, r.Lease))
+					if now := r.spendNow(r.Now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
 						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
 				if node.builds != 3 && left == 0 {
 					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.builds)
 				}
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: bursar.Units(500_000_000)})
+				r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Amount: bursar.Units(500_000_000)})
 				r.blocksWithoutSweeps(6)
-				if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("gas_budget") {
+				if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("gas_budget") {
 					t.Errorf("with enough it is %s, alarmed %v", now.Status, r.alarmed("gas_budget"))
 				}
 			})
@@ -197,37 +198,37 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
 				token := r.freeTokens()
-				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+				out := chain.Payment{Address: bursar.Address{Base: r.Chain.Named("out")}, Contract: token.Contract,
 					Amount: bursar.Units(10_000)}
-				fee, err := r.chain.Quote(ctx, out)
-				r.must(err)
+				fee, err := r.Chain.Quote(ctx, out)
+				r.Must(err)
 				units, err := fee.Add(bursar.Units(100)) // for one payment at the current fee
-				r.must(err)
-				r.withoutGas(mustFit(units))
+				r.Must(err)
+				r.withoutGas(bursartest.Fit(units))
 				paid := r.payout(token, "out")
-				r.trouble = true
-				r.check(r.sender.Step(ctx, r.lease))
-				r.order(100_000_000, r.chain.Named("coin"))
-				r.check(r.sender.Step(ctx, r.lease))
-				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent ||
+				r.Trouble = true
+				r.Check(r.Sender.Step(ctx, r.Lease))
+				r.Order(100_000_000, r.Chain.Named("coin"))
+				r.Check(r.Sender.Step(ctx, r.Lease))
+				if list := r.Open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent ||
 					list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
-					r.logOpen(5)
+					r.LogOpen(5)
 					t.Fatal("not just two are sent")
 				}
 				if adopted {
-					r.forged = true
-					request, err := outgoing.DecodeRequest(r.open()[1])
-					r.must(err)
+					r.Forged = true
+					request, err := outgoing.DecodeRequest(r.Open()[1])
+					r.Must(err)
 					request.Payments = nil
 					text, err := json.Marshal(request)
-					r.must(err)
-					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), request.ID)
+					r.Must(err)
+					intruder(t, r.DB)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), request.ID)
 				}
-				r.chain.SetRate(50)
-				for n := 0; n < 8 && r.spendNow(r.now(paid).OutgoingID).Versions == 1; n++ {
+				r.Chain.SetRate(50)
+				for n := 0; n < 8 && r.spendNow(r.Now(paid).OutgoingID).Versions == 1; n++ {
 					r.blocksWithoutSweeps(1)
 				}
-				if now := r.spendNow(r.now(paid).OutgoingID); now.Versions != 2 || !r.alarmed("gas_budget") {
+				if now := r.spendNow(r.Now(paid).OutgoingID); now.Versions != 2 || !r.alarmed("gas_budget") {
 					t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
 				}
 			})
@@ -239,25 +240,25 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		token := r.freeTokens()
-		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+		out := chain.Payment{Address: bursar.Address{Base: r.Chain.Named("out")}, Contract: token.Contract,
 			Amount: bursar.Units(10_000)}
-		fee, err := r.chain.Quote(ctx, out)
-		r.must(err)
+		fee, err := r.Chain.Quote(ctx, out)
+		r.Must(err)
 		units, err := fee.Add(bursar.Units(100))
-		r.must(err)
-		r.withoutGas(mustFit(units))
-		r.chain.SetFloor(1000)
+		r.Must(err)
+		r.withoutGas(bursartest.Fit(units))
+		r.Chain.SetFloor(1000)
 		paid := r.payout(token, "out")
-		r.trouble = true
-		r.check(r.sender.Step(ctx, r.lease))
-		if now := r.spendNow(r.now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
+		r.Trouble = true
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		if now := r.spendNow(r.Now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
 			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
 		}
-		r.order(100_000_000, r.chain.Named("coin"))
+		r.Order(100_000_000, r.Chain.Named("coin"))
 		for range 2 {
-			r.check(r.sender.Step(ctx, r.lease))
+			r.Check(r.Sender.Step(ctx, r.Lease))
 		}
-		if now := r.spendNow(r.now(paid).OutgoingID); now.Versions < 2 {
+		if now := r.spendNow(r.Now(paid).OutgoingID); now.Versions < 2 {
 			t.Errorf("with one behind it, it has %d versions: %q", now.Versions, now.Error)
 		}
 	})
@@ -265,14 +266,14 @@ func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 
 // If no native asset is configured, the operator funds of it are unknown, and tokens are paid.
 func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		token := r.withoutGas(0)
 		w := r.payout(token, "out")
 		var err error
-		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
-		r.must(err)
-		r.check(r.sender.Step(ctx, r.lease))
-		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast {
+		r.Sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.Must(err)
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
 	})
@@ -280,17 +281,17 @@ func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 
 // A token payment that is signed is sent, even if the operator funds are used up since.
 func TestASignedPaymentNeedsNoFurtherGas(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()
-		w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
-			Address: r.chain.Named("outside")})
-		r.must(err)
-		r.withoutSigner(func() { r.check(r.sender.Step(ctx, r.lease)) })
-		r.do(func(tx *store.Tx) error {
+		w, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10",
+			Address: r.Chain.Named("outside")})
+		r.Must(err)
+		r.withoutSigner(func() { r.Check(r.Sender.Step(ctx, r.Lease)) })
+		r.Do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.NetworkFee("a test", 0, "COIN", bursar.Units(2_000_000_000), tx.Now()))
 		})
-		r.check(r.sender.Step(ctx, r.lease))
-		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
 			t.Errorf("it is %s: %q", now.Status, r.errors())
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -30,26 +31,26 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 // while the journal cannot be read; a payment that no other transaction in the journal makes is signed.
 func TestAPaymentThatTheJournalHasIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+		r.Fund()
+		r.Settle()
 		kept := &journal{by: bursar.ID{7}}
-		r.sender.Marks = kept
+		r.Sender.Marks = kept
 		signed := 0
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { signed++ }}
-		w := r.order(1_000_000, r.chain.Named("outside"))
-		r.trouble = true
-		r.step()
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { signed++ }}
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Trouble = true
+		r.Step()
 		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" already pays it") || signed != 0 {
 			t.Errorf("%d were signed, and the error is %q", signed, text)
 		}
 		kept.by, kept.fail = bursar.ID{}, errors.New("the file is unavailable")
-		r.step()
+		r.Step()
 		if text := r.errors(); !strings.Contains(text, "the file is unavailable") || signed != 0 {
 			t.Errorf("%d were signed, and the error is %q", signed, text)
 		}
 		kept.fail = nil
-		r.step()
-		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || signed != 1 {
+		r.Step()
+		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || signed != 1 {
 			t.Errorf("it is %s, and %d were signed", now.Status, signed)
 		}
 	})
@@ -58,15 +59,15 @@ func TestAPaymentThatTheJournalHasIsNotSigned(t *testing.T) {
 // A withdrawal that was changed in the database is not even signed.
 func TestAChangedWithdrawalIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		r.settle()
-		r.trouble, r.forged = true, true
-		w := r.order(1_000_000, r.chain.Named("customer"))
-		r.withoutSigner(r.step)
+		r.Fund()
+		r.Settle()
+		r.Trouble, r.Forged = true, true
+		w := r.Order(1_000_000, r.Chain.Named("customer"))
+		r.withoutSigner(r.Step)
 		attack(`UPDATE withdrawals SET amount = '2000000' WHERE id = $1`, w.ID)
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
 		for range 3 {
-			r.step()
+			r.Step()
 		}
 	})
 }
@@ -74,31 +75,31 @@ func TestAChangedWithdrawalIsNotSigned(t *testing.T) {
 // A payment is not signed while one with a lower nonce is unsigned; it keeps its own nonce meanwhile, and its error
 // says what it waits for.
 func TestNoncesAreSignedInOrder(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		first, second := r.order(1_000_000, r.chain.Named("first")), r.order(1_000_000, r.chain.Named("second"))
-		r.trouble = true
-		r.withoutSigner(r.step)
-		waits, times := r.now(first).OutgoingID, 0
-		unsigned := r.spendNow(r.now(second).OutgoingID).Unsigned
-		r.sender.Signer = refusing{r.signer, waits, &times}
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
+		first, second := r.Order(1_000_000, r.Chain.Named("first")), r.Order(1_000_000, r.Chain.Named("second"))
+		r.Trouble = true
+		r.withoutSigner(r.Step)
+		waits, times := r.Now(first).OutgoingID, 0
+		unsigned := r.spendNow(r.Now(second).OutgoingID).Unsigned
+		r.Sender.Signer = refusing{r.Signer, waits, &times}
 		node := r.sentOnly()
 		for range 2 {
-			r.step()
+			r.Step()
 		}
 		if node.builds != 0 {
 			t.Errorf("%d were built again", node.builds)
 		}
-		now := r.spendNow(r.now(second).OutgoingID)
+		now := r.spendNow(r.Now(second).OutgoingID)
 		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(unsigned) ||
 			!strings.Contains(now.Error, waits.String()) {
 			t.Errorf("the second is %s: %q", now.Status, now.Error)
 		}
-		r.sender.Signer = r.signer
-		r.step()
-		r.step()
-		if a, b := r.now(first).Status, r.now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
+		r.Sender.Signer = r.Signer
+		r.Step()
+		r.Step()
+		if a, b := r.Now(first).Status, r.Now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
 			t.Errorf("then they are %s and %s", a, b)
 		}
 	})
@@ -107,34 +108,34 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 // A nonce that a payment releases because of a halt is taken by one that had reserved a higher nonce: no signed
 // transaction waits behind it.
 func TestAReleasedNonceIsTakenByTheNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens().fund()
-		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-		r.settle()
-		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("tokens"))
-		r.trouble = true
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Fund()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+		r.Settle()
+		r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("tokens"))
+		r.Trouble = true
 		r.withoutSigner(func() {
-			r.step()
-			r.order(1_000_000, r.chain.Named("coin"))
-			r.step()
+			r.Step()
+			r.Order(1_000_000, r.Chain.Named("coin"))
+			r.Step()
 		})
 		if list := r.reserved(); len(list) != 2 || list[0].Currency != "TOKEN" {
 			t.Fatalf("reserved have %+v", list)
 		}
 		lower := r.resources(r.reserved()[0])
-		r.halt(byAnn(store.HaltCurrency("TOKEN")))
-		r.step()
-		r.step()
-		list := r.open()
+		r.Halt(byAnn(store.HaltCurrency("TOKEN")))
+		r.Step()
+		r.Step()
+		list := r.Open()
 		if len(list) != 2 || list[1].Status != bursar.OutgoingSent || r.resources(list[1])[0] != lower[0] {
 			t.Errorf("the nonce given back is %s, and open are", lower)
-			r.logOpen(5)
+			r.LogOpen(5)
 		}
-		r.resume(byAnn(store.HaltCurrency("TOKEN")))
-		r.trouble = false
-		r.settle()
-		r.must(r.chain.Check())
+		r.Resume(byAnn(store.HaltCurrency("TOKEN")))
+		r.Trouble = false
+		r.Settle()
+		r.Must(r.Chain.Check())
 	})
 }
 
@@ -142,21 +143,21 @@ func TestAReleasedNonceIsTakenByTheNext(t *testing.T) {
 func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.jammed(false)
-		r.halt(shortToken())
-		order := r.order(100_000_000, r.chain.Named("coin"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.step()
+		r.Halt(shortToken())
+		order := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Step()
 		r.withoutSigner(func() {
-			r.step()
-			r.step()
+			r.Step()
+			r.Step()
 			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved ||
-				r.now(order).Status != bursar.WithdrawalSigned {
-				t.Fatalf("the voiding transaction is %+v, the payment behind it %s", list, r.now(order).Status)
+				r.Now(order).Status != bursar.WithdrawalSigned {
+				t.Fatalf("the voiding transaction is %+v, the payment behind it %s", list, r.Now(order).Status)
 			}
-			r.chain.ClearFaults()
-			r.step()
+			r.Chain.ClearFaults()
+			r.Step()
 		})
-		if now := r.now(order); now.Status != bursar.WithdrawalBroadcast {
+		if now := r.Now(order); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -16,8 +17,8 @@ import (
 
 // sentOnly is a chain that counts what is sent, whatever it is asked to build.
 func (r *harness) sentOnly() *asked {
-	node := &asked{Chain: r.chain}
-	r.sender.Chain = node
+	node := &asked{Chain: r.Chain}
+	r.Sender.Chain = node
 	return node
 }
 
@@ -27,51 +28,51 @@ func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
-				r.fund()
-				r.pay(r.wallet(1).Address, 900_000_000)
-				r.settle()
-				frozen := r.order(50_000_000, r.chain.Named("frozen"))
-				other, err := r.withdraw(1, 50_000_000, r.chain.Named("other"))
-				r.must(err)
+				r.Fund()
+				r.Pay(r.Wallet(1).Address, 900_000_000)
+				r.Settle()
+				frozen := r.Order(50_000_000, r.Chain.Named("frozen"))
+				other, err := r.Withdraw(1, 50_000_000, r.Chain.Named("other"))
+				r.Must(err)
 				node := r.sentOnly()
-				r.trouble = true
-				freeze := func() { r.halt(r.freezeOf(0)) }
+				r.Trouble = true
+				freeze := func() { r.Halt(r.FreezeOf(0)) }
 				switch begins {
 				case "new":
-					r.chain.Fail(sim.Build, 2, nil)
-					r.step()
+					r.Chain.Fail(sim.Build, 2, nil)
+					r.Step()
 				case "reserved":
-					r.withoutSigner(r.step)
+					r.withoutSigner(r.Step)
 				case "signing":
 					once := false
-					r.sender.Signer = busy{r.signer, func() {
+					r.Sender.Signer = busy{r.Signer, func() {
 						if !once {
 							once = true
 							freeze()
 						}
 					}}
-					r.step()
-					r.sender.Signer = r.signer
+					r.Step()
+					r.Sender.Signer = r.Signer
 				}
 				if begins != "signing" {
 					freeze()
 				}
-				r.step()
-				if now := r.now(frozen); now.Status != bursar.WithdrawalQueued || !now.OutgoingID.IsZero() || now.TxID != "" {
+				r.Step()
+				if now := r.Now(frozen); now.Status != bursar.WithdrawalQueued || !now.OutgoingID.IsZero() || now.TxID != "" {
 					t.Errorf("the frozen account's is %s by %q", now.Status, now.TxID)
 				}
-				r.blocks(6)
-				if got := r.chain.Balance(r.chain.Named("frozen"), ""); !got.IsZero() {
+				r.Blocks(6)
+				if got := r.Chain.Balance(r.Chain.Named("frozen"), ""); !got.IsZero() {
 					t.Errorf("%s was paid during the freeze", got)
 				}
-				if now := r.now(other); now.Status != bursar.WithdrawalConfirmed || node.sent == 0 {
+				if now := r.Now(other); now.Status != bursar.WithdrawalConfirmed || node.sent == 0 {
 					t.Errorf("the other account's is %s", now.Status)
 				}
-				r.wantAlarms()
-				r.trouble = false
-				r.resume(r.freezeOf(0))
-				r.settle()
-				r.must(r.audit())
+				r.WantAlarms()
+				r.Trouble = false
+				r.Resume(r.FreezeOf(0))
+				r.Settle()
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -80,51 +81,51 @@ func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 // Signed bytes that are held end like any others if their UTXO has been reorged out for good. Until then they are not
 // sent, and the reason is recorded.
 func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
-		r.pay(r.wallet(0).Address, 300_000_000)
-		r.chain.Mine(3)
-		r.step()
-		deposit := r.pay(r.wallet(1).Address, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		w := r.order(200_000_000, r.chain.Named("outside"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.trouble = true
-		r.step()
-		first := r.now(w)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 700_000_000)
+		r.Pay(r.Wallet(0).Address, 300_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		deposit := r.Pay(r.Wallet(1).Address, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		w := r.Order(200_000_000, r.Chain.Named("outside"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.Trouble = true
+		r.Step()
+		first := r.Now(w)
 		if first.Status != bursar.WithdrawalSigned {
 			t.Fatalf("it is %s", first.Status)
 		}
 		halt := byAnn(store.HaltCurrency("COIN"))
-		r.halt(halt)
-		r.chain.Reorg(3, deposit)
-		r.chain.DoubleSpend(deposit)
+		r.Halt(halt)
+		r.Chain.Reorg(3, deposit)
+		r.Chain.DoubleSpend(deposit)
 		node := r.sentOnly()
-		r.blocks(1)
-		if text := r.errors(); !strings.Contains(text, "a drill") || r.now(w).OutgoingID != first.OutgoingID {
+		r.Blocks(1)
+		if text := r.errors(); !strings.Contains(text, "a drill") || r.Now(w).OutgoingID != first.OutgoingID {
 			t.Errorf("while the other transaction is not final its error is %q", text)
 		}
 		for range 8 {
-			r.blocks(1)
+			r.Blocks(1)
 			if p := r.spendNow(first.OutgoingID); p.Status == bursar.OutgoingAbandoned && !strings.Contains(p.Error, "a drill") {
 				t.Errorf("given up its error is %q", p.Error)
 			}
 		}
-		if now := r.now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" || node.sent != 0 {
+		if now := r.Now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" || node.sent != 0 {
 			t.Errorf("it is %s by %q, and %d transactions were sent during the halt", now.Status, now.TxID, node.sent)
 		}
-		r.nothingOpen()
+		r.NothingOpen()
 		for range 3 {
-			r.step()
+			r.Step()
 		}
-		if now := r.now(w); !now.OutgoingID.IsZero() {
+		if now := r.Now(w); !now.OutgoingID.IsZero() {
 			t.Error("it was assigned again during the halt")
 		}
-		r.resume(halt)
-		r.blocks(8)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+		r.Resume(halt)
+		r.Blocks(8)
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("after the halt it is %s", now.Status)
 		}
 	})
@@ -132,22 +133,22 @@ func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 
 // Held bytes that have expired are not sent, and while no node can tell whether they have, both reasons are recorded.
 func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.trouble = true
-		r.step()
-		id := r.now(w).OutgoingID
-		r.halt(byAnn(store.HaltCurrency("COIN")))
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.Trouble = true
+		r.Step()
+		id := r.Now(w).OutgoingID
+		r.Halt(byAnn(store.HaltCurrency("COIN")))
 		node := r.sentOnly()
-		r.chain.Fail(sim.Expired, 1, nil)
-		r.step()
+		r.Chain.Fail(sim.Expired, 1, nil)
+		r.Step()
 		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "find out whether it expired") {
 			t.Errorf("the error is %q", text)
 		}
-		r.blocks(12)
+		r.Blocks(12)
 		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 ||
 			!strings.Contains(p.Error, "a drill") {
 			t.Errorf("it is %s, says %q, and %d transactions were sent during the halt", p.Status, p.Error, node.sent)
@@ -158,32 +159,32 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 // Signed bytes that nothing holds are sent, even if no node can tell whether they have expired; held ones are not, even
 // if the database cannot be read for a moment.
 func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.trouble = true
-		r.step()
-		r.halt(byAnn(store.HaltCurrency("COIN")))
-		node, db, failed := r.sentOnly(), r.sender.DB, false
-		r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.Trouble = true
+		r.Step()
+		r.Halt(byAnn(store.HaltCurrency("COIN")))
+		node, db, failed := r.sentOnly(), r.Sender.DB, false
+		r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.Contains(what, "FROM outgoing_versions WHERE") && !failed {
 				failed = true
 				return errors.New("the connection broke")
 			}
 			return nil
 		}})
-		r.step()
-		r.sender.DB = db
+		r.Step()
+		r.Sender.DB = db
 		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") ||
 			!strings.Contains(text, "the connection broke") {
 			t.Errorf("%d were sent during the halt, and the error is %q", node.sent, text)
 		}
-		r.resume(byAnn(store.HaltCurrency("COIN")))
-		r.chain.Fail(sim.Expired, 1, nil)
-		r.step()
-		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || node.sent != 1 {
+		r.Resume(byAnn(store.HaltCurrency("COIN")))
+		r.Chain.Fail(sim.Expired, 1, nil)
+		r.Step()
+		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || node.sent != 1 {
 			t.Errorf("after the halt it is %s", now.Status)
 		}
 	})
@@ -193,12 +194,12 @@ func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
 func TestATransactionBeingVoidedNamesTheVoidingOne(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.halt(shortToken())
-		r.order(100_000_000, r.chain.Named("coin"))
+		r.Halt(shortToken())
+		r.Order(100_000_000, r.Chain.Named("coin"))
 		for range 3 {
-			r.step()
+			r.Step()
 		}
-		list, now := r.fillers(), r.spendNow(r.now(held).OutgoingID)
+		list, now := r.fillers(), r.spendNow(r.Now(held).OutgoingID)
 		if len(list) != 1 || !strings.Contains(now.Error,
 			"it is being made void by outgoing transaction "+list[0].ID.String()) {
 			t.Errorf("its error is %q", now.Error)
@@ -209,22 +210,22 @@ func TestATransactionBeingVoidedNamesTheVoidingOne(t *testing.T) {
 // A halt of the currency that a transaction pays holds it, whatever currency its row names, and its reservations are
 // released.
 func TestAHaltHoldsAPaymentWhateverItsRowSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-		r.settle()
-		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
-		r.trouble, r.forged = true, true
-		r.withoutSigner(r.step)
-		intruder(t, r.db)(`UPDATE outgoing_txs SET currency = 'COIN' WHERE status = 'claimed'`)
-		r.halt(byAnn(store.HaltCurrency("TOKEN")))
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Prepare()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+		r.Settle()
+		r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("outside"))
+		r.Trouble, r.Forged = true, true
+		r.withoutSigner(r.Step)
+		intruder(t, r.DB)(`UPDATE outgoing_txs SET currency = 'COIN' WHERE status = 'claimed'`)
+		r.Halt(byAnn(store.HaltCurrency("TOKEN")))
 		node := r.sentOnly()
-		r.blocks(4)
+		r.Blocks(4)
 		if got := r.tokensOf("outside"); !got.IsZero() || node.sent != 0 {
 			t.Errorf("%s of the halted TOKEN was paid by %d transactions", got, node.sent)
 		}
-		if p := r.open()[0]; p.Status != bursar.OutgoingNew || len(p.Unsigned) != 0 || !strings.Contains(p.Error, "a drill") {
+		if p := r.Open()[0]; p.Status != bursar.OutgoingNew || len(p.Unsigned) != 0 || !strings.Contains(p.Error, "a drill") {
 			t.Errorf("it is %s with %d bytes reserved: %q", p.Status, len(p.Unsigned), p.Error)
 		}
 		if n := r.written(); n != 0 {
@@ -251,26 +252,26 @@ func (a *audits) CatchUp(ctx context.Context) error {
 // The books are audited once per step, however many payments it makes, and again in the next step; if they cannot be
 // audited, nothing is signed, and the error says so.
 func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
 		books := &audits{fail: errors.New("no answer"),
-			Books: &audit.Auditor{DB: r.db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}}
-		r.sender.Books = books
-		r.order(1_000_000, r.chain.Named("one"))
-		r.order(1_000_000, r.chain.Named("two"))
-		r.trouble = true
-		r.withoutSigner(r.step)
+			Books: &audit.Auditor{DB: r.DB, Registry: r.Registry, Log: slog.New(slog.DiscardHandler)}}
+		r.Sender.Books = books
+		r.Order(1_000_000, r.Chain.Named("one"))
+		r.Order(1_000_000, r.Chain.Named("two"))
+		r.Trouble = true
+		r.withoutSigner(r.Step)
 		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 ||
 			len(r.reserved()) != 0 {
 			t.Errorf("the error is %q", text)
 		}
 		books.n, books.fail = 0, nil
-		r.withoutSigner(r.step)
+		r.withoutSigner(r.Step)
 		if books.n != 1 || len(r.reserved()) != 2 {
 			t.Errorf("they were audited %d times in one step, after which %d are to be signed", books.n, len(r.reserved()))
 		}
-		r.withoutSigner(r.step)
+		r.withoutSigner(r.Step)
 		if books.n != 2 {
 			t.Errorf("they were audited %d times in two steps", books.n)
 		}
@@ -279,7 +280,7 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 
 // reserved returns the open transactions that have reserved something and are not signed.
 func (r *harness) reserved() (list []bursar.OutgoingTx) {
-	for _, p := range r.open() {
+	for _, p := range r.Open() {
 		if p.Status == bursar.OutgoingReserved {
 			list = append(list, p)
 		}

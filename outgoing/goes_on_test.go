@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -36,18 +37,18 @@ var parts = map[string]part{
 // eachPart has one payment sent and another one waiting, and then runs a step whose named part returns an error; judge
 // also gets the number of database queries after that. A restart makes every step begin with the same share.
 func (r *harness) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
-	r.t.Helper()
+	r.T.Helper()
 	r.funded()
 	for name, of := range parts {
-		sent := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one"))
-		r.step()
-		r.chain.SetRate(50)
-		fresh := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("two"))
-		r.chain.Mine(1)
-		r.restart()
-		r.catchUp()
+		sent := r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("one"))
+		r.Step()
+		r.Chain.SetRate(50)
+		fresh := r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("two"))
+		r.Chain.Mine(1)
+		r.Restart()
+		r.CatchUp()
 		node, left, after := r.record(), of.before, 0
-		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			switch {
 			case at != store.Running:
 			case left < 0:
@@ -59,20 +60,20 @@ func (r *harness) eachPart(failure error, judge func(name string, of part, err e
 			}
 			return nil
 		}})
-		err := r.sender.Step(ctx, r.lease)
-		r.sender.DB = r.db
-		again, first := slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID)
+		err := r.Sender.Step(ctx, r.Lease)
+		r.Sender.DB = r.DB
+		again, first := slices.Contains(node.sent, r.Now(sent).TxID), slices.Contains(node.sent, r.Now(fresh).TxID)
 		judge(name, of, err, again, first, after)
-		r.chain.SetRate(10)
-		r.settle()
+		r.Chain.SetRate(10)
+		r.Settle()
 	}
-	r.must(r.chain.Check())
+	r.Must(r.Chain.Check())
 }
 
 // If any part of a step fails, the other parts run, and the step's error says so.
 func TestAnErrorInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
 			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
 				t.Errorf("without %s the step returned %v; sent again: %v, sent first: %v", name, err, again, fresh)
@@ -84,21 +85,21 @@ func TestAnErrorInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 // An error of the withdrawals does not hold up sweeps.
 func TestAnErrorOfWithdrawalsHoldsUpNoSweep(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 400_000_000)
-		r.chain.Mine(3)
-		r.step() // requested
-		r.restart()
-		r.catchUp()
-		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 400_000_000)
+		r.Chain.Mine(3)
+		r.Step() // requested
+		r.Restart()
+		r.CatchUp()
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.number > $3") {
-				r.sender.DB = r.db
+				r.Sender.DB = r.DB
 				return refused
 			}
 			return nil
 		}})
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, refused) {
 			t.Errorf("the step returned %v", err)
 		}
 		if got := r.only(); got.Status != bursar.OutgoingSent {
@@ -109,7 +110,7 @@ func TestAnErrorOfWithdrawalsHoldsUpNoSweep(t *testing.T) {
 
 // If one part of a step finds that the lease is lost, no further part begins.
 func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
 			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
 				t.Errorf("in %s: the step returned %v, after %d more queries", name, err, after)
@@ -123,25 +124,25 @@ func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 func TestErrorsAreReturnedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		w := r.order(1_000_000, r.chain.Named("outside"))
-		r.step()
-		r.chain.Mine(4)
-		r.catchUp()
-		r.restart() // its follower has not caught up
-		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.Fund()
+		r.Settle()
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.Chain.Mine(4)
+		r.CatchUp()
+		r.Restart() // its follower has not caught up
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.height > 0 AND s.height <= $2") {
 				return refused
 			}
 			return nil
 		}})
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, refused) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.sender.DB = r.db
-		r.must(r.sender.Step(ctx, r.lease))
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Sender.DB = r.DB
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
 		}
 	})
@@ -150,28 +151,28 @@ func TestErrorsAreReturnedWhileAChainIsNotReady(t *testing.T) {
 // A context that ends while a payment is sent ends the step: nothing else is asked of a node.
 func TestAContextThatEndsEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+		r.Fund()
+		r.Settle()
 		for range 3 {
-			r.order(1_000_000, r.chain.Named("outside"))
-			r.step()
+			r.Order(1_000_000, r.Chain.Named("outside"))
+			r.Step()
 		}
-		r.chain.SetRate(50)
-		r.chain.Mine(1)
-		r.catchUp()
+		r.Chain.SetRate(50)
+		r.Chain.Mine(1)
+		r.CatchUp()
 		ending, end := context.WithCancel(ctx)
-		node := &asked{Chain: r.chain}
-		r.sender.Chain = endsAfterOne{node, end}
-		if err := r.sender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
+		node := &asked{Chain: r.Chain}
+		r.Sender.Chain = endsAfterOne{node, end}
+		if err := r.Sender.Step(ending, r.Lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
 			t.Errorf("the step returned %v, a node was sent %d", err, node.sent)
 		}
 		if text := r.errors(); strings.Contains(text, "canceled") {
 			t.Errorf("at an outgoing transaction its error is %q", text)
 		}
-		r.sender.Chain = r.chain
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Sender.Chain = r.Chain
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -189,25 +190,25 @@ func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 // If somebody else has used a nonce of ours, the step ends with that error, and nothing else is built or recorded
 // before an operator has looked.
 func TestAnExternalNonceEndsTheStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		r.orders(3, "TOKEN")
 		r.orders(3, "COIN")
-		thief := bursar.Address{Base: r.chain.Named("thief")}
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
-		r.chain.Mine(1) // the follower has not read it
+		thief := bursar.Address{Base: r.Chain.Named("thief")}
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
+		r.Chain.Mine(1) // the follower has not read it
 		node := r.record()
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
 			t.Errorf("the step returned %v, after %d builds", err, len(node.built))
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
 			t.Errorf("at an outgoing transaction its error is %q", got)
 		}
-		r.wantAlarms("external_nonce")
-		r.restart()
+		r.WantAlarms("external_nonce")
+		r.Restart()
 		node = r.record()
-		r.trouble = true
-		r.step()
+		r.Trouble = true
+		r.Step()
 		if len(node.built) > 0 {
 			t.Error("the chain is not halted")
 		}
@@ -219,13 +220,13 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 	scenes := map[string]func(r *harness){
 		"the queue":          func(r *harness) { r.orders(3, "TOKEN") },
-		"a build that fails": func(r *harness) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
+		"a build that fails": func(r *harness) { r.orders(3, "TOKEN"); r.Step(); r.Chain.Fail("draft", 10, nil) },
 		"many in vain": func(r *harness) {
-			r.trouble = true
-			r.chain.Fail("draft", 1000, errors.New("in vain"))
+			r.Trouble = true
+			r.Chain.Fail("draft", 1000, errors.New("in vain"))
 			r.orders(9, "OTHER")
 			for range 4 {
-				r.step()
+				r.Step()
 			}
 		},
 	}
@@ -233,18 +234,18 @@ func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := storetest.SQLite(t)
-			r := newHarness(t, storetest.Open(t, url), numbered)
-			r.withTokens()
-			r.fund()
-			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 1_000_000)
-			r.give("OTHER", r.walletOf(0, "OTHER").Address, 1_000_000)
-			r.chain.Mine(4)
-			r.catchUp()
-			r.must(r.sender.Step(ctx, r.lease))
+			r := newHarness(t, storetest.Open(t, url), bursartest.Numbered)
+			r.WithTokens()
+			r.Fund()
+			r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 1_000_000)
+			r.Give("OTHER", r.WalletOf(0, "OTHER").Address, 1_000_000)
+			r.Chain.Mine(4)
+			r.CatchUp()
+			r.Must(r.Sender.Step(ctx, r.Lease))
 			set(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step returned %v", err)
 			}
 			if contents(t, url) != before {

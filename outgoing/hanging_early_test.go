@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -12,28 +13,28 @@ import (
 func TestASweepIsSettledAfterTheDepositThatItCollected(t *testing.T) {
 	for name, waits := range map[string]bool{"sweep": true, "failed sweep": false, "payment": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
-				r.forged = true // a deposit that no block brought
-				attack := intruder(t, r.db)
-				w := r.wallet(2)
-				r.step()
-				r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-				r.pay(w.Address, 900_000_000)
-				r.blocks(4)
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				r.Forged = true // a deposit that no block brought
+				attack := intruder(t, r.DB)
+				w := r.Wallet(2)
+				r.Step()
+				r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+				r.Pay(w.Address, 900_000_000)
+				r.Blocks(4)
 				base, kind := w.Address.Base, chain.KindSweep
 				if name == "payment" {
-					r.settle()
-					_, err := r.withdraw(2, 1_000_000, r.chain.Named("outside"))
-					r.must(err)
-					r.step()
-					base, kind = r.hot.Base, chain.KindWithdrawal
+					r.Settle()
+					_, err := r.Withdraw(2, 1_000_000, r.Chain.Named("outside"))
+					r.Must(err)
+					r.Step()
+					base, kind = r.Hot.Base, chain.KindWithdrawal
 				}
-				list := r.open()
+				list := r.Open()
 				if len(list) != 1 || list[0].Kind != string(kind) {
 					t.Fatalf("open are %+v", list)
 				}
-				r.chain.Mine(4)
-				r.catchUp()
+				r.Chain.Mine(4)
+				r.CatchUp()
 				if name == "failed sweep" {
 					attack(`UPDATE outgoing_txs SET failed = TRUE WHERE id = $1`, list[0].ID)
 				}
@@ -41,13 +42,13 @@ func TestASweepIsSettledAfterTheDepositThatItCollected(t *testing.T) {
 					amount, fee, status, height, block_hash, seen_at)
 					VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1,
 						'x', 1)`,
-					r.accounts[2], w.Number, string(r.chain.Capabilities().ID), base)
-				r.must(r.sender.Step(ctx, r.lease))
+					r.Accounts[2], w.Number, string(r.Chain.Capabilities().ID), base)
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.spendNow(list[0].ID).Status; (got == bursar.OutgoingFinal) == waits {
 					t.Errorf("before the deposit is booked it is %s", got)
 				}
 				attack(`DELETE FROM deposits WHERE tx_id = 'forged'`)
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.spendNow(list[0].ID).Status; got != bursar.OutgoingFinal {
 					t.Errorf("after that it is %s", got)
 				}

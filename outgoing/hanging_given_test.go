@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 )
@@ -23,40 +24,40 @@ func (c *recording) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // A hanging sweep of a token collects the native asset that is paid to its address.
 func TestTheNativeAssetIsSweptWithAHangingTokenSweepsNonce(t *testing.T) {
-	config := numbered
+	config := bursartest.Numbered
 	config.BumpAfter = 1 << 40
 	each(t, config, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.settle()
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		w := r.walletOf(0, "TOKEN")
-		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract,
+		r.WithTokens().Prepare()
+		r.Settle()
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		w := r.WalletOf(0, "TOKEN")
+		deposit := r.Chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract,
 			Amount: bursar.Units(2_000_000_000)})
 		for n := 0; n < 20 && !r.sweeps(w, bursar.OutgoingSent); n++ {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
 		first := ""
-		for _, p := range r.open() {
+		for _, p := range r.Open() {
 			if p.Kind == string(chain.KindSweep) {
 				first = p.TxID
 			}
 		}
-		r.chain.Forget()
-		r.undo(deposit, deposit)
-		r.chain.Forget()
-		r.trouble = true
-		r.blocks(5)
+		r.Chain.Forget()
+		r.Undo(deposit, deposit)
+		r.Chain.Forget()
+		r.Trouble = true
+		r.Blocks(5)
 		if hang, _ := r.hanging(); hang != 1 {
-			t.Fatalf("open are %+v", r.open())
+			t.Fatalf("open are %+v", r.Open())
 		}
-		r.pay(w.Address, 1_000_000_000)
-		node := &recording{Chain: r.chain}
-		r.sender.Chain = node
-		r.blocks(12)
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
-			r.logOpen(5)
+		r.Pay(w.Address, 1_000_000_000)
+		node := &recording{Chain: r.Chain}
+		r.Sender.Chain = node
+		r.Blocks(12)
+		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+			r.LogOpen(5)
 			t.Errorf("%s was not swept", got)
 		}
 		if first == "" || len(node.sent) == 0 || slices.Contains(node.sent, first) {
@@ -67,18 +68,18 @@ func TestTheNativeAssetIsSweptWithAHangingTokenSweepsNonce(t *testing.T) {
 
 // Gas for a token that a sweep is given is sent although the sweep's fee is never bumped.
 func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
-	config := numbered
+	config := bursartest.Numbered
 	config.BumpAfter = 1 << 40
 	each(t, config, func(t *testing.T, r *harness) {
-		r.withTokens()
+		r.WithTokens()
 		w := r.hung()
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.give("TOKEN", w.Address, 50_000)
-		r.settleAll()
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
-			r.logOpen(5)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Give("TOKEN", w.Address, 50_000)
+		r.SettleAll()
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+			r.LogOpen(5)
 			t.Errorf("%s TOKEN are left", got)
 		}
 	})
@@ -86,7 +87,7 @@ func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
 
 // sweeps reports whether a sweep of a wallet's address has a status.
 func (r *harness) sweeps(w bursar.Wallet, status bursar.OutgoingStatus) bool {
-	for _, p := range r.open() {
+	for _, p := range r.Open() {
 		if p.Kind == string(chain.KindSweep) && p.Base == w.Address.Base && p.Status == status && p.Height == 0 {
 			return true
 		}

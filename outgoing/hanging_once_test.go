@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -14,8 +15,8 @@ import (
 // between runs f once during the sender's next steps: after a read-only database transaction with a given query, and
 // before its result is used.
 func (r *harness) between(reads string, f func()) {
-	db, seen, done := r.sender.DB, false, false
-	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	db, seen, done := r.Sender.DB, false, false
+	r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 		seen = seen || at == store.Running && strings.Contains(what, reads)
 		if at == store.Ended && seen && !done {
 			done = true
@@ -23,55 +24,55 @@ func (r *harness) between(reads string, f func()) {
 		}
 		return nil
 	}})
-	r.t.Cleanup(func() {
+	r.T.Cleanup(func() {
 		if !done {
-			r.t.Errorf("nothing has read %q", reads)
+			r.T.Errorf("nothing has read %q", reads)
 		}
 	})
 }
 
 // sweepOrdered has a sweep of 10 COIN requested and not signed, and returns its wallet and its deposit.
 func (r *harness) sweepOrdered() (w bursar.Wallet, deposit string) {
-	r.t.Helper()
-	r.step()
-	w = r.wallet(0)
-	deposit = r.pay(w.Address, 1_000_000_000)
-	r.withoutSigner(func() { r.blocks(4) })
-	if list := r.open(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved {
-		r.t.Fatalf("open are %+v", list)
+	r.T.Helper()
+	r.Step()
+	w = r.Wallet(0)
+	deposit = r.Pay(w.Address, 1_000_000_000)
+	r.withoutSigner(func() { r.Blocks(4) })
+	if list := r.Open(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved {
+		r.T.Fatalf("open are %+v", list)
 	}
 	return w, deposit
 }
 
 // The alarm about a sweep that the signer refused closes when the sweep ends because nothing is left to collect.
 func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		_, deposit := r.sweepOrdered()
 		refuses := newFlakySigner(r, func() {})
 		refuses.mood = stingy
-		r.sender.Signer = refuses
-		r.trouble = true
-		r.step()
-		r.wantAlarms("signer_refused")
-		r.undo(deposit, deposit)
-		r.catchUp()
-		r.must(r.sender.Step(ctx, r.lease))
-		r.nothingOpen()
+		r.Sender.Signer = refuses
+		r.Trouble = true
+		r.Step()
+		r.WantAlarms("signer_refused")
+		r.Undo(deposit, deposit)
+		r.CatchUp()
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.NothingOpen()
 		r.wantNone("signer_refused")
 	})
 }
 
 // A deposit that arrives while a sweep is found to have nothing to collect keeps the sweep.
 func TestASweepGoesOnWhenADepositArrivesInTime(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
-		sweep := r.open()[0]
-		r.undo(deposit, deposit)
-		r.catchUp()
-		r.pay(w.Address, 900_000_000)
-		r.chain.Mine(3)
-		r.between("FROM holdings", r.catchUp)
-		r.must(r.sender.Step(ctx, r.lease))
+		sweep := r.Open()[0]
+		r.Undo(deposit, deposit)
+		r.CatchUp()
+		r.Pay(w.Address, 900_000_000)
+		r.Chain.Mine(3)
+		r.between("FROM holdings", r.CatchUp)
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
 			t.Errorf("the sweep is %s", now.Status)
 		}
@@ -79,26 +80,26 @@ func TestASweepGoesOnWhenADepositArrivesInTime(t *testing.T) {
 		if now := r.spendNow(sweep.ID); now.Versions != 2 || now.Error != "" {
 			t.Errorf("it has %d versions: %q", now.Versions, now.Error)
 		}
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // A hanging sweep is recorded once, and so is one that waits for a node; nothing is written while nothing changes.
 func TestASweepThatWaitsWritesNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.hung()
 		if n := r.written(); n != 0 {
 			t.Errorf("%d transactions were written while a sweep hangs", n)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.sweepOrdered()
-		r.trouble = true
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.step()
-		r.step()
-		if p := r.open()[0]; p.Status != bursar.OutgoingSigned || p.Error == "" {
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Step()
+		r.Step()
+		if p := r.Open()[0]; p.Status != bursar.OutgoingSigned || p.Error == "" {
 			t.Fatalf("the sweep is %s: %q", p.Status, p.Error)
 		}
 		if n := r.written(); n != 0 {
@@ -109,26 +110,26 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 
 // A sweep that is included while it is found to have nothing to collect does not hang.
 func TestASweepThatHasJustBeenIncludedDoesNotHang(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
-		r.step()
-		sweep := r.open()[0]
+		r.Step()
+		sweep := r.Open()[0]
 		bytes := r.version(sweep.TxID)
-		r.chain.Forget()
-		r.undo(deposit, deposit)
-		r.chain.Forget()
-		r.catchUp()
-		r.chain.Mine(1)
-		r.catchUp()
+		r.Chain.Forget()
+		r.Undo(deposit, deposit)
+		r.Chain.Forget()
+		r.CatchUp()
+		r.Chain.Mine(1)
+		r.CatchUp()
 		r.between("FROM holdings", func() {
-			r.pay(w.Address, 1_000_000_000)
-			r.chain.Mine(1)
-			r.must(r.chain.Broadcast(ctx, bytes))
-			r.chain.Mine(1)
-			r.catchUp()
+			r.Pay(w.Address, 1_000_000_000)
+			r.Chain.Mine(1)
+			r.Must(r.Chain.Broadcast(ctx, bytes))
+			r.Chain.Mine(1)
+			r.CatchUp()
 		})
-		r.trouble = true
-		r.check(r.sender.Step(ctx, r.lease))
+		r.Trouble = true
+		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Height == 0 || now.WaitsFor != "" {
 			t.Errorf("the sweep in block %d waits for %q", now.Height, now.WaitsFor)
 		}
@@ -137,38 +138,38 @@ func TestASweepThatHasJustBeenIncludedDoesNotHang(t *testing.T) {
 
 // A signed sweep whose deposit is included again while the sweep is found to have nothing to collect does not hang.
 func TestASweepWhoseDepositIsIncludedAgainDoesNotHang(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
-		r.step()
-		sweep := r.open()[0]
-		r.chain.Forget()
-		r.undo(deposit, deposit)
-		r.chain.Forget()
-		r.catchUp()
-		r.pay(w.Address, 1_200_000_000)
-		r.chain.Mine(3)
-		r.between("FROM holdings", r.catchUp)
-		r.check(r.sender.Step(ctx, r.lease))
-		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.chain.Waiting()) != 1 {
-			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.chain.Waiting()))
+		r.Step()
+		sweep := r.Open()[0]
+		r.Chain.Forget()
+		r.Undo(deposit, deposit)
+		r.Chain.Forget()
+		r.CatchUp()
+		r.Pay(w.Address, 1_200_000_000)
+		r.Chain.Mine(3)
+		r.between("FROM holdings", r.CatchUp)
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.Chain.Waiting()) != 1 {
+			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.Chain.Waiting()))
 		}
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // A hanging sweep goes on once its deposit is final, and is not sent before.
 func TestASweepThatHangsWaitsForFinality(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w := r.hung()
-		r.pay(w.Address, 1_000_000_000)
+		r.Pay(w.Address, 1_000_000_000)
 		node := r.sentOnly()
-		r.trouble = true
-		r.blocks(2)
+		r.Trouble = true
+		r.Blocks(2)
 		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.builds != 0 {
 			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.builds, node.sent)
 		}
-		r.blocks(1)
+		r.Blocks(1)
 		if hang, move := r.hanging(); hang != 0 || move != 1 || node.sent == 0 {
 			t.Errorf("with a final deposit %d hang, and %d were sent", hang, node.sent)
 		}
@@ -177,10 +178,10 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 
 // A sweep of everything that its address holds is sent as it was signed, and nothing else is built for it.
 func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.sweepOrdered()
 		node := r.sentOnly()
-		r.step()
+		r.Step()
 		if node.sent != 1 || node.builds != 0 {
 			t.Errorf("%d were sent, and %d more built", node.sent, node.builds)
 		}
@@ -189,22 +190,22 @@ func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 
 // A sweep is sent as it was signed while its address holds enough, even if not all of that is final any more.
 func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		r.pay(w.Address, 600_000_000)
-		r.chain.Mine(1)
-		second := r.pay(w.Address, 400_000_000)
-		r.withoutSigner(func() { r.blocks(5) })
-		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.trouble = true
-		r.check(r.sender.Step(ctx, r.lease))
-		sweep := r.open()[0]
-		r.undo(second, second)
-		r.pay(w.Address, 400_000_000)
-		r.chain.Mine(1)
-		r.catchUp()
-		r.check(r.sender.Step(ctx, r.lease))
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 600_000_000)
+		r.Chain.Mine(1)
+		second := r.Pay(w.Address, 400_000_000)
+		r.withoutSigner(func() { r.Blocks(5) })
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.Trouble = true
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		sweep := r.Open()[0]
+		r.Undo(second, second)
+		r.Pay(w.Address, 400_000_000)
+		r.Chain.Mine(1)
+		r.CatchUp()
+		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSent || now.Versions != 1 {
 			t.Errorf("the sweep is %s in %d versions: %q", now.Status, now.Versions, now.Error)
 		}
@@ -213,31 +214,31 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 
 // A hanging sweep that is included just when a new sweep is to use its nonce leaves the new one as it is.
 func TestASweepIsNotGivenToOneThatHasJustBeenIncluded(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens()
 		w := r.hung()
-		hanging := r.open()[0]
+		hanging := r.Open()[0]
 		bytes := r.version(hanging.TxID)
-		r.give("TOKEN", w.Address, 50_000)
-		r.chain.Mine(3)
-		r.catchUp()
-		r.trouble = true
-		r.check(r.sweeper.Step(ctx, r.lease))
-		if len(r.open()) != 2 {
-			t.Fatalf("open are %+v", r.open())
+		r.Give("TOKEN", w.Address, 50_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Trouble = true
+		r.Check(r.Sweeper.Step(ctx, r.Lease))
+		if len(r.Open()) != 2 {
+			t.Fatalf("open are %+v", r.Open())
 		}
 		r.between("waits_for = 'deposit' ORDER BY", func() {
-			r.pay(w.Address, 1_000_000_000)
-			r.chain.Mine(1)
-			r.must(r.chain.Broadcast(ctx, bytes))
-			r.chain.Mine(1)
-			r.catchUp()
+			r.Pay(w.Address, 1_000_000_000)
+			r.Chain.Mine(1)
+			r.Must(r.Chain.Broadcast(ctx, bytes))
+			r.Chain.Mine(1)
+			r.CatchUp()
 		})
-		r.check(r.sender.Step(ctx, r.lease))
-		r.check(r.sender.Step(ctx, r.lease))
+		r.Check(r.Sender.Step(ctx, r.Lease))
+		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(hanging.ID); now.Currency != "COIN" || now.Height == 0 || !r.sweeps(w, bursar.OutgoingNew) {
-			t.Errorf("the one in a block is of %s; open are %d", now.Currency, len(r.open()))
-			r.logOpen(5)
+			t.Errorf("the one in a block is of %s; open are %d", now.Currency, len(r.Open()))
+			r.LogOpen(5)
 		}
 	})
 }
@@ -245,31 +246,31 @@ func TestASweepIsNotGivenToOneThatHasJustBeenIncluded(t *testing.T) {
 // A hanging sweep ends when its bytes expire; while no node can tell whether they have, the error says so and the sweep
 // stays.
 func TestASweepThatHangsExpires(t *testing.T) {
-	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
+	for name, config := range map[string]sim.Config{"with nonces": bursartest.Expiring, "without": bursartest.Unnumbered} {
 		config.Confirmations = 3
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
 				w := r.hung()
-				r.trouble = true
-				r.chain.Fail(sim.Expired, 1, nil)
-				r.step()
-				if list := r.open(); len(list) != 1 || !strings.Contains(list[0].Error, "find out whether it expired") {
+				r.Trouble = true
+				r.Chain.Fail(sim.Expired, 1, nil)
+				r.Step()
+				if list := r.Open(); len(list) != 1 || !strings.Contains(list[0].Error, "find out whether it expired") {
 					t.Errorf("open are %+v", list)
 				}
-				r.step()
-				if list := r.open(); len(list) == 1 &&
+				r.Step()
+				if list := r.Open(); len(list) == 1 &&
 					!strings.Contains(list[0].Error, "the deposit that it collects was reorged out") {
 					t.Errorf("the sweep that hangs says %q", list[0].Error)
 				}
-				r.blocks(10)
-				r.nothingOpen()
-				r.trouble = false
-				r.pay(w.Address, 700_000_000)
-				r.settle()
-				if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+				r.Blocks(10)
+				r.NothingOpen()
+				r.Trouble = false
+				r.Pay(w.Address, 700_000_000)
+				r.Settle()
+				if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
 					t.Errorf("%s was not swept", got)
 				}
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -277,17 +278,17 @@ func TestASweepThatHangsExpires(t *testing.T) {
 
 // A hanging sweep that is given another request keeps its own ID in it: the signer and the journal know it by that ID.
 func TestAHangingSweepKeepsItsOwnID(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens()
 		w := r.hung()
-		hanging := r.open()[0]
-		r.give("TOKEN", w.Address, 50_000)
-		r.trouble = true
+		hanging := r.Open()[0]
+		r.Give("TOKEN", w.Address, 50_000)
+		r.Trouble = true
 		for range 12 {
-			r.blocks(1)
+			r.Blocks(1)
 			now := r.spendNow(hanging.ID)
 			request, err := outgoing.DecodeRequest(now)
-			r.must(err)
+			r.Must(err)
 			if request.ID != hanging.ID {
 				t.Fatalf("the sweep %s has the request of %s", hanging.ID, request.ID)
 			}

@@ -7,47 +7,27 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
-// catchUp runs the follower until it has caught up.
-func (r *harness) catchUp() {
-	r.t.Helper()
-	for more := true; more; {
-		var err error
-		more, err = r.follower.Step(ctx, r.lease)
-		r.check(err)
-	}
-}
-
 // withoutSigner runs f while the signer is unavailable.
 func (r *harness) withoutSigner(f func()) {
-	r.t.Helper()
-	real := r.sender.Signer
-	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+	r.T.Helper()
+	real := r.Sender.Signer
+	r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
 		error) {
 		return chain.SignedTx{}, errors.New("the signer is unavailable")
 	})
 	f()
-	r.sender.Signer = real
-}
-
-// holding returns what an address holds of an asset by the books.
-func (r *harness) holding(base, contract string) (held bursar.Amount) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
-		h, err := tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
-		held = h.Amount
-		return err
-	})
-	return held
+	r.Sender.Signer = real
 }
 
 // hanging returns the open outgoing transactions that wait for a deposit, and those that do not.
 func (r *harness) hanging() (hang, move int) {
-	r.t.Helper()
-	for _, p := range r.open() {
+	r.T.Helper()
+	for _, p := range r.Open() {
 		if p.WaitsFor == bursar.WaitsForDeposit {
 			hang++
 		} else {
@@ -60,26 +40,26 @@ func (r *harness) hanging() (hang, move int) {
 // An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept with the same
 // nonce.
 func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
-		w := r.wallet(0)
-		deposit := r.pay(w.Address, 1_000_000_000)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
+		w := r.Wallet(0)
+		deposit := r.Pay(w.Address, 1_000_000_000)
 		r.withoutSigner(func() {
-			r.blocks(4)
-			r.undo(deposit, deposit)
-			r.catchUp()
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Blocks(4)
+			r.Undo(deposit, deposit)
+			r.CatchUp()
+			r.Must(r.Sender.Step(ctx, r.Lease))
 		})
-		r.nothingOpen()
-		if got := r.holding(w.Address.Base, ""); !got.IsZero() {
+		r.NothingOpen()
+		if got := r.Holding(w.Address.Base, ""); !got.IsZero() {
 			t.Errorf("the books say that %s is there", got)
 		}
-		r.pay(w.Address, 800_000_000)
-		r.settle()
-		if err := r.audit(); err != nil {
+		r.Pay(w.Address, 800_000_000)
+		r.Settle()
+		if err := r.Audit(); err != nil {
 			t.Error(err)
 		}
-		if got := r.chain.Balance(r.hot.Base, ""); got.Less(bursar.Units(700_000_000)) {
+		if got := r.Chain.Balance(r.Hot.Base, ""); got.Less(bursar.Units(700_000_000)) {
 			t.Errorf("the hot wallet holds %s", got)
 		}
 	})
@@ -87,24 +67,24 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 
 // An unsigned sweep of a token also ends at once, together with the top-up of its gas.
 func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.settle()
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		w := r.walletOf(0, "TOKEN")
-		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(50_000)})
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Prepare()
+		r.Settle()
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		w := r.WalletOf(0, "TOKEN")
+		deposit := r.Chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(50_000)})
 		r.withoutSigner(func() {
-			r.blocks(4)
+			r.Blocks(4)
 			if _, move := r.hanging(); move != 2 {
-				t.Fatalf("open are %+v", r.open())
+				t.Fatalf("open are %+v", r.Open())
 			}
-			r.undo(deposit, deposit)
-			r.catchUp()
-			r.must(r.sender.Step(ctx, r.lease))
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Undo(deposit, deposit)
+			r.CatchUp()
+			r.Must(r.Sender.Step(ctx, r.Lease))
+			r.Must(r.Sender.Step(ctx, r.Lease))
 		})
-		r.nothingOpen()
+		r.NothingOpen()
 	})
 }
 
@@ -113,27 +93,27 @@ func (r *harness) hung() bursar.Wallet { return r.hungOver(0) }
 
 // hungOver is hung with a number of units at the address that stay there.
 func (r *harness) hungOver(left uint64) bursar.Wallet {
-	r.t.Helper()
-	r.step()
-	w := r.wallet(0)
+	r.T.Helper()
+	r.Step()
+	w := r.Wallet(0)
 	if left > 0 {
-		r.pay(w.Address, left)
-		r.chain.Mine(1)
+		r.Pay(w.Address, left)
+		r.Chain.Mine(1)
 	}
-	deposit := r.pay(w.Address, 1_000_000_000)
-	r.blocks(4)
-	if r.swept()["COIN"] != 1 {
-		r.t.Fatalf("nothing was swept: %+v", r.open())
+	deposit := r.Pay(w.Address, 1_000_000_000)
+	r.Blocks(4)
+	if r.Swept()["COIN"] != 1 {
+		r.T.Fatalf("nothing was swept: %+v", r.Open())
 	}
-	r.chain.Forget()
-	r.undo(deposit, deposit)
-	r.chain.Forget()
+	r.Chain.Forget()
+	r.Undo(deposit, deposit)
+	r.Chain.Forget()
 	for range 5 {
-		r.step()
-		r.chain.Mine(1)
+		r.Step()
+		r.Chain.Mine(1)
 	}
 	if hang, move := r.hanging(); hang != 1 || move != 0 {
-		r.t.Fatalf("open are %+v", r.open())
+		r.T.Fatalf("open are %+v", r.Open())
 	}
 	return w
 }
@@ -142,27 +122,27 @@ func (r *harness) hungOver(left uint64) bursar.Wallet {
 // address is paid again, less or more than before, it collects that.
 func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	for _, paid := range []uint64{700_000_000, 1_000_000_000, 1_300_000_000} {
-		each(t, numbered, func(t *testing.T, r *harness) {
+		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 			w := r.hung()
-			if n := r.swept()["COIN"]; n != 0 {
+			if n := r.Swept()["COIN"]; n != 0 {
 				t.Errorf("%d sweeps count as in progress", n)
 			}
-			r.view(func(tx *store.Tx) error {
-				q, err := tx.Queues().OpenOutgoing(ctx, r.chain.Capabilities().ID)
+			r.View(func(tx *store.Tx) error {
+				q, err := tx.Queues().OpenOutgoing(ctx, r.Chain.Capabilities().ID)
 				if q.Waiting != 0 {
 					t.Errorf("in progress are %d", q.Waiting)
 				}
 				return err
 			})
-			r.pay(w.Address, paid)
-			r.settle()
-			if err := r.audit(); err != nil {
+			r.Pay(w.Address, paid)
+			r.Settle()
+			if err := r.Audit(); err != nil {
 				t.Error(err)
 			}
-			if got := r.chain.Balance(w.Address.Base, ""); got != r.holding(w.Address.Base, "") {
-				t.Errorf("%s is left at the address, the books say %s", got, r.holding(w.Address.Base, ""))
+			if got := r.Chain.Balance(w.Address.Base, ""); got != r.Holding(w.Address.Base, "") {
+				t.Errorf("%s is left at the address, the books say %s", got, r.Holding(w.Address.Base, ""))
 			}
-			if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(paid / 2)) {
+			if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(paid / 2)) {
 				t.Errorf("%s was not swept", got)
 			}
 		})
@@ -171,22 +151,22 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 
 // A token that is paid to the address of a hanging sweep is collected with that sweep's nonce.
 func TestAnotherAssetIsSweptWithTheHangingNonce(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens()
 		w := r.hung()
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.give("TOKEN", w.Address, 50_000)
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		r.settleAll()
-		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Give("TOKEN", w.Address, 50_000)
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		r.SettleAll()
+		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
 			t.Errorf("%s TOKEN are left", got)
-			r.logOpen(5)
+			r.LogOpen(5)
 		}
-		if got := r.holding(w.Address.Base, token.Contract); !got.IsZero() {
+		if got := r.Holding(w.Address.Base, token.Contract); !got.IsZero() {
 			t.Errorf("the books say that %s TOKEN are left", got)
 		}
-		if err := r.chain.Check(); err != nil {
+		if err := r.Chain.Check(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -195,97 +175,90 @@ func TestAnotherAssetIsSweptWithTheHangingNonce(t *testing.T) {
 // A signed sweep also hangs if the rest at its address does not pay for it: another asset there is collected with its
 // nonce, and the next deposit together with the rest.
 func TestASweepHangsOverDust(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.withTokens()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.WithTokens()
 		w := r.hungOver(341)
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
-		r.give("TOKEN", w.Address, 50_000)
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		r.settleAll()
-		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Give("TOKEN", w.Address, 50_000)
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		r.SettleAll()
+		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
 			t.Errorf("%s TOKEN are left", got)
-			r.logOpen(5)
+			r.LogOpen(5)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w := r.hungOver(341)
-		r.pay(w.Address, 700_000_000)
-		r.settle()
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+		r.Pay(w.Address, 700_000_000)
+		r.Settle()
+		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
 			t.Errorf("%s was not swept", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // A signed sweep of more of a token than its address holds cannot be replaced on a chain without nonces: it ends when
 // its bytes have expired, and another one collects what is there.
 func TestASweepOfTooMuchExpires(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
-		r.withTokens().prepare()
-		r.settle()
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		w := r.walletOf(0, "TOKEN")
-		r.give("TOKEN", w.Address, 50_000)
-		r.chain.Mine(1)
-		left := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(30_000)})
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
+		r.WithTokens().Prepare()
+		r.Settle()
+		token, err := r.Registry.Get("TOKEN")
+		r.Must(err)
+		w := r.WalletOf(0, "TOKEN")
+		r.Give("TOKEN", w.Address, 50_000)
+		r.Chain.Mine(1)
+		left := r.Chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(30_000)})
 		for range 12 {
-			r.chain.Mine(1)
-			r.step()
-			if sent := slices.IndexFunc(r.open(), func(p bursar.OutgoingTx) bool {
+			r.Chain.Mine(1)
+			r.Step()
+			if sent := slices.IndexFunc(r.Open(), func(p bursar.OutgoingTx) bool {
 				return p.Kind == string(chain.KindSweep) && p.Status == bursar.OutgoingSent
 			}); sent >= 0 {
 				break
 			}
 		}
-		if r.swept()["TOKEN"] != 1 {
-			t.Fatalf("open are %+v", r.open())
+		if r.Swept()["TOKEN"] != 1 {
+			t.Fatalf("open are %+v", r.Open())
 		}
-		r.chain.Forget()
-		r.undo(left, left)
-		r.trouble = true
-		r.blocks(40)
-		r.trouble = false
-		r.nothingOpen()
-		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+		r.Chain.Forget()
+		r.Undo(left, left)
+		r.Trouble = true
+		r.Blocks(40)
+		r.Trouble = false
+		r.NothingOpen()
+		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
 			t.Errorf("%s TOKEN are left", got)
 		}
-		r.must(r.chain.Check())
+		r.Must(r.Chain.Check())
 	})
-}
-
-// settleAll mines and steps for a while; what the service does not know, such as tokens paid to another currency's
-// wallet, may stay open.
-func (r *harness) settleAll() {
-	r.t.Helper()
-	r.blocks(25)
 }
 
 // Many hanging sweeps do not keep other sweeps from being requested.
 func TestSweepsThatHangHoldUpNoOthers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.step()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Step()
 		var deposits []string
 		for range 33 {
-			deposits = append(deposits, r.pay(r.wallet(0).Address, 1_000_000_000))
+			deposits = append(deposits, r.Pay(r.Wallet(0).Address, 1_000_000_000))
 		}
-		r.blocks(5)
-		r.chain.Forget()
-		r.undo(deposits[0], deposits...)
-		r.chain.Forget()
+		r.Blocks(5)
+		r.Chain.Forget()
+		r.Undo(deposits[0], deposits...)
+		r.Chain.Forget()
 		for range 5 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
 		if hang, _ := r.hanging(); hang < 32 {
 			t.Fatalf("%d hang", hang)
 		}
-		w := r.wallet(1)
-		r.pay(w.Address, 1_000_000_000)
-		r.blocks(12)
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
+		w := r.Wallet(1)
+		r.Pay(w.Address, 1_000_000_000)
+		r.Blocks(12)
+		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
 			t.Errorf("%s was not swept behind those that hang", got)
 		}
 	})

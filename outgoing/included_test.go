@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
@@ -14,14 +15,14 @@ import (
 // contradicts the chain is refused, and the payment is settled once.
 func TestAPaymentThatTheChainShowsIsSettled(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		r.settle()
-		w := r.order(300_000_000, to)
-		r.step()
-		w = r.now(w)
-		r.chain.Mine(1)
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		r.Settle()
+		w := r.Order(300_000_000, to)
+		r.Step()
+		w = r.Now(w)
+		r.Chain.Mine(1)
 		ask := func(with outgoing.Resolution) (string, error) {
-			return r.sender.Resolve(ctx, w.OutgoingID, r.chain, with)
+			return r.Sender.Resolve(ctx, w.OutgoingID, r.Chain, with)
 		}
 		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"},
 			"another": {Paid: "another", Reason: "x"}} {
@@ -36,31 +37,31 @@ func TestAPaymentThatTheChainShowsIsSettled(t *testing.T) {
 		if _, err := ask(outgoing.Resolution{}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("it is resolved twice: %v", err)
 		}
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
-		r.nothingOpen()
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.NothingOpen()
 	})
 }
 
 // A transaction that is being made void, the transaction that voids it, and a settled one cannot be made void: of two
 // operators the second is refused.
 func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
-		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.Sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("it is made void twice: %v", err)
 		}
-		for _, p := range r.open() {
+		for _, p := range r.Open() {
 			if p.ID == w.OutgoingID {
 				continue
 			}
-			r.step()
-			if _, err := r.sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+			r.Step()
+			if _, err := r.Sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 				t.Errorf("a voiding transaction is made void itself: %v", err)
 			}
 		}
 		r.once(w, before, to)
-		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
+		if _, err := r.Sender.Abandon(ctx, r.Now(w).OutgoingID,
 			outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("a settled transaction is made void: %v", err)
 		}
@@ -71,55 +72,55 @@ func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
 // afterwards.
 func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.Fund()
+		r.Settle()
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		suspended := "of a test"
-		r.sender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
+		r.Sender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
 		for range 3 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
 			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		suspended = ""
 		r.withoutSigner(func() {
-			r.trouble = true
-			r.step() // it is assigned
+			r.Trouble = true
+			r.Step() // it is assigned
 		})
 		suspended = "again"
-		r.step()
-		r.step()
-		if got := r.now(w); got.Status == bursar.WithdrawalConfirmed {
+		r.Step()
+		r.Step()
+		if got := r.Now(w); got.Status == bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", got.Status)
 		}
 		suspended = ""
-		r.trouble = false
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Trouble = false
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // While a chain's payments are halted, none of its queued withdrawals is assigned, so that they can still be cancelled.
 func TestAHaltedChainAssignsNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
-		r.halt(halt)
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+		r.Fund()
+		r.Settle()
+		halt := byAnn(store.HaltChain(r.Chain.Capabilities().ID))
+		r.Halt(halt)
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
+		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
 			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
-		r.nothingOpen()
-		r.resume(halt)
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.NothingOpen()
+		r.Resume(halt)
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", got)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -23,22 +24,23 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 				} else {
 					url = storetest.SQLite(b)
 				}
-				r := newHarness(b, storetest.Open(b, url), numbered).withTokens()
-				r.prepare()
-				r.settle()
+				r := newHarness(b, storetest.Open(b, url), bursartest.Numbered)
+				r.WithTokens()
+				r.Prepare()
+				r.Settle()
 				r.queueSweeps(sweeps)
-				to := r.chain.Named("outside")
+				to := r.Chain.Named("outside")
 				for b.Loop() {
 					b.StopTimer()
-					r.order(1_000, to)
-					r.chain.Mine(1)
+					r.Order(1_000, to)
+					r.Chain.Mine(1)
 					for more := true; more; {
 						var err error
-						more, err = r.follower.Step(ctx, r.lease)
-						r.must(err)
+						more, err = r.Follower.Step(ctx, r.Lease)
+						r.Must(err)
 					}
 					b.StartTimer()
-					r.check(r.sender.Step(ctx, r.lease))
+					r.Check(r.Sender.Step(ctx, r.Lease))
 				}
 			})
 		}
@@ -47,19 +49,19 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 
 // queueSweeps requests sweeps of addresses that hold only tokens, without asking a node.
 func (r *harness) queueSweeps(n int) {
-	r.t.Helper()
-	token, err := r.registry.Get("TOKEN")
-	r.must(err)
+	r.T.Helper()
+	token, err := r.Registry.Get("TOKEN")
+	r.Must(err)
 	for from := 0; from < n; from += 1000 {
-		r.do(func(tx *store.Tx) error {
+		r.Do(func(tx *store.Tx) error {
 			for i := from; i < min(n, from+1000); i++ {
-				base := r.chain.Named(fmt.Sprint("deposit address ", i))
-				request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base},
-					MaxFee: r.sweeper.MaxFee,
-					Payments: []chain.Payment{{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+				base := r.Chain.Named(fmt.Sprint("deposit address ", i))
+				request := chain.TxRequest{ID: r.IDs.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base},
+					MaxFee: r.Sweeper.MaxFee,
+					Payments: []chain.Payment{{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
 						Amount: bursar.Units(500)}}}
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: base}, Contract: token.Contract, Amount: bursar.Units(500)})
-				if _, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, request, "TOKEN"); err != nil {
+				r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: base}, Contract: token.Contract, Amount: bursar.Units(500)})
+				if _, err := outgoing.InsertSweep(ctx, tx, r.Chain.Capabilities().ID, request, "TOKEN"); err != nil {
 					return err
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -14,21 +15,21 @@ import (
 // doubtful has a payment that was signed and that no node has, and an external spend that may have paid the same: what
 // the external spend paid is known only once the payment can never be included.
 func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
-	r.t.Helper()
-	r.prepare()
-	r.settle()
-	w = r.order(300_000_000, r.chain.Named("receiver"))
-	r.step()
-	r.chain.Forget()
-	r.do(func(tx *store.Tx) error {
-		return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+	r.T.Helper()
+	r.Prepare()
+	r.Settle()
+	w = r.Order(300_000_000, r.Chain.Named("receiver"))
+	r.Step()
+	r.Chain.Forget()
+	r.Do(func(tx *store.Tx) error {
+		return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 	})
-	external = r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: w.Address, Amount: w.Amount})
-	r.trouble = true
-	r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-	r.blocks(1)
-	if list := r.unclear(); len(list) != 1 || list[0].TxID != external {
-		r.t.Fatalf("unclear is %+v", list)
+	external = r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: w.Address, Amount: w.Amount})
+	r.Trouble = true
+	r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+	r.Blocks(1)
+	if list := r.Unclear(); len(list) != 1 || list[0].TxID != external {
+		r.T.Fatalf("unclear is %+v", list)
 	}
 	return w, external
 }
@@ -36,22 +37,22 @@ func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 // An external spend that may have made a payment is judged again as soon as our transaction for that payment has
 // expired: it is paid once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
-		ours := r.now(w).OutgoingID
-		for n := 0; n < 30 && len(r.unclear()) > 0; n++ {
+		ours := r.Now(w).OutgoingID
+		for n := 0; n < 30 && len(r.Unclear()) > 0; n++ {
 			if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
 				t.Fatalf("at height %d it is %s, and the external spend is still unclear", r.height(), p.Status)
 			}
-			r.blocks(1)
+			r.Blocks(1)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
 			r.spendNow(ours).Status != bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, r.spendNow(ours).Status)
 		}
-		r.chain.ClearFaults()
-		r.settle()
-		if now := r.now(w); now.TxID != external {
+		r.Chain.ClearFaults()
+		r.Settle()
+		if now := r.Now(w); now.TxID != external {
 			t.Errorf("it is paid by %s", now.TxID)
 		}
 		r.holdsOnce(w)
@@ -61,13 +62,13 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 // If a node cannot tell whether our transaction has expired, nothing is judged: the step returns an error, and the next
 // one asks again. A process that lost the lease judges nothing.
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
-		ours := r.now(w).OutgoingID
-		r.chain.Fail(sim.Expired, 1000, nil)
-		r.chain.Mine(12)
+		ours := r.Now(w).OutgoingID
+		r.Chain.Fail(sim.Expired, 1000, nil)
+		r.Chain.Mine(12)
 		r.follow()
-		err := r.sender.Step(ctx, r.lease)
+		err := r.Sender.Step(ctx, r.Lease)
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "find out whether it expired") {
 			t.Errorf("the step returned %v", err)
 		}
@@ -75,9 +76,9 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 			p.Status == bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, p.Status)
 		}
-		r.chain.ClearFaults()
-		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.Chain.ClearFaults()
+		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalUnclear {
@@ -89,10 +90,10 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 // A process that lost the lease while it asked whether our transaction has expired judges nothing, also if it has not
 // expired.
 func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		r.doubtful()
-		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
 	})
@@ -100,28 +101,28 @@ func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 
 // An unsigned transaction is not ended while an external spend is unclear: it goes on once that is resolved.
 func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("receiver"))
-		r.trouble = true
-		r.sender.Signer = mute{}
-		r.step()
-		reserved := r.open()
-		r.do(func(tx *store.Tx) error {
-			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Trouble = true
+		r.Sender.Signer = mute{}
+		r.Step()
+		reserved := r.Open()
+		r.Do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 		})
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")},
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("outside")},
 			Amount: bursar.Units(100_000_000)})
-		r.sender.Signer = r.signer
-		r.blocks(12)
-		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.unclear()) != 1 {
-			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.unclear())
+		r.Sender.Signer = r.Signer
+		r.Blocks(12)
+		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.Unclear()) != 1 {
+			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.Unclear())
 		}
 		if p := r.spendNow(reserved[0].ID); p.Status != bursar.OutgoingReserved {
 			t.Errorf("it is %s", p.Status)
 		}
-		if now := r.now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" {
+		if now := r.Now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" {
 			t.Errorf("the withdrawal is %s by %q", now.Status, now.TxID)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
@@ -12,20 +13,20 @@ import (
 // A key that is compromised on one chain is compromised on every chain that shares it, also the key of a deposit
 // address.
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
-		for _, id := range r.follower.Externals.Kin {
-			r.do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
+		for _, id := range r.Follower.Externals.Kin {
+			r.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
 		}
-		w := r.wallet(1)
-		r.pay(w.Address, 300_000_000)
-		r.stepAndMine(1)
-		id := r.chain.ExternalSpend(w.Address.Base,
-			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
-		r.stepAndMine(2)
+		w := r.Wallet(1)
+		r.Pay(w.Address, 300_000_000)
+		r.StepAndMine(1)
+		id := r.Chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.StepAndMine(2)
 		for _, halted := range []bursar.ChainID{bursar.Ethereum, bursar.BSC, bursar.Polygon} {
-			r.view(func(tx *store.Tx) error {
+			r.View(func(tx *store.Tx) error {
 				halts, err := tx.Halts().Of(ctx, store.HaltChain(halted))
 				if len(halts) != 1 || halts[0].Kind != store.HaltByExternalSpend || !strings.Contains(halts[0].Reason, id) {
 					t.Errorf("%s is halted by %+v", halted, halts)
@@ -33,7 +34,7 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 				return err
 			})
 		}
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, bursar.Ethereum)
 			if !strings.Contains(state.Halted, "bsc, polygon") {
 				t.Errorf("halted because %s", state.Halted)

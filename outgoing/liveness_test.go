@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -20,33 +21,34 @@ func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			config := numbered
+			config := bursartest.Numbered
 			config.Seed = seed
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r.WithTokens()
 			random := rand.New(rand.NewPCG(seed, 25))
-			r.prepare()
-			r.sender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
+			r.Prepare()
+			r.Sender.MaxFee, r.Sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
 			r.jam(40 + random.IntN(60))
 			for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
-				r.give(code, r.walletOf(0, code).Address, 1_000_000)
+				r.Give(code, r.WalletOf(0, code).Address, 1_000_000)
 			}
-			r.give("OTHER", bursar.Address{Base: r.hot.Base}, 100_000)
+			r.Give("OTHER", bursar.Address{Base: r.Hot.Base}, 100_000)
 			r.blocksWithoutSweeps(4)
 			var payable []bursar.Withdrawal
-			r.trouble = true
+			r.Trouble = true
 			for i := range 40 {
-				switch to := r.chain.Named(fmt.Sprint("receiver ", i)); random.IntN(5) {
+				switch to := r.Chain.Named(fmt.Sprint("receiver ", i)); random.IntN(5) {
 				case 0:
-					r.orderOf(0, "TOKEN", 9_000, to) // the hot wallet has none
+					r.OrderOf(0, "TOKEN", 9_000, to) // the hot wallet has none
 				case 1:
-					r.chain.RequireMemo(to)
-					_, _ = r.withdraw(0, 10_000, to) // refused at once, or later
+					r.Chain.RequireMemo(to)
+					_, _ = r.Withdraw(0, 10_000, to) // refused at once, or later
 				case 2:
-					r.chain.SetRate([]uint64{10, 10_000}[random.IntN(2)])
+					r.Chain.SetRate([]uint64{10, 10_000}[random.IntN(2)])
 				case 3:
-					payable = append(payable, r.orderOf(0, "OTHER", 500, to))
+					payable = append(payable, r.OrderOf(0, "OTHER", 500, to))
 				default:
-					if w, err := r.withdraw(0, 1_000_000, to); err == nil {
+					if w, err := r.Withdraw(0, 1_000_000, to); err == nil {
 						payable = append(payable, w)
 					}
 				}
@@ -54,13 +56,13 @@ func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
 					r.blocksWithoutSweeps(1)
 				}
 			}
-			r.chain.SetRate(10)
+			r.Chain.SetRate(10)
 			r.blocksWithoutSweeps(40)
 			if got := r.statuses(payable...); got[bursar.WithdrawalConfirmed] != len(payable) {
 				t.Errorf("of %d payable withdrawals %v", len(payable), got)
-				r.logOpen(2)
+				r.LogOpen(2)
 			}
-			r.view(func(tx *store.Tx) error {
+			r.View(func(tx *store.Tx) error {
 				for base, n := range r.topUps() {
 					if n > 1 {
 						t.Errorf("%d top-ups of %s are open", n, base)

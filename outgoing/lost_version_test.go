@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -14,47 +15,47 @@ import (
 // If the second of two versions needs a deposit that is gone for good and the first does not, the first may still be
 // included, and no other transaction pays.
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
-	config := utxoModel
+	config := bursartest.UTXOModel
 	config.BumpAfter = 2
 	each(t, config, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 1_000_000_000)
-		r.chain.Mine(5)
-		r.step()
-		deposit := r.pay(r.wallet(1).Address, 900_000_000)
-		r.chain.Mine(3)
-		r.step()
-		w := r.order(985_000_000, r.chain.Named("outside"))
-		r.step()
-		first, lost := r.version(r.now(w).TxID), r.now(w).OutgoingID
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 1_000_000_000)
+		r.Chain.Mine(5)
+		r.Step()
+		deposit := r.Pay(r.Wallet(1).Address, 900_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		w := r.Order(985_000_000, r.Chain.Named("outside"))
+		r.Step()
+		first, lost := r.version(r.Now(w).TxID), r.Now(w).OutgoingID
 		needed := r.unsignedOf(lost).Reservations
-		r.trouble = true
-		r.chain.SetRate(200_000) // its change is not enough for the fee
+		r.Trouble = true
+		r.Chain.SetRate(200_000) // its change is not enough for the fee
 		for n := 0; n < 5 && r.versionsOf(lost) == 1; n++ {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 			r.follow()
-			_ = r.sender.Step(ctx, r.lease)
+			_ = r.Sender.Step(ctx, r.Lease)
 		}
 		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 ||
 			slices.Contains(needed, deposit+":0") {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
-		r.chain.Forget()
-		r.chain.SetRate(1 << 40) // no block includes a transaction of ours
-		r.chain.Reorg(int(r.height())-5, deposit)
-		r.chain.DoubleSpend(deposit)
+		r.Chain.Forget()
+		r.Chain.SetRate(1 << 40) // no block includes a transaction of ours
+		r.Chain.Reorg(int(r.height())-5, deposit)
+		r.Chain.DoubleSpend(deposit)
 		for range 10 {
-			r.blocks(1)
+			r.Blocks(1)
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("it is %s, though its first version may be included", p.Status)
 			}
 		}
-		r.chain.SetRate(10)
-		r.chain.Forget()
-		r.must(r.chain.Broadcast(ctx, first))
-		r.blocks(6)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first.TxID {
+		r.Chain.SetRate(10)
+		r.Chain.Forget()
+		r.Must(r.Chain.Broadcast(ctx, first))
+		r.Blocks(6)
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first.TxID {
 			t.Errorf("it is %s by %s", now.Status, now.TxID)
 		}
 		r.holdsOnce(w)
@@ -76,32 +77,32 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 						then()
 					}
 					return nil
-				}}), utxoModel)
+				}}), bursartest.UTXOModel)
 				deposit, w, _ := r.batchOverADeposit()
-				lost, txID := r.now(w).OutgoingID, r.now(w).TxID
-				r.trouble = true
-				r.chain.Reorg(3, deposit)
-				again := r.chain.DoubleSpend(deposit)
-				r.chain.Mine(4)
+				lost, txID := r.Now(w).OutgoingID, r.Now(w).TxID
+				r.Trouble = true
+				r.Chain.Reorg(3, deposit)
+				again := r.Chain.DoubleSpend(deposit)
+				r.Chain.Mine(4)
 				r.follow()
 				armed, then = true, func() {
 					if inBlock {
-						r.do(func(tx *store.Tx) error {
+						r.Do(func(tx *store.Tx) error {
 							return tx.Outgoing().Include(ctx, lost, txID, r.height(), false, bursar.Units(1))
 						})
 						return
 					}
-					r.chain.ReorgBack(5, deposit, again)
+					r.Chain.ReorgBack(5, deposit, again)
 					r.follow()
 				}
-				_ = r.sender.Step(ctx, r.lease)
-				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).OutgoingID != lost {
-					t.Fatalf("it is %s, and the withdrawal is %+v", p.Status, r.now(w))
+				_ = r.Sender.Step(ctx, r.Lease)
+				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.Now(w).OutgoingID != lost {
+					t.Fatalf("it is %s, and the withdrawal is %+v", p.Status, r.Now(w))
 				}
 				if !inBlock {
-					r.blocks(6)
+					r.Blocks(6)
 					r.holdsOnce(w)
-					r.nothingOpen()
+					r.NothingOpen()
 				}
 			})
 		})
@@ -110,23 +111,23 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 
 // A transaction that is given up is not sent again, and no error is recorded for it.
 func TestATransactionThatIsGivenUpIsNotSentAgain(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
-		lost, txID := r.now(w).OutgoingID, r.now(w).TxID
-		r.trouble = true
-		r.chain.Reorg(3, deposit)
-		r.chain.DoubleSpend(deposit)
-		r.chain.Mine(4)
+		lost, txID := r.Now(w).OutgoingID, r.Now(w).TxID
+		r.Trouble = true
+		r.Chain.Reorg(3, deposit)
+		r.Chain.DoubleSpend(deposit)
+		r.Chain.Mine(4)
 		r.follow()
-		watched := &interrupted{Chain: r.chain}
-		r.sender.Chain = watched
-		r.must(r.sender.Step(ctx, r.lease))
+		watched := &interrupted{Chain: r.Chain}
+		r.Sender.Chain = watched
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" ||
 			slices.Contains(watched.sent, txID) {
 			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
 		}
-		r.sender.Chain = r.chain
-		r.settle()
+		r.Sender.Chain = r.Chain
+		r.Settle()
 		r.holdsOnce(w)
 	})
 }

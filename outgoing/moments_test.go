@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -21,7 +22,7 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 		r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
 		meanwhile := set(r)
 		ended := 0
-		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
 			if point == store.Ended {
 				if ended++; ended == at {
 					meanwhile()
@@ -29,8 +30,8 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 			}
 			return nil
 		}})
-		r.must(r.sender.Step(ctx, r.lease))
-		r.sender.DB = r.db
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Sender.DB = r.DB
 		if judge(r); t.Failed() {
 			t.Fatalf("after transaction %d of the step", at)
 		}
@@ -43,34 +44,34 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 // A refund to a sender is called back while a step assigns it, builds it and has it signed. Either it is too late for
 // that and the refund is paid, or nobody is paid and the journal keeps no signature.
 func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": utxoModel, "shared": memoed} {
+	for name, config := range map[string]sim.Config{"coins": bursartest.UTXOModel, "shared": memoed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var d bursar.Deposit
 			var called error
 			judged := map[bursar.ResolutionStatus]int{}
 			atEachMoment(t, config, func(r *harness) func() {
-				r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
-				d, called = r.astray(), nil
-				r.sendBack(d, "sender")
-				return func() { _, called = r.unattributed().Cancel(ctx, d.ID, "") }
+				r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
+				d, called = r.Astray(), nil
+				r.SendBack(d, "sender")
+				return func() { _, called = r.Unattributed().Cancel(ctx, d.ID, "") }
 			}, func(r *harness) {
-				taken := r.resolution(d).OutgoingID
-				r.settle()
-				n := r.resolution(d)
+				taken := r.Resolution(d).OutgoingID
+				r.Settle()
+				n := r.Resolution(d)
 				if called != nil || n.Status == bursar.ResolutionDone {
 					r.wantSender("sender", n.Amount.String())
-					r.wantBooks("0", "0", "0")
+					r.WantBooks("0", "0", "0")
 				} else {
 					r.wantSender("sender", "0")
-					r.wantBooks("80000000", "0", "0")
-					r.wantAlarms("unattributed")
-					if !taken.IsZero() && r.sender.Marks.Signed(r.chain.Capabilities().ID, taken) {
+					r.WantBooks("80000000", "0", "0")
+					r.WantAlarms("unattributed")
+					if !taken.IsZero() && r.Sender.Marks.Signed(r.Chain.Capabilities().ID, taken) {
 						t.Error("the journal keeps a signature")
 					}
 				}
 				judged[n.Status]++
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 			if judged[bursar.ResolutionDone] == 0 || judged[bursar.ResolutionFailed] < 3 {
 				t.Errorf("they ended %v", judged)
@@ -82,27 +83,27 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 // A payment's final block is reorged out while it is settled, and no node has its transaction any more. It is sent
 // again and paid once: a transaction that is in no final block is not settled.
 func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
-	for name, config := range models {
+	for name, config := range bursartest.Models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w bursar.Withdrawal
 			var before bursar.Amount
 			atEachMoment(t, config, func(r *harness) func() {
-				before = r.prepare()
-				r.settle()
-				w = r.order(300_000_000, r.chain.Named("outside"))
-				r.step()
-				r.chain.Mine(4)
-				r.catchUp()
-				sent := r.now(w).TxID
+				before = r.Prepare()
+				r.Settle()
+				w = r.Order(300_000_000, r.Chain.Named("outside"))
+				r.Step()
+				r.Chain.Mine(4)
+				r.CatchUp()
+				sent := r.Now(w).TxID
 				return func() {
-					r.undo(sent, sent)
-					r.chain.Forget()
-					r.catchUp()
+					r.Undo(sent, sent)
+					r.Chain.Forget()
+					r.CatchUp()
 				}
 			}, func(r *harness) {
-				r.settle()
-				r.ends(w, r.chain.Named("outside"), bursar.WithdrawalConfirmed, before)
+				r.Settle()
+				r.Ends(w, r.Chain.Named("outside"), bursar.WithdrawalConfirmed, before)
 			})
 		})
 	}
@@ -111,28 +112,28 @@ func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 // If a sweep and the deposits that it collected are final at once and not all of the deposits are booked yet, the sweep
 // is settled after them; otherwise the books would say that they are still at their address.
 func TestASweepIsSettledAfterItsDeposits(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w, first := r.wallet(1), ""
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w, first := r.Wallet(1), ""
 		for range 250 { // more than are booked at once
-			first = r.pay(w.Address, 1_000_000)
+			first = r.Pay(w.Address, 1_000_000)
 		}
-		r.settle()
-		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
+		r.Settle()
+		if got := r.Holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
 			t.Fatalf("the books say that %s are left at the address", got)
 		}
-		r.undo(first)
+		r.Undo(first)
 		for more := true; more; {
 			var err error
-			more, err = r.follower.Step(ctx, r.lease)
-			r.must(err)
-			r.must(r.sender.Step(ctx, r.lease))
+			more, err = r.Follower.Step(ctx, r.Lease)
+			r.Must(err)
+			r.Must(r.Sender.Step(ctx, r.Lease))
 		}
-		r.settle()
-		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
+		r.Settle()
+		if got := r.Holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {
 			t.Errorf("settled again, the books say that %s are left at the address", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

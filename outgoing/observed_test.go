@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -15,7 +16,7 @@ import (
 // onLasting runs a test on the models whose transactions do not expire.
 func onLasting(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Parallel()
-	for name, config := range models {
+	for name, config := range bursartest.Models {
 		if config.Expiry == 0 {
 			t.Run(name, func(t *testing.T) { each(t, config, test) })
 		}
@@ -24,24 +25,24 @@ func onLasting(t *testing.T, test func(t *testing.T, r *harness)) {
 
 // waitedFor lets blocks pass until another version of a lost adopted transaction may be built in the next step.
 func (r *harness) waitedFor(lost bursar.ID) {
-	r.t.Helper()
-	for r.height() < r.spendNow(lost).SentAt+r.chain.Capabilities().BumpAfter {
-		r.chain.Mine(1)
-		r.catchUp()
+	r.T.Helper()
+	for r.height() < r.spendNow(lost).SentAt+r.Chain.Capabilities().BumpAfter {
+		r.Chain.Mine(1)
+		r.CatchUp()
 	}
 }
 
 func (r *harness) height() uint64 {
-	_, latest := r.chain.Heights()
+	_, latest := r.Chain.Heights()
 	return latest
 }
 
 // noted checks the error of an outgoing transaction.
 func (r *harness) noted(id bursar.ID, words ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	for _, w := range words {
 		if got := r.spendNow(id).Error; !strings.Contains(got, w) {
-			r.t.Errorf("its error is %q, and not that %s", got, w)
+			r.T.Errorf("its error is %q, and not that %s", got, w)
 		}
 	}
 }
@@ -117,12 +118,12 @@ func (n *tally) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.I
 
 // reservedBy checks that an outgoing transaction has reserved UTXOs or nonces.
 func (r *harness) reservedBy(id bursar.ID, resources []string) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
-		owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
+		owners, err := tx.Reservations().Owners(ctx, r.Chain.Capabilities().ID, resources)
 		for _, resource := range resources {
 			if owners[resource] != id {
-				r.t.Errorf("%s is reserved by %s, and not by %s", resource, owners[resource], id)
+				r.T.Errorf("%s is reserved by %s, and not by %s", resource, owners[resource], id)
 			}
 		}
 		return err

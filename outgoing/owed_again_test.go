@@ -12,18 +12,18 @@ func TestASettledRefundThatExpiresAfterAllIsMadeAgain(t *testing.T) {
 	config := memoed
 	config.Expiry = 5
 	each(t, config, func(t *testing.T, r *harness) {
-		d := r.astray()
-		n := r.sendBack(d, "sender")
-		r.settle()
-		first := r.resolution(d).TxID
-		r.undo(first, first)
-		r.lose(15)
-		r.settle()
-		if now := r.resolution(d); now.Status != bursar.ResolutionDone || now.TxID == first {
+		d := r.Astray()
+		n := r.SendBack(d, "sender")
+		r.Settle()
+		first := r.Resolution(d).TxID
+		r.Undo(first, first)
+		r.Lose(15)
+		r.Settle()
+		if now := r.Resolution(d); now.Status != bursar.ResolutionDone || now.TxID == first {
 			t.Errorf("the return is %s by %s", now.Status, now.TxID)
 		}
 		r.wantSender("sender", n.Amount.String())
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -31,8 +31,8 @@ func TestASettledRefundThatExpiresAfterAllIsMadeAgain(t *testing.T) {
 // step.
 func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		old := r.order(100_000_000, r.chain.Named("old"))
+		r.Fund()
+		old := r.Order(100_000_000, r.Chain.Named("old"))
 		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`,
 			`UPDATE seals SET link = 0`,
 			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`,
@@ -40,15 +40,15 @@ func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 			`DELETE FROM audits`, `INSERT INTO audits(name) VALUES ('books')`} {
 			attack(statement)
 		}
-		fresh := r.order(50_000_000, r.chain.Named("fresh"))
-		r.must(r.sender.Books.CatchUp(ctx))
-		r.settle()
+		fresh := r.Order(50_000_000, r.Chain.Named("fresh"))
+		r.Must(r.Sender.Books.CatchUp(ctx))
+		r.Settle()
 		for _, w := range []bursar.Withdrawal{old, fresh} {
-			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+			if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 				t.Errorf("withdrawal %s is %s", w.ID, now.Status)
 			}
 		}
-		if r.halted() {
+		if r.Halted() {
 			t.Error("the books are said to contradict themselves")
 		}
 	})

@@ -13,34 +13,34 @@ import (
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		var err error
-		r.signer, err = signer.New(r.keys.Keys,
-			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+		r.Signer, err = signer.New(r.Keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
 				MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
-		r.must(err)
-		r.restart()
-		r.step()
+		r.Must(err)
+		r.Restart()
+		r.Step()
 		for range 6 { // enough UTXOs for many transactions at once
-			r.pay(r.wallet(0).Address, 1_000_000_000)
-			r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+			r.Pay(r.Wallet(0).Address, 1_000_000_000)
+			r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
 		}
-		r.chain.Mine(3)
-		r.step()
-		to := r.chain.Named("outside")
+		r.Chain.Mine(3)
+		r.Step()
+		to := r.Chain.Named("outside")
 		for range 5 {
-			if _, err := r.withdraw(0, 300_000, to); err != nil {
+			if _, err := r.Withdraw(0, 300_000, to); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.trouble = true // the refusal is an error of the step
+		r.Trouble = true // the refusal is an error of the step
 		for range 20 {
-			r.step()
-			r.chain.Mine(1)
+			r.Step()
+			r.Chain.Mine(1)
 		}
-		if got := r.chain.Balance(to, ""); got != bursar.Units(900_000) {
+		if got := r.Chain.Balance(to, ""); got != bursar.Units(900_000) {
 			t.Fatalf("%s left within the hour", got)
 		}
-		r.view(func(tx *store.Tx) error {
-			list, err := tx.Withdrawals().List(ctx, r.accounts[0], store.Page{Limit: 10})
+		r.View(func(tx *store.Tx) error {
+			list, err := tx.Withdrawals().List(ctx, r.Accounts[0], store.Page{Limit: 10})
 			if err != nil {
 				return err
 			}
@@ -57,23 +57,23 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			}
 			return err
 		})
-		r.signer, err = signer.New(r.keys.Keys,
-			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+		r.Signer, err = signer.New(r.Keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
 				MaxFee: bursar.Units(1 << 30)}})
-		r.must(err)
-		r.restart() // the hour is over
-		r.trouble = false
-		r.settle()
-		if got := r.chain.Balance(to, ""); got != bursar.Units(1_500_000) {
+		r.Must(err)
+		r.Restart() // the hour is over
+		r.Trouble = false
+		r.Settle()
+		if got := r.Chain.Balance(to, ""); got != bursar.Units(1_500_000) {
 			t.Fatalf("the receiver has %s", got)
 		}
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 0 {
 				t.Errorf("alarms stay open: %+v", alarms)
 			}
 			return err
 		})
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -41,23 +42,23 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
 // A payment that no node accepts is given up only on proof: not while no node can tell whether it can still be
 // included, nor while a node says that it can. Its error gives both reasons.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
-		before, to := r.prepare(), r.chain.Named("outside")
-		r.settle()
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		before, to := r.Prepare(), r.Chain.Named("outside")
+		r.Settle()
 		node := &oracle{recorded: r.record(), err: errors.New("it lags behind")}
-		r.sender.Chain = node
-		r.trouble = true
-		r.chain.Fail(sim.Broadcast, 5, errors.New("no peers"))
-		w := r.order(300_000_000, to)
+		r.Sender.Chain = node
+		r.Trouble = true
+		r.Chain.Fail(sim.Broadcast, 5, errors.New("no peers"))
+		w := r.Order(300_000_000, to)
 		want := func(when string, status bursar.WithdrawalStatus, texts ...string) {
 			t.Helper()
-			r.step()
+			r.Step()
 			for _, text := range texts {
 				if got := r.errors(); !strings.Contains(got, text) {
 					t.Errorf("%s the error is %q, want %q", when, got, text)
 				}
 			}
-			if got := r.now(w).Status; got != status {
+			if got := r.Now(w).Status; got != status {
 				t.Errorf("%s the withdrawal is %s, want %s", when, got, status)
 			}
 		}
@@ -66,39 +67,39 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 		want("while it may be included,", bursar.WithdrawalSigned, "no peers")
 		node.err = fmt.Errorf("of that block: %w", chain.ErrPruned)
 		want("while its history is gone,", bursar.WithdrawalSigned, "of that block")
-		r.wantAlarms("history_pruned")
-		first := r.now(w)
+		r.WantAlarms("history_pruned")
+		first := r.Now(w)
 		node.err, node.gone = nil, true
 		want("with the proof", bursar.WithdrawalQueued)
-		r.wantAlarms()
+		r.WantAlarms()
 		if got := r.spendNow(first.OutgoingID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("its transaction is %s", got.Status)
 		}
 		if builds := len(node.built); builds != 1 {
 			t.Errorf("%d are built", builds)
 		}
-		r.chain.ClearFaults()
-		r.sender.Chain = r.chain
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Chain.ClearFaults()
+		r.Sender.Chain = r.Chain
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
 // A transaction whose UTXO is lost ends for that reason: it is not sent again, and no error is returned.
 func TestALostTransactionIsNotSentAgain(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
-		first := r.now(w)
-		r.trouble = true
-		r.chain.Reorg(3, deposit)
-		r.step()
-		r.chain.DoubleSpend(deposit)
-		r.chain.Mine(3)
-		r.catchUp()
+		first := r.Now(w)
+		r.Trouble = true
+		r.Chain.Reorg(3, deposit)
+		r.Step()
+		r.Chain.DoubleSpend(deposit)
+		r.Chain.Mine(3)
+		r.CatchUp()
 		node := r.record()
-		for n := 0; n < 5 && r.now(w).OutgoingID == first.OutgoingID; n++ {
+		for n := 0; n < 5 && r.Now(w).OutgoingID == first.OutgoingID; n++ {
 			node.since()
-			r.check(r.sender.Step(ctx, r.lease))
+			r.Check(r.Sender.Step(ctx, r.Lease))
 		}
 		node.wantSent(t, "in the step that ends it")
 		got := r.spendNow(first.OutgoingID)
@@ -111,38 +112,38 @@ func TestALostTransactionIsNotSentAgain(t *testing.T) {
 // If the UTXO that a payment and its voiding transaction both need is lost, both end, and the payment is made from
 // other UTXOs.
 func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
-		w = r.now(w)
+		w = r.Now(w)
 		first := w.OutgoingID
-		void, err := r.sender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
-		r.must(err)
-		r.step()
+		void, err := r.Sender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+		r.Must(err)
+		r.Step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
 			t.Fatalf("the voiding transaction is %s", got.Status)
 		}
 		node := r.record()
-		r.chain.SetRate(1000) // no block takes either
-		r.blocks(2)
+		r.Chain.SetRate(1000) // no block takes either
+		r.Blocks(2)
 		noted := r.spendNow(first).Error
 		if slices.Contains(node.sent, w.TxID) || !strings.Contains(noted, "it is being made void") {
 			t.Errorf("a node is sent %q, and its error is %q", node.sent, noted)
 		}
-		r.chain.SetRate(10)
-		r.sender.Chain = r.chain
-		r.trouble = true
-		r.chain.Forget()
-		r.chain.Reorg(6, deposit)
-		r.step()
-		r.chain.DoubleSpend(deposit)
-		r.blocks(20)
+		r.Chain.SetRate(10)
+		r.Sender.Chain = r.Chain
+		r.Trouble = true
+		r.Chain.Forget()
+		r.Chain.Reorg(6, deposit)
+		r.Step()
+		r.Chain.DoubleSpend(deposit)
+		r.Blocks(20)
 		for _, id := range []bursar.ID{first, void} {
 			if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned {
 				t.Errorf("the %s is %s: %q", got.Kind, got.Status, got.Error)
 			}
 		}
-		if got := r.chain.Balance(to, ""); got != w.Amount || r.now(w).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s was paid, and the withdrawal is %s", got, r.now(w).Status)
+		if got := r.Chain.Balance(to, ""); got != w.Amount || r.Now(w).Status != bursar.WithdrawalConfirmed {
+			t.Errorf("%s was paid, and the withdrawal is %s", got, r.Now(w).Status)
 		}
 	})
 }
@@ -150,17 +151,17 @@ func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
 // A transaction that was adopted from a block has no bytes in the database, and it is not known how long it may be
 // included again. An operator's query does not give it up, although the chain is past what was built for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		r.catchUp()
-		id := r.now(w).OutgoingID
-		all := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
-		_, err := r.sender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+		r.CatchUp()
+		id := r.Now(w).OutgoingID
+		all := &oracle{recorded: &recorded{Chain: r.Chain}, gone: true}
+		_, err := r.Sender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 		if !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
 			t.Errorf("the answer is %v", err)
 		}
-		if got := r.spendNow(id); got.Status != bursar.OutgoingSent || r.now(w).Status == bursar.WithdrawalQueued {
-			t.Errorf("it is %s, and the withdrawal %s", got.Status, r.now(w).Status)
+		if got := r.spendNow(id); got.Status != bursar.OutgoingSent || r.Now(w).Status == bursar.WithdrawalQueued {
+			t.Errorf("it is %s, and the withdrawal %s", got.Status, r.Now(w).Status)
 		}
 	})
 }
@@ -168,29 +169,29 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 // A payment that was final and is reorged out, and that is not known to have been sent, is sent again. The customer is
 // notified once that it is in progress again.
 func TestACustomerIsNotifiedOnceOfAPaymentSentAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.notify(0, false, true, "https://shop.example/account")
-		r.chain.FailBroadcasts(sim.TakenUnknown, 1)
-		r.trouble = true
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.step()
-		r.blocks(5)
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		r.Notify(0, false, true, "https://shop.example/account")
+		r.Chain.FailBroadcasts(sim.TakenUnknown, 1)
+		r.Trouble = true
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.Blocks(5)
+		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
 			t.Fatalf("it is %s", got.Status)
 		}
-		txID := r.now(w).TxID
-		r.undo(txID, txID)
-		r.catchUp()
-		before := len(r.notified(0)[w.ID].words)
-		r.must(r.sender.Step(ctx, r.lease))
-		r.must(r.sender.Step(ctx, r.lease))
-		if words := r.notified(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
+		txID := r.Now(w).TxID
+		r.Undo(txID, txID)
+		r.CatchUp()
+		before := len(r.Notified(0)[w.ID].Words)
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		if words := r.Notified(0)[w.ID].Words; len(words) != before || r.errors() != "\n" {
 			t.Errorf("the customer hears %q, %d of it before it is sent again; the error is %q", words, before, r.errors())
 		}
-		r.chain.Restore(txID)
-		r.settle()
+		r.Chain.Restore(txID)
+		r.Settle()
 	})
 }
 
@@ -204,37 +205,37 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 		"answers for two": func(_ *harness, node *oracle) {
 			node.held = func([]bursar.Amount) []bursar.Amount { return make([]bursar.Amount, 2) }
 		},
-		"it is not recorded yet": func(r *harness, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
+		"it is not recorded yet": func(r *harness, _ *oracle) { r.Do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
-				r.step()
-				w := r.wallet(0)
-				r.pay(w.Address, 10_000_000)
-				r.chain.Mine(3)
-				r.step()
+			byClock(t, bursartest.Numbered, func(t *testing.T, r *harness, c *bursartest.Clock) {
+				r.Step()
+				w := r.Wallet(0)
+				r.Pay(w.Address, 10_000_000)
+				r.Chain.Mine(3)
+				r.Step()
 				sweep := r.only()
 				node := &oracle{recorded: r.record()}
-				r.sender.Chain = node
-				r.chain.SetRate(1000)
+				r.Sender.Chain = node
+				r.Chain.SetRate(1000)
 				unknown(r, node)
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingAbandoned {
 					t.Fatalf("it is %s: %q", got.Status, got.Error)
 				}
 				var h store.Holding
-				r.view(func(tx *store.Tx) (err error) {
-					h, err = tx.Holdings().Get(ctx, r.chain.Capabilities().ID, w.Address.Base, "")
+				r.View(func(tx *store.Tx) (err error) {
+					h, err = tx.Holdings().Get(ctx, r.Chain.Capabilities().ID, w.Address.Base, "")
 					return err
 				})
 				if !h.Due || h.Rests.IsZero() {
 					t.Errorf("the holding is %+v", h)
 				}
-				r.sender.Chain = r.chain
-				r.chain.SetRate(1)
-				c.jump(2 * time.Hour)
-				r.blocks(8)
-				if got := r.chain.Balance(w.Address.Base, ""); !got.Less(unspentFee) {
+				r.Sender.Chain = r.Chain
+				r.Chain.SetRate(1)
+				c.Advance(2 * time.Hour)
+				r.Blocks(8)
+				if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
 					t.Errorf("%s stay at the deposit address", got)
 				}
 			})
@@ -244,6 +245,6 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 
 // finalAhead makes the database know a final block that is not recorded yet.
 func (r *harness) finalAhead(tx *store.Tx) error {
-	final, latest := r.chain.Heights()
-	return tx.Chains().SetHead(ctx, r.chain.Capabilities().ID, latest+20, uint64(final)+20)
+	final, latest := r.Chain.Heights()
+	return tx.Chains().SetHead(ctx, r.Chain.Capabilities().ID, latest+20, uint64(final)+20)
 }

@@ -13,27 +13,27 @@ import (
 
 // forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal has it.
 func (r *harness) forgotten() (w bursar.Withdrawal) {
-	r.t.Helper()
-	file := filepath.Join(r.t.TempDir(), "seed.marks")
-	r.guarded(file)
-	r.prepare()
-	r.settle()
-	w = r.order(300_000_000, r.chain.Named("receiver"))
-	before := r.backup()
-	r.step()
-	txID := r.now(w).TxID
-	r.chain.Forget()
-	r.revive(before, file)
+	r.T.Helper()
+	file := filepath.Join(r.T.TempDir(), "seed.marks")
+	r.Guarded(file)
+	r.Prepare()
+	r.Settle()
+	w = r.Order(300_000_000, r.Chain.Named("receiver"))
+	before := r.Backup()
+	r.Step()
+	txID := r.Now(w).TxID
+	r.Chain.Forget()
+	r.Revive(before, file)
 	if len(r.waitingToBePutBack()) != 1 || txID == "" {
-		r.t.Fatalf("it was not forgotten: %+v", r.waitingToBePutBack())
+		r.T.Fatalf("it was not forgotten: %+v", r.waitingToBePutBack())
 	}
 	return w
 }
 
 func (r *harness) waitingToBePutBack() (list []store.ForgottenPayment) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
-		list, err = tx.ForgottenPayments().List(ctx, r.chain.Capabilities().ID, 100)
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		list, err = tx.ForgottenPayments().List(ctx, r.Chain.Capabilities().ID, 100)
 		return err
 	})
 	return list
@@ -44,32 +44,32 @@ func (r *harness) waitingToBePutBack() (list []store.ForgottenPayment) {
 func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 	for name, scope := range map[string]func(r *harness) store.HaltScope{
 		"all":   func(*harness) store.HaltScope { return store.HaltAll },
-		"chain": func(r *harness) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
+		"chain": func(r *harness) store.HaltScope { return store.HaltChain(r.Chain.Capabilities().ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *harness) {
 				w := r.forgotten()
-				r.trouble = true
-				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID}
-				r.sender.Signer = sign
-				r.halt(byAnn(scope(r)))
-				err := r.sender.Step(ctx, r.lease)
+				r.Trouble = true
+				sign := &observed{Signer: r.Signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID}
+				r.Sender.Signer = sign
+				r.Halt(byAnn(scope(r)))
+				err := r.Sender.Step(ctx, r.Lease)
 				if err == nil || !strings.Contains(err.Error(), "put outgoing transaction "+sign.outgoingID.String()+" back") ||
 					!strings.Contains(err.Error(), "a drill") {
 					t.Errorf("the step returned %v", err)
 				}
-				r.step()
+				r.Step()
 				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 ||
 					!strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
 					t.Errorf("it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
 				}
 				r.wantNone("not_put_back")
-				r.resume(byAnn(scope(r)))
-				r.step()
+				r.Resume(byAnn(scope(r)))
+				r.Step()
 				if sign.asked != 1 || len(r.waitingToBePutBack()) != 0 {
 					t.Errorf("after the halt it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
 				}
-				r.settle()
+				r.Settle()
 				r.holdsOnce(w)
 			})
 		})
@@ -81,10 +81,10 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()
-		r.trouble = true
-		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID, err: errAway}
-		r.sender.Signer = sign
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, errAway) {
+		r.Trouble = true
+		sign := &observed{Signer: r.Signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID, err: errAway}
+		r.Sender.Signer = sign
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, errAway) {
 			t.Errorf("the step returned %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
@@ -93,14 +93,14 @@ func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 		r.wantNone("not_put_back")
 		noted := r.waitingToBePutBack()[0].Error
 		sign.err = nil
-		lead := r.lease
+		lead := r.Lease
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
-		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
+		if err := r.Sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
 			strings.Contains(err.Error(), "put outgoing transaction") {
 			t.Errorf("without the lease the step returned %v", err)
 		}
-		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {
-			t.Errorf("without the lead it is %+v, and the withdrawal is %+v", list, r.now(w))
+		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.Now(w).TxID != "" {
+			t.Errorf("without the lead it is %+v, and the withdrawal is %+v", list, r.Now(w))
 		}
 	})
 }

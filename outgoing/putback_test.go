@@ -13,42 +13,42 @@ import (
 // signed.
 func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.fund()
-		id := r.chain.Capabilities().ID
-		thief := r.chain.Named("thief")
-		request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+		r.Fund()
+		id := r.Chain.Capabilities().ID
+		thief := r.Chain.Named("thief")
+		request := chain.TxRequest{ID: r.IDs.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
 			Payments: []chain.Payment{{Address: bursar.Address{Base: thief}, Amount: bursar.Units(300_000_000)}}}
-		if r.chain.Capabilities().Model == chain.UTXOModel {
-			request.Change = r.hot
+		if r.Chain.Capabilities().Model == chain.UTXOModel {
+			request.Change = r.Hot
 		} else {
-			request.From = r.hot
+			request.From = r.Hot
 		}
 		full := request
-		r.view(func(tx *store.Tx) error { // all of this can be read in the database
+		r.View(func(tx *store.Tx) error { // all of this can be read in the database
 			state, err := tx.Chains().State(ctx, id)
 			if err != nil {
 				return err
 			}
-			next, known, err := tx.Nonces().Next(ctx, id, r.hot.Base)
+			next, known, err := tx.Nonces().Next(ctx, id, r.Hot.Base)
 			if known {
 				full.Nonce = &next
 			}
 			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, request.ID, 100)
 			for _, c := range utxos {
-				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
+				key := chain.KeyRef{Family: r.Chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
 				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Outpoint, Amount: c.Amount,
 					Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err
 		})
-		unsigned, err := r.chain.Build(ctx, full)
-		r.must(err)
+		unsigned, err := r.Chain.Build(ctx, full)
+		r.Must(err)
 		text := func(v any) json.RawMessage {
 			b, err := json.Marshal(v)
-			r.must(err)
+			r.Must(err)
 			return b
 		}
-		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base,
+		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.Hot.Base,
 			"order": text(request), "draft": text(unsigned)})
 		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), request.ID, string(content))
 		r.nothingLeaves("thief")

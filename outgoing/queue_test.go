@@ -5,29 +5,30 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 )
 
 // If each withdrawal has a transaction of its own, one step assigns all that have a place, and no more.
 func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
 		var orders []bursar.Withdrawal
 		for range 12 {
-			orders = append(orders, r.order(1_000_000, r.chain.Named("outside")))
+			orders = append(orders, r.Order(1_000_000, r.Chain.Named("outside")))
 		}
-		r.step()
+		r.Step()
 		taken := 0
 		for _, w := range orders {
-			if !r.now(w).OutgoingID.IsZero() {
+			if !r.Now(w).OutgoingID.IsZero() {
 				taken++
 			}
 		}
 		if taken != 7 { // of ten places two are kept for gas and one for refunds
 			t.Errorf("%d of %d withdrawals are taken up in one step", taken, len(orders))
 		}
-		r.settle()
-		if got := r.chain.Balance(r.chain.Named("outside"), ""); got != bursar.Units(12_000_000) {
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("outside"), ""); got != bursar.Units(12_000_000) {
 			t.Errorf("%s is paid", got)
 		}
 	})
@@ -37,30 +38,30 @@ func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
 // its fee, each step returns the error, and once the asset is back everything is settled.
 func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
-		r.chain.Mine(4)
-		r.catchUp()
-		known := r.sender.Registry
+		r.Fund()
+		r.Settle()
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.Chain.Mine(4)
+		r.CatchUp()
+		known := r.Sender.Registry
 		others, err := bursar.NewRegistry(nil)
-		r.must(err)
-		r.sender.Registry = others
+		r.Must(err)
+		r.Sender.Registry = others
 		for range 2 {
-			if err := r.sender.Step(ctx, r.lease); err == nil ||
+			if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 				!strings.Contains(err.Error(), "no currency is configured for the native asset") {
 				t.Errorf("the step returned %v", err)
 			}
-			if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
+			if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 				t.Errorf("the withdrawal is %s", got)
 			}
 		}
-		r.sender.Registry = known
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Sender.Registry = known
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("in the end it is %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

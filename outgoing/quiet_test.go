@@ -11,15 +11,15 @@ import (
 // idleStep makes the sender take steps and checks that they leave the database unchanged.
 func (r *harness) idleStep(t *testing.T, what string) {
 	t.Helper()
-	if r.db.Postgres() {
+	if r.DB.Postgres() {
 		return // contents reads files
 	}
-	_ = r.sender.Step(ctx, r.lease)
-	before := contents(t, storetest.URL(r.db))
+	_ = r.Sender.Step(ctx, r.Lease)
+	before := contents(t, storetest.URL(r.DB))
 	for range 2 {
-		_ = r.sender.Step(ctx, r.lease)
+		_ = r.Sender.Step(ctx, r.Lease)
 	}
-	if contents(t, storetest.URL(r.db)) != before {
+	if contents(t, storetest.URL(r.DB)) != before {
 		t.Errorf("%s: a step in which nothing happens writes", what)
 	}
 }
@@ -28,26 +28,26 @@ func (r *harness) idleStep(t *testing.T, what string) {
 // disk, and its books and backups do not grow.
 func TestWaitingPaymentsWriteNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 1_000_000_000)
-		r.chain.Mine(3)
-		r.catchUp()
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 1_000_000_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
 		r.idleStep(t, "nothing is due")
-		w := r.order(900_000_000, r.chain.Named("outside"))
-		r.chain.SetRate(1 << 20) // no fee within the limit
+		w := r.Order(900_000_000, r.Chain.Named("outside"))
+		r.Chain.SetRate(1 << 20) // no fee within the limit
 		r.idleStep(t, "a payment waits for a lower fee")
-		r.chain.SetRate(10)
-		r.trouble = true
+		r.Chain.SetRate(10)
+		r.Trouble = true
 		r.withoutSigner(func() { r.idleStep(t, "a payment waits for the signer") })
-		r.step()
-		r.chain.SetRate(1000) // no block takes it
-		r.chain.Mine(1)
-		r.catchUp()
+		r.Step()
+		r.Chain.SetRate(1000) // no block takes it
+		r.Chain.Mine(1)
+		r.CatchUp()
 		r.idleStep(t, "a payment waits for its block")
-		r.chain.SetRate(10)
-		r.settle()
+		r.Chain.SetRate(10)
+		r.Settle()
 		r.idleStep(t, "all is paid")
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
 		}
 	})
@@ -57,31 +57,31 @@ func TestWaitingPaymentsWriteNothing(t *testing.T) {
 // made, because other payments depend on it and its bytes may be anywhere.
 func TestAFreezeHoldsUpNoSignedTransaction(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
-		first := r.now(w).TxID
-		r.halt(r.freezeOf(0))
-		r.chain.SetRate(50)
-		r.blocks(12)
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.TxID == first {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
+		first := r.Now(w).TxID
+		r.Halt(r.FreezeOf(0))
+		r.Chain.SetRate(50)
+		r.Blocks(12)
+		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.TxID == first {
 			t.Errorf("it is %s, by another version: %v", got.Status, got.TxID != first)
 		}
-		r.nothingOpen()
+		r.NothingOpen()
 	})
 }
 
 // The sender of one chain closes no alarm of another: that chain's payments still lack funds.
 func TestOneChainsSenderEndsNoAlarmOfAnother(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.do(func(tx *store.Tx) error {
+		r.Fund()
+		r.Do(func(tx *store.Tx) error {
 			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN",
 				Message: "of a test"})
 		})
-		r.order(100_000_000, r.chain.Named("outside"))
-		r.settle()
-		r.wantAlarms("funds_low")
+		r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Settle()
+		r.WantAlarms("funds_low")
 	})
 }

@@ -14,10 +14,10 @@ import (
 
 // reopenFirst reorgs out the block of a failed refund for good: no node has its transaction until it is sent again.
 func (r *harness) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
-	r.t.Helper()
-	r.undo(first.TxID, first.TxID)
+	r.T.Helper()
+	r.Undo(first.TxID, first.TxID)
 	r.stepUntilOpen(d)
-	r.catchUp()
+	r.CatchUp()
 }
 
 func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
@@ -26,28 +26,28 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 			t.Run(name+" "+string(held), func(t *testing.T) {
 				each(t, memoed, func(t *testing.T, r *harness) {
 					d, first := r.failedRefund()
-					second := r.sendBack(d, "somebody else")
-					real := r.sender.Signer
-					r.holdBack(held)
-					r.chain.ClearFaults()
-					r.sender.Signer = real
+					second := r.SendBack(d, "somebody else")
+					real := r.Sender.Signer
+					r.HoldBack(held)
+					r.Chain.ClearFaults()
+					r.Sender.Signer = real
 					if failsAgain {
-						r.chain.Close(r.chain.Named("sender"))
+						r.Chain.Close(r.Chain.Named("sender"))
 					}
 					r.reopenFirst(d, first)
 					for _, when := range []string{"in no block", "in a block"} {
-						r.step()
-						if n := r.resolution(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
+						r.Step()
+						if n := r.Resolution(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
 							t.Errorf("with the earlier one %s the later one is %s by %q", when, n.Status, n.TxID)
 						}
-						r.chain.Mine(1)
+						r.Chain.Mine(1)
 					}
-					r.step()
+					r.Step()
 					const why = "an earlier refund of the same deposit is no longer in a final block"
 					if text := r.errors(); !strings.Contains(text, why) {
 						t.Errorf("its error is %q", text)
 					}
-					r.settle()
+					r.Settle()
 					if failsAgain {
 						r.wantSender("sender", "0")
 						r.wantSender("somebody else", second.Amount.String())
@@ -55,13 +55,13 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.wantSender("sender", first.Amount.String())
 						r.wantSender("somebody else", "0")
 						const why = "an earlier refund of the deposit was paid after all"
-						if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
+						if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
 							t.Errorf("the later one is %s: %s", n.Status, n.Error)
 						}
 					}
-					r.wantBooks("0", "0", "0")
-					r.wantAlarms("deep_reorg")
-					r.must(r.audit())
+					r.WantBooks("0", "0", "0")
+					r.WantAlarms("deep_reorg")
+					r.Must(r.Audit())
 				})
 			})
 		}
@@ -72,31 +72,31 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 // sent, and the journal does not keep it, which would have it signed again after a restore.
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		guard := r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		d, first := r.failedRefund()
-		second := r.sendBack(d, "somebody else")
+		second := r.SendBack(d, "somebody else")
 		once := false
-		r.sender.Signer = busy{r.sender.Signer, func() {
+		r.Sender.Signer = busy{r.Sender.Signer, func() {
 			if !once {
 				once = true
 				r.reopenFirst(d, first)
 			}
 		}}
-		r.step()
-		n, text := r.resolution(d), r.errors()
+		r.Step()
+		n, text := r.Resolution(d), r.errors()
 		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier refund of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, its error is %q", once, n.Status, text)
 		}
-		if guard.Signed(r.chain.Capabilities().ID, n.OutgoingID) {
+		if guard.Signed(r.Chain.Capabilities().ID, n.OutgoingID) {
 			t.Error("the journal keeps what was dropped")
 		}
-		r.settle()
+		r.Settle()
 		r.wantSender("sender", first.Amount.String())
 		r.wantSender("somebody else", "0")
-		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
+		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
 			t.Errorf("the later one is %s", n.Status)
 		}
-		r.wantBooks("0", "0", "0")
-		r.must(r.audit())
+		r.WantBooks("0", "0", "0")
+		r.Must(r.Audit())
 	})
 }

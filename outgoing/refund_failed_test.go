@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -19,20 +20,20 @@ var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.Account
 	SharedAddress: true}
 
 func (r *harness) wantSender(name, want string) {
-	r.t.Helper()
-	if got := r.chain.Balance(r.chain.Named(name), ""); got.String() != want {
-		r.t.Errorf("%s holds %s, want %s", name, got, want)
+	r.T.Helper()
+	if got := r.Chain.Balance(r.Chain.Named(name), ""); got.String() != want {
+		r.T.Errorf("%s holds %s, want %s", name, got, want)
 	}
 }
 
 // stepUntilOpen lets the follower undo blocks until the refund of a deposit is in none.
 func (r *harness) stepUntilOpen(d bursar.Deposit) {
-	r.t.Helper()
+	r.T.Helper()
 	for range 50 {
-		_, err := r.follower.Step(ctx, r.lease)
-		r.must(err)
+		_, err := r.Follower.Step(ctx, r.Lease)
+		r.Must(err)
 		open := false
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			open, err = tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 			return err
 		})
@@ -40,61 +41,61 @@ func (r *harness) stepUntilOpen(d bursar.Deposit) {
 			return
 		}
 	}
-	r.t.Fatal("its block is still on the chain")
+	r.T.Fatal("its block is still on the chain")
 }
 
 // A refund that was paid and fails on the branch that follows makes its deposit unattributed again, and is paid when
 // that branch is reorged out as well.
 func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
-		d := r.astray()
-		n := r.sendBack(d, "sender")
-		r.settle()
+		d := r.Astray()
+		n := r.SendBack(d, "sender")
+		r.Settle()
 		r.wantSender("sender", n.Amount.String())
-		r.wantBooks("0", "0", "0")
-		r.chain.Close(r.chain.Named("sender"))
-		r.undo(r.resolution(d).TxID)
+		r.WantBooks("0", "0", "0")
+		r.Chain.Close(r.Chain.Named("sender"))
+		r.Undo(r.Resolution(d).TxID)
 		r.stepUntilOpen(d)
-		if got := r.resolution(d); got.Status != bursar.ResolutionSigned || !got.CompletedAt.IsZero() {
+		if got := r.Resolution(d); got.Status != bursar.ResolutionSigned || !got.CompletedAt.IsZero() {
 			t.Errorf("while no block is final, the decision is %+v", got)
 		}
-		r.wantBooks("0", "80000000", "0")
-		r.settle()
-		if got := r.resolution(d); got.Status != bursar.ResolutionFailed {
+		r.WantBooks("0", "80000000", "0")
+		r.Settle()
+		if got := r.Resolution(d); got.Status != bursar.ResolutionFailed {
 			t.Errorf("the decision is %+v", got)
 		}
-		r.wantBooks("80000000", "0", "0")
-		r.wantAlarms("unattributed", "deep_reorg")
-		r.must(r.audit())
-		r.chain.Open(r.chain.Named("sender"))
-		r.undo(r.resolution(d).TxID)
-		r.step()
-		r.settle()
-		r.wantBooks("0", "0", "0")
+		r.WantBooks("80000000", "0", "0")
+		r.WantAlarms("unattributed", "deep_reorg")
+		r.Must(r.Audit())
+		r.Chain.Open(r.Chain.Named("sender"))
+		r.Undo(r.Resolution(d).TxID)
+		r.Step()
+		r.Settle()
+		r.WantBooks("0", "0", "0")
 		r.wantSender("sender", n.Amount.String())
-		if got := r.resolution(d); got.Status != bursar.ResolutionDone {
+		if got := r.Resolution(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("the decision is %+v", got)
 		}
-		r.must(r.audit())
-		r.chain.Close(r.chain.Named("sender"))
-		r.undo(r.resolution(d).TxID)
-		r.step()
-		r.settle()
-		r.wantBooks("80000000", "0", "0")
-		r.must(r.audit())
+		r.Must(r.Audit())
+		r.Chain.Close(r.Chain.Named("sender"))
+		r.Undo(r.Resolution(d).TxID)
+		r.Step()
+		r.Settle()
+		r.WantBooks("80000000", "0", "0")
+		r.Must(r.Audit())
 	})
 }
 
 // failedRefund has a refund whose transaction is final and has failed.
 func (r *harness) failedRefund() (bursar.Deposit, bursar.Resolution) {
-	r.t.Helper()
-	d := r.astray()
-	r.chain.Close(r.chain.Named("sender"))
-	r.sendBack(d, "sender")
-	r.settle()
-	r.wantBooks("80000000", "0", "0")
-	n := r.resolution(d)
-	r.chain.Open(r.chain.Named("sender"))
+	r.T.Helper()
+	d := r.Astray()
+	r.Chain.Close(r.Chain.Named("sender"))
+	r.SendBack(d, "sender")
+	r.Settle()
+	r.WantBooks("80000000", "0", "0")
+	n := r.Resolution(d)
+	r.Chain.Open(r.Chain.Named("sender"))
 	return d, n
 }
 
@@ -103,21 +104,21 @@ func (r *harness) failedRefund() (bursar.Deposit, bursar.Resolution) {
 func TestAFailedRefundThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedRefund()
-		r.holdBack(sim.Build)
-		r.sendBack(d, "somebody else")
-		r.undo(first.TxID)
-		r.step()
-		r.chain.ClearFaults()
-		r.trouble = false
+		r.HoldBack(sim.Build)
+		r.SendBack(d, "somebody else")
+		r.Undo(first.TxID)
+		r.Step()
+		r.Chain.ClearFaults()
+		r.Trouble = false
 		for range 12 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
-		r.settle()
+		r.Settle()
 		r.wantSender("sender", first.Amount.String())
 		r.wantSender("somebody else", "0")
-		r.wantBooks("0", "0", "0")
-		r.must(r.audit())
+		r.WantBooks("0", "0", "0")
+		r.Must(r.Audit())
 	})
 }
 
@@ -125,18 +126,18 @@ func TestAFailedRefundThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedRefund()
-		r.undo(first.TxID)
+		r.Undo(first.TxID)
 		r.stepUntilOpen(d)
-		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
+		if _, err := r.Unattributed().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
 			t.Fatalf("it was decided: %v", err)
 		}
-		r.settle()
+		r.Settle()
 		r.wantSender("sender", first.Amount.String())
-		r.wantBooks("0", "0", "0")
-		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err == nil {
+		r.WantBooks("0", "0", "0")
+		if _, err := r.Unattributed().Keep(ctx, d.ID, "mine"); err == nil {
 			t.Error("what was paid back was kept as well")
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
@@ -145,77 +146,77 @@ func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 func TestADepositPaidOutTwiceIsALoss(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedRefund()
-		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err != nil {
+		if _, err := r.Unattributed().Keep(ctx, d.ID, "mine"); err != nil {
 			t.Fatal(err)
 		}
-		r.undo(first.TxID)
-		r.step()
-		r.settle()
-		r.wantBooks("0", "0", first.Amount.String())
-		r.wantAlarms("refund_paid_twice", "deep_reorg")
-		r.must(r.audit())
-		r.chain.Close(r.chain.Named("sender"))
-		r.undo(first.TxID)
-		r.step()
-		r.settle()
-		r.wantBooks("0", "0", "0")
-		r.must(r.audit())
+		r.Undo(first.TxID)
+		r.Step()
+		r.Settle()
+		r.WantBooks("0", "0", first.Amount.String())
+		r.WantAlarms("refund_paid_twice", "deep_reorg")
+		r.Must(r.Audit())
+		r.Chain.Close(r.Chain.Named("sender"))
+		r.Undo(first.TxID)
+		r.Step()
+		r.Settle()
+		r.WantBooks("0", "0", "0")
+		r.Must(r.Audit())
 	})
 }
 
 // A refund of a token that moved nothing is undone with its block as it was booked: nothing was booked as paid, so
 // nothing is undone, and on the next branch the same is booked as nothing again.
 func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		pays := func(to bursar.Address, units uint64) string {
-			return r.chain.Pay(chain.Payment{Address: to, Contract: token.Contract, Amount: bursar.Units(units)})
+			return r.Chain.Pay(chain.Payment{Address: to, Contract: token.Contract, Amount: bursar.Units(units)})
 		}
-		pays(bursar.Address{Base: r.hot.Base}, 80_000_000)
-		id := pays(r.wallet(0).Address, 50_000_000) // a wallet of COIN
-		r.settle()
-		d := r.strandedBy(id)
-		r.chain.SetManners(token.Contract, sim.Manners{False: true})
-		_, err := r.unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.chain.Named("sender")})
-		r.must(err)
-		r.settle()
-		n := r.resolution(d)
+		pays(bursar.Address{Base: r.Hot.Base}, 80_000_000)
+		id := pays(r.Wallet(0).Address, 50_000_000) // a wallet of COIN
+		r.Settle()
+		d := r.StrandedBy(id)
+		r.Chain.SetManners(token.Contract, sim.Manners{False: true})
+		_, err := r.Unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named("sender")})
+		r.Must(err)
+		r.Settle()
+		n := r.Resolution(d)
 		want := r.tokenBooks(token)
 		for range 2 {
-			r.undo(n.TxID)
+			r.Undo(n.TxID)
 			r.stepUntilOpen(d)
 			if got := r.tokenBooks(token); got != want {
 				t.Errorf("with its block gone the books say %s, before %s", got, want)
 			}
-			r.blocks(12)
+			r.Blocks(12)
 			if got := r.tokenBooks(token); got != want {
 				t.Errorf("included again the books say %s, before %s", got, want)
 			}
-			if got := r.resolution(d); got.Status != bursar.ResolutionFailed {
+			if got := r.Resolution(d); got.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %s", got.Status)
 			}
-			r.must(r.reconcile())
+			r.Must(r.Reconcile())
 		}
-		r.chain.SetManners(token.Contract, sim.Manners{})
-		r.undo(n.TxID)
+		r.Chain.SetManners(token.Contract, sim.Manners{})
+		r.Undo(n.TxID)
 		r.stepUntilOpen(d)
-		r.blocks(12)
-		if got := r.chain.Balance(r.chain.Named("sender"), token.Contract); got != n.Amount {
+		r.Blocks(12)
+		if got := r.Chain.Balance(r.Chain.Named("sender"), token.Contract); got != n.Amount {
 			t.Errorf("on the branch where it delivers the sender got %s", got)
 		}
-		if got := r.resolution(d); got.Status != bursar.ResolutionDone {
+		if got := r.Resolution(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("on the branch where it delivers the decision is %s", got.Status)
 		}
-		r.must(r.reconcile())
+		r.Must(r.Reconcile())
 	})
 }
 
 // tokenBooks returns the operator's accounts of a token.
 func (r *harness) tokenBooks(token bursar.Currency) (text string) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
 		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Refunding, ledger.Losses, ledger.Custody} {
 			b, err := tx.Ledger().Balance(ctx, a, token.Code)
 			if err != nil {

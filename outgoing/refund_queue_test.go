@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/signer"
@@ -17,36 +18,36 @@ import (
 
 // astrayAgain makes another unattributed deposit, after astray.
 func (r *harness) astrayAgain() bursar.Deposit {
-	r.t.Helper()
-	to := r.wallet(0).Address
-	if r.chain.Capabilities().SharedAddress {
+	r.T.Helper()
+	to := r.Wallet(0).Address
+	if r.Chain.Capabilities().SharedAddress {
 		to.Memo = 4_000_000_000
 	}
 	pays := []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}
-	id := r.chain.Send(sim.Outside{Payments: pays, Inferred: !to.HasMemo})
-	r.chain.Mine(3)
-	r.step()
-	return r.strandedBy(id)
+	id := r.Chain.Send(sim.Outside{Payments: pays, Inferred: !to.HasMemo})
+	r.Chain.Mine(3)
+	r.Step()
+	return r.StrandedBy(id)
 }
 
 // While a refund waits for its block and no further one may wait, the next one is not assigned, and can be called back
 // without a trace.
 func TestARefundIsAssignedOnceThereIsAPlace(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
-		first, second := r.astray(), r.astrayAgain()
-		r.sendBack(first, "one")
-		r.sendBack(second, "two")
+		first, second := r.Astray(), r.astrayAgain()
+		r.SendBack(first, "one")
+		r.SendBack(second, "two")
 		for range 3 {
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Must(r.Sender.Step(ctx, r.Lease))
 		}
-		if a, b := r.resolution(first), r.resolution(second); a.Status != bursar.ResolutionSigned || !b.OutgoingID.IsZero() {
+		if a, b := r.Resolution(first), r.Resolution(second); a.Status != bursar.ResolutionSigned || !b.OutgoingID.IsZero() {
 			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.OutgoingID)
 		}
-		r.settle()
-		r.settle()
-		r.wantSender("one", r.resolution(first).Amount.String())
-		r.wantSender("two", r.resolution(second).Amount.String())
-		r.must(r.audit())
+		r.Settle()
+		r.Settle()
+		r.wantSender("one", r.Resolution(first).Amount.String())
+		r.wantSender("two", r.Resolution(second).Amount.String())
+		r.Must(r.Audit())
 	})
 }
 
@@ -55,10 +56,10 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 	for open, taken := range map[int]bool{99: true, 100: false} {
 		t.Run(fmt.Sprint(open), func(t *testing.T) {
 			each(t, memoed, func(t *testing.T, r *harness) {
-				d := r.astray()
-				r.do(func(tx *store.Tx) error {
+				d := r.Astray()
+				r.Do(func(tx *store.Tx) error {
 					for range open { // of a currency that is not paid any more
-						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: d.Chain, Currency: "GONE",
+						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.IDs.Next(), Chain: d.Chain, Currency: "GONE",
 							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Request: []byte("{}")})
 						if err != nil {
 							return err
@@ -66,9 +67,9 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 					}
 					return nil
 				})
-				r.sendBack(d, "sender")
-				r.must(r.sender.Step(ctx, r.lease))
-				if got := !r.resolution(d).OutgoingID.IsZero(); got != taken {
+				r.SendBack(d, "sender")
+				r.Must(r.Sender.Step(ctx, r.Lease))
+				if got := !r.Resolution(d).OutgoingID.IsZero(); got != taken {
 					t.Errorf("with %d open ones it is assigned: %v", open, got)
 				}
 			})
@@ -79,19 +80,19 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 // A process that lost the lease between two steps assigns neither a refund nor a withdrawal.
 func TestALostLeaseAssignsNothing(t *testing.T) {
 	for name, waits := range map[string]func(r *harness){
-		"refund": func(r *harness) { r.sendBack(r.astray(), "sender") },
+		"refund": func(r *harness) { r.SendBack(r.Astray(), "sender") },
 		"withdrawal": func(r *harness) {
-			r.prepare()
-			r.order(100_000_000, r.chain.Named("outside"))
+			r.Prepare()
+			r.Order(100_000_000, r.Chain.Named("outside"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := storetest.SQLite(t)
-			r := newHarness(t, storetest.Open(t, url), utxoModel)
+			r := newHarness(t, storetest.Open(t, url), bursartest.UTXOModel)
 			waits(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step returned %v", err)
 			}
 			if contents(t, url) != before {
@@ -104,42 +105,42 @@ func TestALostLeaseAssignsNothing(t *testing.T) {
 // A refund that has reserved its resources and is called back releases them with the next step, and ends.
 func TestARefundThatIsCalledBackReleasesItsReservations(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
-		d := r.astray()
-		r.sendBack(d, "sender")
-		r.withoutSigner(r.step)
-		p := r.spendNow(r.resolution(d).OutgoingID)
+		d := r.Astray()
+		r.SendBack(d, "sender")
+		r.withoutSigner(r.Step)
+		p := r.spendNow(r.Resolution(d).OutgoingID)
 		if p.Status != bursar.OutgoingReserved {
 			t.Fatalf("it is %s", p.Status)
 		}
-		_, err := r.unattributed().Cancel(ctx, d.ID, "")
-		r.must(err)
-		r.must(r.sender.Step(ctx, r.lease))
+		_, err := r.Unattributed().Cancel(ctx, d.ID, "")
+		r.Must(err)
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(p.ID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("after a step it is %s: %s", got.Status, got.Error)
 		}
-		r.nothingOpen()
-		r.sendBack(d, "another") // with the same nonce or UTXOs
-		r.settle()
-		r.wantSender("another", r.resolution(d).Amount.String())
-		r.must(r.audit())
+		r.NothingOpen()
+		r.SendBack(d, "another") // with the same nonce or UTXOs
+		r.Settle()
+		r.wantSender("another", r.Resolution(d).Amount.String())
+		r.Must(r.Audit())
 	})
 }
 
 // A refund that the signer refused raises an alarm; once the refund is called back, the alarm is closed.
 func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
-		d := r.astray()
-		r.sendBack(d, "sender")
-		real := r.sender.Signer
-		r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.must(r.sender.Step(ctx, r.lease))
-		r.wantAlarms("signer_refused")
-		_, err := r.unattributed().Cancel(ctx, d.ID, "")
-		r.must(err)
-		r.must(r.sender.Step(ctx, r.lease))
-		r.wantAlarms("unattributed")
-		r.sender.Signer = real
-		r.nothingOpen()
+		d := r.Astray()
+		r.SendBack(d, "sender")
+		real := r.Sender.Signer
+		r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.WantAlarms("signer_refused")
+		_, err := r.Unattributed().Cancel(ctx, d.ID, "")
+		r.Must(err)
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.WantAlarms("unattributed")
+		r.Sender.Signer = real
+		r.NothingOpen()
 	})
 }
 
@@ -150,73 +151,73 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	config.Expiry = 6
 	each(t, config, func(t *testing.T, r *harness) {
 		d, first := r.failedRefund()
-		r.chain.FailBroadcasts(sim.LostSilently, 1000)
+		r.Chain.FailBroadcasts(sim.LostSilently, 1000)
 		r.reopenFirst(d, first)
-		r.trouble = true
-		r.blocks(20)
-		r.trouble = false
-		r.chain.ClearFaults()
-		r.nothingOpen()
-		if n := r.resolution(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
+		r.Trouble = true
+		r.Blocks(20)
+		r.Trouble = false
+		r.Chain.ClearFaults()
+		r.NothingOpen()
+		if n := r.Resolution(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
 			t.Errorf("it is %s: %s", n.Status, n.Error)
 		}
-		n := r.sendBack(d, "somebody else")
-		r.settle()
+		n := r.SendBack(d, "somebody else")
+		r.Settle()
 		r.wantSender("sender", "0")
 		r.wantSender("somebody else", n.Amount.String())
-		r.wantBooks("0", "0", "0")
-		r.must(r.audit())
+		r.WantBooks("0", "0", "0")
+		r.Must(r.Audit())
 	})
 }
 
 // If a customer withdraws what a failed payment gave back, and that payment's block is reorged out, the account is
 // below zero and frozen until the payment has failed on the next branch as well.
 func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		to := r.chain.Named("closes its door")
-		w := r.order(600_000_000, to)
-		r.must(r.sender.Step(ctx, r.lease))
-		r.chain.Close(to)
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalFailed {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		to := r.Chain.Named("closes its door")
+		w := r.Order(600_000_000, to)
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Chain.Close(to)
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalFailed {
 			t.Fatalf("it is %s", got)
 		}
 		frozen := func() bool {
 			var a bursar.Account
-			r.view(func(tx *store.Tx) (err error) {
-				a, err = tx.Accounts().Get(ctx, r.accounts[0])
+			r.View(func(tx *store.Tx) (err error) {
+				a, err = tx.Accounts().Get(ctx, r.Accounts[0])
 				return err
 			})
 			return a.Frozen != ""
 		}
-		again := r.order(600_000_000, r.chain.Named("outside"))
-		r.undo(r.now(w).TxID)
+		again := r.Order(600_000_000, r.Chain.Named("outside"))
+		r.Undo(r.Now(w).TxID)
 		r.stepUntilReopened(w)
 		if !frozen() {
 			t.Error("the account is not frozen while both may be paid")
 		}
-		r.settle()
+		r.Settle()
 		if frozen() {
 			t.Error("the account stays frozen")
 		}
-		if got := r.now(again).Status; got != bursar.WithdrawalConfirmed {
+		if got := r.Now(again).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("what was ordered again is %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // stepUntilReopened lets the follower undo blocks until a withdrawal is in progress again.
 func (r *harness) stepUntilReopened(w bursar.Withdrawal) {
-	r.t.Helper()
+	r.T.Helper()
 	for range 50 {
-		_, err := r.follower.Step(ctx, r.lease)
-		r.must(err)
-		if r.now(w).Status == bursar.WithdrawalBroadcast {
+		_, err := r.Follower.Step(ctx, r.Lease)
+		r.Must(err)
+		if r.Now(w).Status == bursar.WithdrawalBroadcast {
 			return
 		}
 	}
-	r.t.Fatal("its block is still on the chain")
+	r.T.Fatal("its block is still on the chain")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -19,34 +20,34 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
-				before := r.prepare()
-				r.settle()
-				r.notify(0, false, true, "https://shop.example/account")
-				w := r.order(300_000_000, r.chain.Named("outside"))
-				r.chain.RequireMemo(r.chain.Named("outside"))
+				before := r.Prepare()
+				r.Settle()
+				r.Notify(0, false, true, "https://shop.example/account")
+				w := r.Order(300_000_000, r.Chain.Named("outside"))
+				r.Chain.RequireMemo(r.Chain.Named("outside"))
 				if alone {
-					r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+					r.Sender.Chain = building{r.Chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 						return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the address needs a memo"}
 					}}
 				}
 				notified := 0
-				r.sender.Settled = func() { notified++ }
-				r.step()
+				r.Sender.Settled = func() { notified++ }
+				r.Step()
 				const why = "the address needs a memo"
-				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
+				if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
 					t.Errorf("it is %+v", got)
 				}
-				if got := r.available(0); got != before {
+				if got := r.Available(0); got != before {
 					t.Errorf("of %s the customer has %s", before, got)
 				}
-				if got := strings.Join(r.notified(0)[w.ID].words, " "); got != "failed" || notified != 1 {
+				if got := strings.Join(r.Notified(0)[w.ID].Words, " "); got != "failed" || notified != 1 {
 					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
 				}
-				r.nothingOpen()
-				if p := r.spendNow(r.now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
+				r.NothingOpen()
+				if p := r.spendNow(r.Now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
 					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
 				}
-				r.must(r.audit())
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -54,23 +55,23 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 
 // After a batch that was too big has been paid in parts, the next withdrawals are batched again.
 func TestBatchesGrowAgain(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.fund()
-		r.sender.Chain = onlyAlone{r.chain}
-		r.order(1_000_000, r.chain.Named("one"))
-		r.order(1_000_000, r.chain.Named("two"))
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Sender.Chain = onlyAlone{r.Chain}
+		r.Order(1_000_000, r.Chain.Named("one"))
+		r.Order(1_000_000, r.Chain.Named("two"))
 		for range 4 {
-			r.step()
+			r.Step()
 		}
-		r.sender.Chain = r.chain
-		r.settle()
-		a, b := r.order(1_000_000, r.chain.Named("three")), r.order(1_000_000, r.chain.Named("four"))
-		r.step()
-		if a, b = r.now(a), r.now(b); a.TxID == "" || a.TxID != b.TxID {
+		r.Sender.Chain = r.Chain
+		r.Settle()
+		a, b := r.Order(1_000_000, r.Chain.Named("three")), r.Order(1_000_000, r.Chain.Named("four"))
+		r.Step()
+		if a, b = r.Now(a), r.Now(b); a.TxID == "" || a.TxID != b.TxID {
 			t.Errorf("they are paid by %q and %q", a.TxID, b.TxID)
 		}
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -78,24 +79,24 @@ func TestBatchesGrowAgain(t *testing.T) {
 // refused, it is not known whose that is: nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchRefundsNobody(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, utxoModel)
+		r := newHarness(t, db, bursartest.UTXOModel)
 		attack := intruder(t, db)
-		r.fund()
+		r.Fund()
 		var orders []bursar.Withdrawal
 		for i := range 3 {
-			orders = append(orders, r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
+			orders = append(orders, r.Order(1_000_000, r.Chain.Named(fmt.Sprint("receiver ", i))))
 		}
-		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.Sender.Chain = building{r.Chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			attack(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, orders[0].ID)
 			refused := &chain.RefusedError{Reason: "no"}
 			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
 		}}
-		r.step()
+		r.Step()
 		if text := r.errors(); !strings.Contains(text, "its request has 3 payments for 2 withdrawals") {
 			t.Errorf("its error is %q", text)
 		}
 		for _, w := range orders {
-			if got := r.now(w).Status; got != bursar.WithdrawalQueued {
+			if got := r.Now(w).Status; got != bursar.WithdrawalQueued {
 				t.Errorf("a withdrawal is %s", got)
 			}
 		}
@@ -108,22 +109,22 @@ var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 // If somebody else signs with our key and the adapter is the first to see it, the whole chain is halted and an alarm
 // says so, until an operator ends the halt. The alarm about that transaction closes with the payment.
 func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
 		asks := 0
-		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.Sender.Chain = building{r.Chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			asks++
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.wantAlarms("external_nonce")
-		id := r.now(w).OutgoingID.String()
-		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
-		r.view(func(tx *store.Tx) error {
+		r.WantAlarms("external_nonce")
+		id := r.Now(w).OutgoingID.String()
+		halt := store.Halt{Scope: store.HaltChain(r.Chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
+		r.View(func(tx *store.Tx) error {
 			halts, err := tx.Halts().Of(ctx, halt.Scope)
 			if len(halts) != 1 || halts[0].Kind != halt.Kind || halts[0].Ref != id ||
 				!strings.Contains(halts[0].Reason, "nonce 1 is used") {
@@ -131,37 +132,37 @@ func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 			}
 			return err
 		})
-		r.step()
+		r.Step()
 		if asks != 1 {
 			t.Errorf("the adapter was asked %d times", asks)
 		}
-		r.sender.Chain = r.chain
-		r.resume(halt)
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Sender.Chain = r.Chain
+		r.Resume(halt)
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("after the halt it is %s", got)
 		}
-		r.wantAlarms()
-		r.must(r.audit())
+		r.WantAlarms()
+		r.Must(r.Audit())
 	})
 }
 
 // A process that lost the lease while it built a transaction halts nothing: the new lease holder may have used that
 // nonce itself.
 func TestANonceOfTheNextLeaseHolderHaltsNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.order(300_000_000, r.chain.Named("outside"))
-		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Sender.Chain = building{r.Chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			r.overthrow()
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.wantAlarms()
-		r.view(func(tx *store.Tx) error {
+		r.WantAlarms()
+		r.View(func(tx *store.Tx) error {
 			halts, err := tx.Halts().List(ctx)
 			if len(halts) > 0 {
 				t.Errorf("the halts are %+v", halts)

@@ -2,100 +2,70 @@ package outgoing_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/store"
 )
 
 // An unsigned transaction that the signer refuses raises an alarm, releases its reservations, and is built again: once
 // the cause is gone the withdrawal is paid.
 func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		r.pay(r.wallet(0).Address, 100_000_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
-		r.chain.Mine(3)
-		r.step()
-		r.settle()
-		to := r.chain.Named("outside")
-		if _, err := r.withdraw(0, 30_000_000, to); err != nil {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 100_000_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Chain.Mine(3)
+		r.Step()
+		r.Settle()
+		to := r.Chain.Named("outside")
+		if _, err := r.Withdraw(0, 30_000_000, to); err != nil {
 			t.Fatal(err)
 		}
-		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
+		real := r.Sender.Signer
+		r.Sender.Signer = bursartest.SignerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if request.Kind == chain.KindWithdrawal {
-				request.Payments[0].Address.Base = r.chain.Named("thief")
+				request.Payments[0].Address.Base = r.Chain.Named("thief")
 			}
 			return real.Sign(ctx, id, request, unsigned)
 		})
-		r.step()
-		r.wantAlarms("signer_refused")
-		r.sender.Signer = real
-		r.settle()
-		if got := r.chain.Balance(to, ""); got != bursar.Units(30_000_000) {
+		r.Step()
+		r.WantAlarms("signer_refused")
+		r.Sender.Signer = real
+		r.Settle()
+		if got := r.Chain.Balance(to, ""); got != bursar.Units(30_000_000) {
 			t.Errorf("the receiver got %s", got)
 		}
-		r.wantAlarms()
-		r.must(r.audit())
+		r.WantAlarms()
+		r.Must(r.Audit())
 	})
-}
-
-// signerFunc is a signer made of a function.
-type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
-
-func (f signerFunc) Sign(
-	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
-) (chain.SignedTx, error) {
-	return f(ctx, id, request, unsigned)
-}
-
-// alarms returns the kinds of the open alarms.
-func (r *harness) alarms() (kinds []string) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
-		list, err := tx.Alarms().List(ctx, 100)
-		for _, a := range list {
-			kinds = append(kinds, a.Kind)
-		}
-		return err
-	})
-	return kinds
-}
-
-func (r *harness) wantAlarms(kinds ...string) {
-	r.t.Helper()
-	if got := r.alarms(); fmt.Sprint(got) != fmt.Sprint(kinds) {
-		r.t.Errorf("the open alarms are %q, want %q", got, kinds)
-	}
 }
 
 // Of a batch that a chain refuses without naming the payment, each payment is tried alone: nobody is refunded who can
 // be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.fund()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Fund()
 		var orders []bursar.Withdrawal
 		for _, name := range []string{"one", "two", "three"} {
-			orders = append(orders, r.order(1_000_000, r.chain.Named(name)))
+			orders = append(orders, r.Order(1_000_000, r.Chain.Named(name)))
 		}
-		r.sender.Chain = onlyAlone{r.chain}
-		r.trouble = true
+		r.Sender.Chain = onlyAlone{r.Chain}
+		r.Trouble = true
 		for range 5 {
-			r.step()
+			r.Step()
 		}
-		r.trouble = false
-		r.settle()
+		r.Trouble = false
+		r.Settle()
 		for _, w := range orders {
-			if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount || r.now(w).Status != bursar.WithdrawalConfirmed {
-				t.Errorf("%s was paid, the withdrawal is %s: %s", got, r.now(w).Status, r.now(w).Error)
+			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount || r.Now(w).Status != bursar.WithdrawalConfirmed {
+				t.Errorf("%s was paid, the withdrawal is %s: %s", got, r.Now(w).Status, r.Now(w).Error)
 			}
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 

@@ -44,29 +44,29 @@ func (f *refusals) called(what string) {
 func (r *harness) busySteps(
 	n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error),
 ) {
-	r.t.Helper()
-	r.fund()
-	r.settle()
-	wallets := []bursar.Wallet{r.wallet(1), r.wallet(1), r.wallet(1), r.wallet(1)}
-	r.trouble = true // what fails in one step goes on in the next
+	r.T.Helper()
+	r.Fund()
+	r.Settle()
+	wallets := []bursar.Wallet{r.Wallet(1), r.Wallet(1), r.Wallet(1), r.Wallet(1)}
+	r.Trouble = true // what fails in one step goes on in the next
 	for round := range n {
-		r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", round)))
-		r.pay(wallets[round%len(wallets)].Address, 3_000_000)
-		r.chain.SetRate([]uint64{10, 10, 25, 60}[round%4])
-		r.chain.Mine(1)
-		r.catchUp()
-		r.check(r.sweeper.Step(ctx, r.lease))
+		r.Order(1_000_000, r.Chain.Named(fmt.Sprint("receiver ", round)))
+		r.Pay(wallets[round%len(wallets)].Address, 3_000_000)
+		r.Chain.SetRate([]uint64{10, 10, 25, 60}[round%4])
+		r.Chain.Mine(1)
+		r.CatchUp()
+		r.Check(r.Sweeper.Step(ctx, r.Lease))
 		f := &refusals{refuse: refuse(round), given: map[error]string{}}
-		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: f.before})
-		r.sender.Chain = resolvedBeside{r.chain, func() { f.called("a node is asked") }}
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
-		err := r.sender.Step(ctx, r.lease)
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: f.before})
+		r.Sender.Chain = resolvedBeside{r.Chain, func() { f.called("a node is asked") }}
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
+		err := r.Sender.Step(ctx, r.Lease)
 		judge(f, err)
 	}
-	r.chain.SetRate(10)
-	r.restart()
-	r.settle()
-	r.must(r.audit())
+	r.Chain.SetRate(10)
+	r.Restart()
+	r.Settle()
+	r.Must(r.Audit())
 }
 
 // Whichever statements of a step a database refuses, the operator sees each error: returned by the step, or stored with

@@ -12,25 +12,25 @@ import (
 func TestAPaymentWithoutFundsForABumpIsSentAgain(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		in, out := uint64(10_000), uint64(8_500) // the rest of the UTXO goes to the fee
-		if r.chain.Capabilities().Model == chain.AccountModel {
+		if r.Chain.Capabilities().Model == chain.AccountModel {
 			in, out = 4_000_000, 3_540_000
 		}
-		r.step()
-		r.pay(r.wallet(0).Address, in)
-		r.chain.Mine(3)
-		r.step()
-		to := r.chain.Named("outside")
-		_, err := r.withdraw(0, out, to)
-		r.must(err)
-		r.step()
-		r.chain.SetRate(100_000) // it stays unconfirmed
-		r.chain.Mine(1 + int(r.chain.Capabilities().BumpAfter))
-		r.chain.Forget()
-		r.chain.SetRate(10)
-		r.settle()
-		if got := r.chain.Balance(to, ""); got != bursar.Units(out) {
+		r.Step()
+		r.Pay(r.Wallet(0).Address, in)
+		r.Chain.Mine(3)
+		r.Step()
+		to := r.Chain.Named("outside")
+		_, err := r.Withdraw(0, out, to)
+		r.Must(err)
+		r.Step()
+		r.Chain.SetRate(100_000) // it stays unconfirmed
+		r.Chain.Mine(1 + int(r.Chain.Capabilities().BumpAfter))
+		r.Chain.Forget()
+		r.Chain.SetRate(10)
+		r.Settle()
+		if got := r.Chain.Balance(to, ""); got != bursar.Units(out) {
 			t.Errorf("the receiver got %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 )
@@ -39,8 +40,8 @@ func (c *recorded) since() { c.built, c.sent = nil, nil }
 
 // record gives the sender a chain that records.
 func (r *harness) record() *recorded {
-	c := &recorded{Chain: r.chain}
-	r.sender.Chain = c
+	c := &recorded{Chain: r.Chain}
+	r.Sender.Chain = c
 	return c
 }
 
@@ -54,25 +55,25 @@ func (c *recorded) wantSent(t testing.TB, when string, txIDs ...string) {
 
 // only returns the one outgoing transaction that is open.
 func (r *harness) only() bursar.OutgoingTx {
-	r.t.Helper()
-	open := r.open()
+	r.T.Helper()
+	open := r.Open()
 	if len(open) != 1 {
-		r.t.Fatalf("open are %+v", open)
+		r.T.Fatalf("open are %+v", open)
 	}
 	return open[0]
 }
 
 // waiting has a payment sent at a fee that no block includes any more.
 func (r *harness) waiting() (w bursar.Withdrawal, node *recorded) {
-	r.t.Helper()
-	r.fund()
-	r.settle()
+	r.T.Helper()
+	r.Fund()
+	r.Settle()
 	node = r.record()
-	w = r.order(100_000_000, r.chain.Named("outside"))
-	r.step()
-	w = r.now(w)
-	node.wantSent(r.t, "at first", w.TxID)
-	r.chain.SetRate(50)
+	w = r.Order(100_000_000, r.Chain.Named("outside"))
+	r.Step()
+	w = r.Now(w)
+	node.wantSent(r.T, "at first", w.TxID)
+	r.Chain.SetRate(50)
 	node.since()
 	return w, node
 }
@@ -84,33 +85,33 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 		w, node := r.waiting()
 		for range 2 {
 			node.since()
-			r.chain.Mine(1)
-			r.step()
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
+			r.Step()
 			node.wantSent(t, "with the next block", w.TxID)
 			if len(node.built) > 0 {
 				t.Errorf("before it has waited long enough %d transactions are drafted", len(node.built))
 			}
 		}
 		node.since()
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.Mine(1)
+		r.Step()
 		bumped := r.only()
 		if bumped.Versions != 2 || bumped.TxID == w.TxID || bumped.Error != "" {
 			t.Errorf("after three blocks it is %+v", bumped)
 		}
 		node.wantSent(t, "after three blocks", bumped.TxID)
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // A node's answers to the first sending, to a bump and to sending again are stored with the outgoing transaction.
 func TestANodesAnswersAreStored(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
+		r.Fund()
+		r.Settle()
 		noted := func(when string, want ...string) {
 			t.Helper()
 			for _, text := range want {
@@ -119,28 +120,28 @@ func TestANodesAnswersAreStored(t *testing.T) {
 				}
 			}
 		}
-		r.trouble = true
-		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
+		r.Trouble = true
+		r.Chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
 		noted("when it is sent first,", "no peers")
-		r.step()
-		if got := r.only(); got.Error != "" || r.now(w).Status != bursar.WithdrawalBroadcast {
+		r.Step()
+		if got := r.only(); got.Error != "" || r.Now(w).Status != bursar.WithdrawalBroadcast {
 			t.Errorf("sent again it is %s, and its error is %q", got.Status, got.Error)
 		}
-		r.chain.SetRate(50)
-		r.chain.Mine(3)
-		r.catchUp()
-		r.chain.Fail(sim.Build, 1, errors.New("no fees known"))
-		r.chain.Fail(sim.Broadcast, 1, errors.New("still no peers"))
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Chain.SetRate(50)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Chain.Fail(sim.Build, 1, errors.New("no fees known"))
+		r.Chain.Fail(sim.Broadcast, 1, errors.New("still no peers"))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		noted("when it cannot be bumped,", "no fees known", "still no peers")
-		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers for the bump"))
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Chain.Fail(sim.Broadcast, 1, errors.New("no peers for the bump"))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		noted("when its bump is sent,", "no peers for the bump")
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -148,11 +149,11 @@ func TestANodesAnswersAreStored(t *testing.T) {
 // the next block.
 func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		r.trouble = true
-		r.chain.SetFloor(100)
-		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.Fund()
+		r.Settle()
+		r.Trouble = true
+		r.Chain.SetFloor(100)
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		node := r.record()
 		node.build = func(request chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if request.Replaces != nil {
@@ -160,34 +161,34 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 			}
 			return unsigned, err
 		}
-		r.step()
+		r.Step()
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") {
 			t.Errorf("when it cannot be bumped it has %d versions, and its error is %q", got.Versions, got.Error)
 		}
-		first := r.now(w).TxID
+		first := r.Now(w).TxID
 		node.build = nil
-		r.chain.SetFloor(1)
-		r.chain.SetRate(50)
-		r.chain.Fail(sim.Broadcast, 1, chain.ErrUnderpriced)
+		r.Chain.SetFloor(1)
+		r.Chain.SetRate(50)
+		r.Chain.Fail(sim.Broadcast, 1, chain.ErrUnderpriced)
 		node.since()
-		r.step()
+		r.Step()
 		bumped := r.only()
 		node.wantSent(t, "when its fee is refused", first, bumped.TxID)
 		if bumped.Versions != 2 {
 			t.Fatalf("it has %d versions", bumped.Versions)
 		}
-		r.chain.SetRate(200)
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.SetRate(200)
+		r.Chain.Mine(1)
+		r.Step()
 		if got := r.only(); got.Status != bursar.OutgoingSent || got.SentAt == 0 || got.Error != "" {
 			t.Errorf("with the next block it is %+v", got)
 		}
-		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
+		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("with the next block the withdrawal is %s", got)
 		}
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -195,73 +196,73 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 // payment is sent again, not bumped: its waiting time counts from then.
 func TestAPaymentNotKnownToBeSentIsSentBeforeItIsBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.fund()
-		r.settle()
-		r.trouble = true
-		r.chain.FailBroadcasts(sim.TakenUnknown, 1)
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
-		first := r.now(w).TxID
-		r.chain.Mine(1)
-		r.catchUp()
+		r.Fund()
+		r.Settle()
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.TakenUnknown, 1)
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
+		first := r.Now(w).TxID
+		r.Chain.Mine(1)
+		r.CatchUp()
 		if p := r.only(); p.Height == 0 || p.SentAt != 0 {
 			t.Fatalf("it is %+v", p)
 		}
-		r.chain.Reorg(1, first)
-		r.chain.SetRate(50)
-		r.chain.Mine(3)
-		r.catchUp()
+		r.Chain.Reorg(1, first)
+		r.Chain.SetRate(50)
+		r.Chain.Mine(3)
+		r.CatchUp()
 		node := r.record()
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		node.wantSent(t, "when its block is gone", first)
-		_, latest := r.chain.Heights()
+		_, latest := r.Chain.Heights()
 		if p := r.only(); p.Versions != 1 || p.SentAt != latest {
 			t.Errorf("it has %d versions and counts as sent at %d of %d", p.Versions, p.SentAt, latest)
 		}
-		r.chain.Mine(3)
-		r.step()
+		r.Chain.Mine(3)
+		r.Step()
 		if p := r.only(); p.Versions != 2 {
 			t.Errorf("three blocks later it has %d versions", p.Versions)
 		}
-		r.chain.SetRate(10)
-		r.settle()
-		r.must(r.audit())
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // On a chain without replacement nothing is bumped, however long it waits.
 func TestNothingIsBumpedOnAChainWithoutReplacement(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 3 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 		}
 		node.wantSent(t, "with three blocks", w.TxID, w.TxID, w.TxID)
 		if len(node.built) > 0 || r.only().Error != "" {
 			t.Errorf("%d transactions are drafted, and its error is %q", len(node.built), r.only().Error)
 		}
-		r.chain.SetRate(10)
-		r.settle()
+		r.Chain.SetRate(10)
+		r.Settle()
 	})
 }
 
 // If the database has lost the bytes of a sent transaction, that does not count as proof that it can never be included:
 // nothing else pays instead, and the error says what is missing.
 func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
-		r.forged = true
-		intruder(t, r.db)(`DELETE FROM outgoing_versions`)
-		r.trouble = true
-		r.chain.Mine(1)
-		r.step()
+		r.Forged = true
+		intruder(t, r.DB)(`DELETE FROM outgoing_versions`)
+		r.Trouble = true
+		r.Chain.Mine(1)
+		r.Step()
 		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
 			!strings.Contains(got.Error, "no stored version") {
 			t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
 		}
 		node.wantSent(t, "without bytes")
-		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || len(node.built) > 0 {
+		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast || len(node.built) > 0 {
 			t.Errorf("the withdrawal is %s, %d transactions are drafted", got.Status, len(node.built))
 		}
 	})
@@ -272,29 +273,29 @@ func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		low := r.version(w.TxID)
-		r.chain.Mine(3)
-		r.step()
+		r.Chain.Mine(3)
+		r.Step()
 		if r.only().Versions != 2 {
 			t.Fatal("it is not bumped")
 		}
-		r.chain.Forget()
-		r.chain.SetRate(10)
-		r.must(r.chain.Broadcast(ctx, low))
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.Forget()
+		r.Chain.SetRate(10)
+		r.Must(r.Chain.Broadcast(ctx, low))
+		r.Chain.Mine(1)
+		r.Step()
 		if r.only().TxID != low.TxID {
 			t.Fatal("the first version is in no block")
 		}
-		r.chain.Reorg(1, low.TxID)
-		r.chain.Forget()
-		r.catchUp()
+		r.Chain.Reorg(1, low.TxID)
+		r.Chain.Forget()
+		r.CatchUp()
 		node.since()
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		node.wantSent(t, "when its block is gone", low.TxID)
-		r.settle()
-		if got := r.now(w).TxID; got != low.TxID {
+		r.Settle()
+		if got := r.Now(w).TxID; got != low.TxID {
 			t.Errorf("it is paid by %s", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }

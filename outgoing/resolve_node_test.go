@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -15,7 +16,7 @@ import (
 
 // twoNodes is a chain with two endpoints.
 func twoNodes() sim.Config {
-	config := numbered
+	config := bursartest.Numbered
 	config.Endpoints = []chain.Endpoint{{Name: "near", Host: "near"}, {Name: "far", Host: "far"}}
 	return config
 }
@@ -23,27 +24,27 @@ func twoNodes() sim.Config {
 // unseen has a payment of a token included in a block that this service has not read, while the alarm about its history
 // is open.
 func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
-	r.t.Helper()
-	token := r.withToken()
-	r.step()
-	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+	r.T.Helper()
+	token := r.WithToken()
+	r.Step()
+	r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+	r.Chain.Pay(chain.Payment{Address: r.WalletOf(0, token.Code).Address, Contract: token.Contract,
 		Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+	r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
 		Amount: bursar.Units(80_000_000)})
-	r.settle()
-	r.chain.SetManners(token.Contract, manners)
-	w = r.orderOf(0, token.Code, 10_000_000, r.chain.Named("outside"))
-	r.step()
-	w = r.now(w)
-	r.do(func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned",
+	r.Settle()
+	r.Chain.SetManners(token.Contract, manners)
+	w = r.OrderOf(0, token.Code, 10_000_000, r.Chain.Named("outside"))
+	r.Step()
+	w = r.Now(w)
+	r.Do(func(tx *store.Tx) error {
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.Chain.Capabilities().ID, Kind: "history_pruned",
 			Ref: w.OutgoingID.String(), Message: "x"})
 	})
-	r.chain.Mine(1)
-	included, err := r.chain.Find(ctx, w.TxID)
-	r.must(err)
-	r.chain.Mine(1)
+	r.Chain.Mine(1)
+	included, err := r.Chain.Find(ctx, w.TxID)
+	r.Must(err)
+	r.Chain.Mine(1)
 	return w, included
 }
 
@@ -57,18 +58,18 @@ func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 			"never paid":             {NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"},
 			"by another transaction": {Paid: "another", Reason: "an explorer", Actor: "ann"},
 		} {
-			if _, err := r.sender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+			if _, err := r.Sender.Resolve(ctx, id, r.Chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
 				r.spendNow(id).Height > 0 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		r.chain.Down("near", true) // each endpoint is asked until one shows the block
-		said, err := r.sender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
+		r.Chain.Down("near", true) // each endpoint is asked until one shows the block
+		said, err := r.Sender.Resolve(ctx, id, found{r.Chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
 		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) ||
 			!strings.Contains(said, "as the chain shows") {
 			t.Fatalf("%q, %v", said, err)
 		}
-		r.chain.Heal("near")
+		r.Chain.Heal("near")
 		resolved := r.spendNow(id)
 		r.wantNone("history_pruned")
 		r.follow()
@@ -80,7 +81,7 @@ func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 		if len(followed.Delivered) == 0 || string(resolved.Delivered) != string(followed.Delivered) {
 			t.Errorf("it delivered %q, and the block shows %q", resolved.Delivered, followed.Delivered)
 		}
-		r.settle()
+		r.Settle()
 	})
 }
 
@@ -96,13 +97,13 @@ func (f found) Find(_ context.Context, _ string) (chain.BlockRef, error) { retur
 func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{})
-		r.chain.Down("near", true)
-		r.chain.Censor("far", w.TxID)
-		_, err := r.sender.Resolve(ctx, w.OutgoingID, found{r.chain, included}, outgoing.Resolution{Actor: "ann"})
+		r.Chain.Down("near", true)
+		r.Chain.Censor("far", w.TxID)
+		_, err := r.Sender.Resolve(ctx, w.OutgoingID, found{r.Chain, included}, outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "does not show transaction "+w.TxID) || !errors.Is(err, sim.ErrNode) {
 			t.Errorf("the error is %v", err)
 		}
-		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}},
+		_, err = r.Sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.Chain, included}},
 			outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "the chain's adapter cannot read a single block") {
 			t.Errorf("by a chain without endpoints the error is %v", err)
@@ -110,37 +111,37 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 		if r.spendNow(w.OutgoingID).Height > 0 || !r.alarmed("history_pruned") {
 			t.Error("it is resolved all the same")
 		}
-		r.chain.Heal("near")
-		r.chain.Heal("far")
-		r.settle()
+		r.Chain.Heal("near")
+		r.Chain.Heal("far")
+		r.Settle()
 	})
 }
 
 // A transaction that is in a block, unsigned or final cannot be resolved; one that no node has received can.
 func TestOnlyOpenTransactionsAreResolved(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.trouble = true
-		w := r.order(100_000_000, r.chain.Named("outside"))
-		r.step()
-		w = r.now(w)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Trouble = true
+		w := r.Order(100_000_000, r.Chain.Named("outside"))
+		r.Step()
+		w = r.Now(w)
 		word := outgoing.Resolution{Paid: w.TxID, Reason: "an explorer", Actor: "ann"}
-		if _, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+		if _, err := r.Sender.Resolve(ctx, w.OutgoingID, r.Chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
 			!strings.Contains(err.Error(), "may still be included") {
 			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.OutgoingID).Status, err)
 		}
-		r.chain.ClearFaults()
-		r.step()
-		r.chain.Mine(1)
-		r.step()
+		r.Chain.ClearFaults()
+		r.Step()
+		r.Chain.Mine(1)
+		r.Step()
 		for _, status := range []bursar.OutgoingStatus{bursar.OutgoingSent, bursar.OutgoingFinal} {
-			_, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, outgoing.Resolution{Actor: "ann"})
+			_, err := r.Sender.Resolve(ctx, w.OutgoingID, r.Chain, outgoing.Resolution{Actor: "ann"})
 			if want := "outgoing transaction is not open and sent: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) ||
 				err.Error() != want {
 				t.Errorf("the error is %v, and not %s", err, want)
 			}
-			r.settle()
+			r.Settle()
 		}
 	})
 }
@@ -148,37 +149,37 @@ func TestOnlyOpenTransactionsAreResolved(t *testing.T) {
 // A transaction that was sent, replaced or included while a node was asked is not resolved.
 func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness){
-		"sent":     func(r *harness) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
-		"replaced": func(r *harness) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
-		"included": func(r *harness) { r.chain.Mine(1); r.follow() },
+		"sent":     func(r *harness) { r.Chain.ClearFaults(); r.Must(r.Sender.Step(ctx, r.Lease)) },
+		"replaced": func(r *harness) { r.Chain.SetRate(50); r.Blocks(6); r.Chain.SetRate(10) },
+		"included": func(r *harness) { r.Chain.Mine(1); r.follow() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
-				r.prepare()
-				r.settle()
-				w := r.order(100_000_000, r.chain.Named("outside"))
-				r.trouble = true
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				r.Prepare()
+				r.Settle()
+				w := r.Order(100_000_000, r.Chain.Named("outside"))
+				r.Trouble = true
 				if name == "sent" {
-					r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+					r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
 				}
-				r.step()
-				w = r.now(w)
+				r.Step()
+				w = r.Now(w)
 				once := false
-				asked := expired{resolvedBeside{r.chain, func() {
+				asked := expired{resolvedBeside{r.Chain, func() {
 					if !once {
 						once = true
 						meanwhile(r)
 					}
 				}}}
-				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked,
+				_, err := r.Sender.Resolve(ctx, w.OutgoingID, asked,
 					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it was changed in the meantime") {
 					t.Errorf("the error is %v", err)
 				}
-				if now := r.now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
+				if now := r.Now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
 					t.Errorf("it was given up: %+v", now)
 				}
-				r.settle()
+				r.Settle()
 				r.holdsOnce(w)
 			})
 		})
@@ -195,16 +196,16 @@ func (d expired) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID st
 
 // A process that lost the lease while a node was asked raises no alarm: another process may know better.
 func TestWithoutTheLeaseNoAlarmAboutHistoryIsRaised(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		r.do(func(tx *store.Tx) error {
-			return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).OutgoingID.String())
+		r.Do(func(tx *store.Tx) error {
+			return tx.Alarms().Resolve(ctx, "history_pruned", r.Now(w).OutgoingID.String())
 		})
-		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
-		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
+		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v", err)
 		}
-		r.wantAlarms()
+		r.WantAlarms()
 	})
 }
 

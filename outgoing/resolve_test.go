@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -15,65 +16,65 @@ import (
 // unknownFate has a withdrawal whose signed transaction no node received until an outage ended that was longer than the
 // nodes keep their history.
 func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
-	r.t.Helper()
-	before, to = r.prepare(), r.chain.Named("outside")
-	r.settle() // its sweep
-	w = r.order(300_000_000, to)
-	r.step()
-	r.chain.Forget()
-	r.chain.Mine(20)
-	head, err := r.chain.Head(ctx)
-	r.must(err)
-	r.trouble = true // until the follower has caught up; then the history is gone
+	r.T.Helper()
+	before, to = r.Prepare(), r.Chain.Named("outside")
+	r.Settle() // its sweep
+	w = r.Order(300_000_000, to)
+	r.Step()
+	r.Chain.Forget()
+	r.Chain.Mine(20)
+	head, err := r.Chain.Head(ctx)
+	r.Must(err)
+	r.Trouble = true // until the follower has caught up; then the history is gone
 	for more := true; more; {
-		more, err = r.follower.Step(ctx, r.lease)
-		r.must(err)
+		more, err = r.Follower.Step(ctx, r.Lease)
+		r.Must(err)
 	}
-	r.chain.Prune(head.Latest.Height - 2)
-	r.step()
-	r.wantAlarms("history_pruned")
+	r.Chain.Prune(head.Latest.Height - 2)
+	r.Step()
+	r.WantAlarms("history_pruned")
 	return w, before, to
 }
 
 // A node with the whole history proves what happened to a transaction: no statement is needed, and a wrong one is
 // refused.
 func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
-		id := r.now(w).OutgoingID
-		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
+		id := r.Now(w).OutgoingID
+		if _, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
 			t.Fatalf("a pruned node resolved it: %v", err)
 		}
-		r.chain.Prune(0)
-		if _, err := r.sender.Resolve(ctx, id, r.chain,
-			outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
+		r.Chain.Prune(0)
+		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
+			outgoing.Resolution{Paid: r.Now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("what the chain disproves was believed: %v", err)
 		}
-		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{})
-		r.must(err)
-		r.wantAlarms()
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		_, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{})
+		r.Must(err)
+		r.WantAlarms()
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
 
 // If no node has the history, an operator's statement counts: it was never paid, and is paid by another transaction.
 func TestAnOperatorsStatementResolvesATransactionWithoutHistory(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
-		id := r.now(w).OutgoingID
-		if _, err := r.sender.Resolve(ctx, id, r.chain,
+		id := r.Now(w).OutgoingID
+		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
 			t.Fatalf("a word without a reason was believed: %v", err)
 		}
-		_, err := r.sender.Resolve(ctx, id, r.chain,
+		_, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
-		r.must(err)
-		r.wantAlarms()
-		r.chain.Prune(0)
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
-		if r.now(w).OutgoingID == id {
+		r.Must(err)
+		r.WantAlarms()
+		r.Chain.Prune(0)
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
+		if r.Now(w).OutgoingID == id {
 			t.Error("it was paid by the transaction that was given up")
 		}
 	})
@@ -81,20 +82,20 @@ func TestAnOperatorsStatementResolvesATransactionWithoutHistory(t *testing.T) {
 
 // A statement that a transaction was included is settled like any inclusion; one about another transaction is refused.
 func TestAnOperatorsStatementSettlesAPayment(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		id := r.now(w).OutgoingID
-		if _, err := r.sender.Resolve(ctx, id, r.chain,
+		id := r.Now(w).OutgoingID
+		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("another transaction was believed: %v", err)
 		}
-		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"})
-		r.must(err)
-		r.step()
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed {
+		_, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{Paid: r.Now(w).TxID, Reason: "an explorer"})
+		r.Must(err)
+		r.Step()
+		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %+v", got)
 		}
-		if _, err := r.sender.Resolve(ctx, id, r.chain,
+		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled was resolved: %v", err)
 		}
@@ -104,16 +105,16 @@ func TestAnOperatorsStatementSettlesAPayment(t *testing.T) {
 // A transaction that can still be included is not resolved by any statement.
 func TestNoStatementEndsATransactionThatMayBeIncluded(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.prepare()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.step()
-		_, err := r.sender.Resolve(ctx, r.now(w).OutgoingID, r.chain,
+		r.Prepare()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Step()
+		_, err := r.Sender.Resolve(ctx, r.Now(w).OutgoingID, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
 		if !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("it was resolved: %v", err)
 		}
-		r.view(func(tx *store.Tx) error {
-			p, err := tx.Outgoing().Get(ctx, r.now(w).OutgoingID)
+		r.View(func(tx *store.Tx) error {
+			p, err := tx.Outgoing().Get(ctx, r.Now(w).OutgoingID)
 			if p.Status != bursar.OutgoingSent {
 				t.Errorf("it is %s", p.Status)
 			}
@@ -141,17 +142,17 @@ func (a archive) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID st
 
 // Every endpoint is asked before an operator's statement counts: a payment that one of them shows is not made again.
 func TestEveryEndpointIsAskedBeforeAStatementCounts(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		id, paid := r.now(w).OutgoingID, r.now(w).TxID
+		id, paid := r.Now(w).OutgoingID, r.Now(w).TxID
 		word := outgoing.Resolution{NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"}
-		_, err := r.sender.Resolve(ctx, id, archive{r.chain, paid}, word)
-		if !errors.Is(err, outgoing.ErrDisputed) || r.now(w).OutgoingID != id {
+		_, err := r.Sender.Resolve(ctx, id, archive{r.Chain, paid}, word)
+		if !errors.Is(err, outgoing.ErrDisputed) || r.Now(w).OutgoingID != id {
 			t.Fatalf("a word was believed against what an endpoint shows: %v", err)
 		}
-		_, err = r.sender.Resolve(ctx, id, archive{r.chain, "another"}, word)
-		r.must(err)
-		if got := r.now(w); got.OutgoingID == id && got.Status != bursar.WithdrawalQueued {
+		_, err = r.Sender.Resolve(ctx, id, archive{r.Chain, "another"}, word)
+		r.Must(err)
+		if got := r.Now(w); got.OutgoingID == id && got.Status != bursar.WithdrawalQueued {
 			t.Errorf("where no endpoint keeps the history the word counts: %+v", got)
 		}
 	})

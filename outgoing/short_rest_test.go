@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -32,22 +33,22 @@ func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, wa
 // A token that pays somebody else has not paid: the customer is refunded in full, and what is gone is the operator's
 // loss. The alarm says where it went.
 func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
-		r.follower.Chain = &diverted{r.chain, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
+		r.Follower.Chain = &diverted{r.Chain, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
 			Contract: token.Contract, Amount: bursar.Units(4_000_000)}}
-		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Contract: token.Contract,
 			Amount: bursar.Units(80_000_000)})
-		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		r.Chain.Pay(chain.Payment{Address: r.WalletOf(0, token.Code).Address, Contract: token.Contract,
 			Amount: bursar.Units(80_000_000)})
 		r.blocksWithoutSweeps(4)
-		w, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "10",
-			Address: r.chain.Named("outside")})
-		r.must(err)
+		w, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10",
+			Address: r.Chain.Named("outside")})
+		r.Must(err)
 		r.blocksWithoutSweeps(6)
-		if now := r.now(w); now.Status != bursar.WithdrawalFailed || !strings.Contains(now.Error, "delivered nothing") {
+		if now := r.Now(w); now.Status != bursar.WithdrawalFailed || !strings.Contains(now.Error, "delivered nothing") {
 			t.Errorf("it is %s: %q", now.Status, now.Error)
 		}
 		r.wantToken(token, "80000000", "4000000")
@@ -61,10 +62,10 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 
 // A customer whose payment a token has cut sees what was delivered.
 func TestAShortPaymentSaysWhatWasDelivered(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
-		if got := r.now(w).Error; !strings.Contains(got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back") {
+		if got := r.Now(w).Error; !strings.Contains(got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back") {
 			t.Errorf("its error is %q", got)
 		}
 	})
@@ -72,19 +73,19 @@ func TestAShortPaymentSaysWhatWasDelivered(t *testing.T) {
 
 // An account that stays below zero after a smaller refund on the next branch stays frozen.
 func TestAShortPaymentThatRefundsLessEndsNoFreeze(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
-		_, err := r.withdrawals.Request(ctx, withdrawal.Request{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
-			Address: r.chain.Named("second")})
-		r.must(err)
-		r.chain.SetManners(token.Contract, sim.Manners{Fee: 5_000})
-		r.undo(r.now(w).TxID)
-		r.blocks(8)
-		r.view(func(tx *store.Tx) error {
-			a, err := tx.Accounts().Get(ctx, r.accounts[0])
-			if a.Frozen == "" || r.now(w).Status != bursar.WithdrawalConfirmed {
-				t.Errorf("the freeze is %q, and the payment %s", a.Frozen, r.now(w).Status)
+		_, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "70.1",
+			Address: r.Chain.Named("second")})
+		r.Must(err)
+		r.Chain.SetManners(token.Contract, sim.Manners{Fee: 5_000})
+		r.Undo(r.Now(w).TxID)
+		r.Blocks(8)
+		r.View(func(tx *store.Tx) error {
+			a, err := tx.Accounts().Get(ctx, r.Accounts[0])
+			if a.Frozen == "" || r.Now(w).Status != bursar.WithdrawalConfirmed {
+				t.Errorf("the freeze is %q, and the payment %s", a.Frozen, r.Now(w).Status)
 			}
 			return err
 		})
@@ -94,16 +95,16 @@ func TestAShortPaymentThatRefundsLessEndsNoFreeze(t *testing.T) {
 // A withdrawal that is not among the payments of the request, according to the database, does not count as cut by its
 // token.
 func TestAWithdrawalMissingInTheRequestIsNotShort(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.forged = true
-		r.fund()
-		r.settle()
-		w := r.order(1_000_000, r.chain.Named("outside"))
-		r.step()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Forged = true
+		r.Fund()
+		r.Settle()
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		r.Step()
 		intruder(t,
-			r.db)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
-		r.blocks(6)
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("payout_short") {
+			r.DB)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
+		r.Blocks(6)
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("payout_short") {
 			t.Errorf("it is %s: %q", now.Status, now.Error)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -77,11 +78,11 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 		"the signer refuses": {func(_ *harness, d *diary) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
 		}, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
-		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
+		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.Halt(byAnn(store.HaltAll)) } },
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
 		"the commit fails": {func(r *harness, d *diary) {
 			d.halt = func() {
-				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+				r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
 						return errors.New("the connection broke")
 					}
@@ -92,20 +93,20 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
-				r.prepare()
-				r.settle()
-				w := r.order(300_000_000, r.chain.Named("outside"))
-				d := &diary{Signer: r.sender.Signer}
-				r.sender.Signer, r.sender.Marks = d, journalOf{d}
+				r.Prepare()
+				r.Settle()
+				w := r.Order(300_000_000, r.Chain.Named("outside"))
+				d := &diary{Signer: r.Sender.Signer}
+				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
 				c.set(r, d)
-				_ = r.sender.Step(ctx, r.lease)
-				r.sender.DB = r.db
-				p := r.spendNow(r.now(w).OutgoingID)
+				_ = r.Sender.Step(ctx, r.Lease)
+				r.Sender.DB = r.DB
+				p := r.spendNow(r.Now(w).OutgoingID)
 				if got := strings.Join(d.lines, " "); got != c.lines {
 					t.Errorf("the journal and the signer read %q, want %q", got, c.lines)
 				}
 				if p.Status != c.status || !strings.Contains(p.Error, c.reads) ||
-					p.Status == bursar.OutgoingSent && p.TxID != r.now(w).TxID {
+					p.Status == bursar.OutgoingSent && p.TxID != r.Now(w).TxID {
 					t.Errorf("it is %s by %q: %s", p.Status, p.TxID, p.Error)
 				}
 			})
@@ -116,34 +117,34 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 // A halt may begin at any moment of a step. From then on the signer is not asked, except for a request that is already
 // in progress, whose signature is discarded.
 func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": utxoModel, "nonce": numbered} {
+	for name, config := range map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var was bursar.OutgoingStatus
 			var w bursar.Withdrawal
 			halted, signed, seen := false, false, map[string]int{}
 			atEachMoment(t, config, func(r *harness) func() {
-				r.prepare()
-				r.settle()
-				w, was, halted, signed = r.order(300_000_000, r.chain.Named("outside")), "", false, false
-				r.sender.Signer = watched{r.sender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
+				r.Prepare()
+				r.Settle()
+				w, was, halted, signed = r.Order(300_000_000, r.Chain.Named("outside")), "", false, false
+				r.Sender.Signer = watched{r.Sender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
 				return func() {
-					if open := r.open(); len(open) > 0 {
+					if open := r.Open(); len(open) > 0 {
 						was = open[0].Status
 					}
 					halted = true
-					r.halt(byAnn(store.HaltAll))
+					r.Halt(byAnn(store.HaltAll))
 				}
 			}, func(r *harness) {
 				unsigned := was == bursar.OutgoingNew || was == bursar.OutgoingReserved
-				if open := r.open(); halted && unsigned && open[0].Status != was {
+				if open := r.Open(); halted && unsigned && open[0].Status != was {
 					t.Errorf("a halt began when it was %s, and then it is %s", was, open[0].Status)
 				}
 				if seen[fmt.Sprint(was, " signed ", signed)]++; halted {
-					r.resume(byAnn(store.HaltAll))
+					r.Resume(byAnn(store.HaltAll))
 				}
-				r.settle()
-				if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+				r.Settle()
+				if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 					t.Errorf("after the halt it is %s", got)
 				}
 			})
@@ -157,10 +158,10 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 
 // unconfirmed returns our change that is in no block and that another transaction may be built on.
 func (r *harness) unconfirmed() (resources []string) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
-		_, latest := r.chain.Heights()
-		utxos, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
+		_, latest := r.Chain.Heights()
+		utxos, err := tx.UTXOs().Spendable(ctx, r.Chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
 		for _, c := range utxos {
 			if c.Height == 0 {
 				resources = append(resources, c.Outpoint)
@@ -173,34 +174,34 @@ func (r *harness) unconfirmed() (resources []string) {
 
 // The change of a version that was replaced is gone: nothing is built on it.
 func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.must(r.sender.Step(ctx, r.lease))
-		first, change := r.spendNow(r.now(w).OutgoingID), r.unconfirmed()
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		first, change := r.spendNow(r.Now(w).OutgoingID), r.unconfirmed()
 		if len(change) != 1 || !strings.HasPrefix(change[0], first.TxID) {
 			t.Fatalf("the change of %s is %q", first.TxID, change)
 		}
-		r.chain.SetRate(100)
+		r.Chain.SetRate(100)
 		p := first
 		for i := 0; i < 10 && p.TxID == first.TxID; i++ {
-			r.blocks(1)
+			r.Blocks(1)
 			p = r.spendNow(first.ID)
 		}
 		if p.Versions != 2 || p.SentAt <= first.SentAt || bytes.Equal(p.Unsigned, first.Unsigned) {
 			t.Errorf("it is of %d versions, sent at %d, first at %d, its draft %s", p.Versions, p.SentAt, first.SentAt,
 				p.Unsigned)
 		}
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			there, err := tx.UTXOs().StillSpendable(ctx, p.Chain, change)
 			if there {
 				t.Error("the change of the first version can still be used")
 			}
 			return err
 		})
-		r.settle()
-		r.must(r.audit())
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
@@ -221,32 +222,32 @@ func TestARefusalOfTheSigner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newHarness(t, db, utxoModel)
-				r.prepare()
-				r.settle()
+				r := newHarness(t, db, bursartest.UTXOModel)
+				r.Prepare()
+				r.Settle()
 				for i := range c.orders {
-					r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
+					r.Order(1_000_000, r.Chain.Named(fmt.Sprint("receiver ", i)))
 				}
-				real := r.sender.Signer
-				r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
-				r.must(r.sender.Step(ctx, r.lease))
-				r.wantAlarms(c.alarms...)
+				real := r.Sender.Signer
+				r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
+				r.Must(r.Sender.Step(ctx, r.Lease))
+				r.WantAlarms(c.alarms...)
 				if c.next == c.orders {
 					r.wantUnreserved(string(c.reason) + ": of a test")
 				}
 				var signed []int
-				r.sender.Signer = watched{real, func(unsigned chain.UnsignedTx) {
-					contents, err := r.chain.Inspect(unsigned.Bytes)
-					r.must(err)
+				r.Sender.Signer = watched{real, func(unsigned chain.UnsignedTx) {
+					contents, err := r.Chain.Inspect(unsigned.Bytes)
+					r.Must(err)
 					signed = append(signed, len(contents.Payments)-1) // in addition to the change
 				}}
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if !slices.Equal(signed, []int{c.next}) {
 					t.Errorf("then transactions of %v payments are signed, want %d", signed, c.next)
 				}
-				r.settle()
-				r.wantAlarms()
-				r.must(r.audit())
+				r.Settle()
+				r.WantAlarms()
+				r.Must(r.Audit())
 			})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -45,35 +46,35 @@ func column(t *testing.T, db *sql.DB, query string) string {
 // A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
 // to write.
 func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": utxoModel, "nonce": numbered, "expiring": expiring} {
+	for name, config := range map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered, "expiring": bursartest.Expiring} {
 		for scene, set := range map[string]func(r *harness){
-			"to draft, sign and send": func(r *harness) { r.order(100_000_000, r.chain.Named("outside")) },
+			"to draft, sign and send": func(r *harness) { r.Order(100_000_000, r.Chain.Named("outside")) },
 			"to outbid": func(r *harness) {
-				r.order(100_000_000, r.chain.Named("outside"))
-				r.step()
-				r.chain.SetRate(80)
+				r.Order(100_000_000, r.Chain.Named("outside"))
+				r.Step()
+				r.Chain.SetRate(80)
 				for range 4 {
-					r.chain.Mine(1)
+					r.Chain.Mine(1)
 					r.follow()
 				}
 			},
 			"to settle and credit": func(r *harness) {
-				r.order(100_000_000, r.chain.Named("outside"))
-				r.pay(r.wallet(1).Address, 300_000_000)
-				r.step()
-				r.chain.Mine(3)
+				r.Order(100_000_000, r.Chain.Named("outside"))
+				r.Pay(r.Wallet(1).Address, 300_000_000)
+				r.Step()
+				r.Chain.Mine(3)
 			},
 			"to expire": func(r *harness) {
-				r.order(100_000_000, r.chain.Named("outside"))
-				r.chain.FailBroadcasts(sim.LostSilently, 100)
-				r.step()
-				r.chain.Mine(14)
+				r.Order(100_000_000, r.Chain.Named("outside"))
+				r.Chain.FailBroadcasts(sim.LostSilently, 100)
+				r.Step()
+				r.Chain.Mine(14)
 				r.follow()
 			},
 			"to take back": func(r *harness) {
-				r.order(100_000_000, r.chain.Named("outside"))
-				r.settle()
-				r.chain.Reorg(6)
+				r.Order(100_000_000, r.Chain.Named("outside"))
+				r.Settle()
+				r.Chain.Reorg(6)
 			},
 		} {
 			t.Run(name+" "+scene, func(t *testing.T) {
@@ -90,8 +91,8 @@ func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
 	for at := 1; ; at++ {
 		url := storetest.SQLite(t)
 		r := newHarness(t, storetest.Open(t, url), config)
-		r.prepare()
-		r.settle()
+		r.Prepare()
+		r.Settle()
 		set(r)
 		calls := 0
 		var then [32]byte
@@ -101,9 +102,9 @@ func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
 				then = contents(t, url)
 			}
 		}
-		r.follower.Chain, r.sender.Chain, r.sweeper.Chain = resolvedBeside{r.chain, meanwhile},
-			resolvedBeside{r.chain, meanwhile}, resolvedBeside{r.chain, meanwhile}
-		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
+		r.Follower.Chain, r.Sender.Chain, r.Sweeper.Chain = resolvedBeside{r.Chain, meanwhile},
+			resolvedBeside{r.Chain, meanwhile}, resolvedBeside{r.Chain, meanwhile}
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { meanwhile() }}
 		r.steps()
 		if calls < at {
 			if at == 1 {
@@ -119,29 +120,29 @@ func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
 
 // steps lets every worker take a step, and ignores errors.
 func (r *harness) steps() {
-	_, _ = r.follower.Step(ctx, r.lease)
-	_ = r.sender.Step(ctx, r.lease)
-	_ = r.sweeper.Step(ctx, r.lease)
+	_, _ = r.Follower.Step(ctx, r.Lease)
+	_ = r.Sender.Step(ctx, r.Lease)
+	_ = r.Sweeper.Step(ctx, r.Lease)
 }
 
 // follow lets the follower catch up, and no other worker do anything.
 func (r *harness) follow() {
-	r.t.Helper()
+	r.T.Helper()
 	for more := true; more; {
 		var err error
-		more, err = r.follower.Step(ctx, r.lease)
-		r.must(err)
+		more, err = r.Follower.Step(ctx, r.Lease)
+		r.Must(err)
 	}
 }
 
 // overthrow gives the lease to another process.
 func (r *harness) overthrow() {
-	r.t.Helper()
-	r.do(func(tx *store.Tx) error {
-		if err := tx.Leases().Release(ctx, r.lease); err != nil {
+	r.T.Helper()
+	r.Do(func(tx *store.Tx) error {
+		if err := tx.Leases().Release(ctx, r.Lease); err != nil {
 			return err
 		}
-		_, ok, err := tx.Leases().Acquire(ctx, r.chain.Capabilities().ID, "another", 1<<50)
+		_, ok, err := tx.Leases().Acquire(ctx, r.Chain.Capabilities().ID, "another", 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}

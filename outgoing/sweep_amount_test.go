@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store/storetest"
@@ -72,22 +73,22 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 		"the node is unavailable": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), numbered)
-			r.prepare()
-			r.settle()
-			w := r.wallet(1)
-			r.pay(w.Address, 80_000_000)
-			r.chain.Fail(sim.Build, 1000, nil)
-			r.blocks(5)
-			if open := r.open(); len(open) != 1 || open[0].Kind != string(chain.KindSweep) {
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), bursartest.Numbered)
+			r.Prepare()
+			r.Settle()
+			w := r.Wallet(1)
+			r.Pay(w.Address, 80_000_000)
+			r.Chain.Fail(sim.Build, 1000, nil)
+			r.Blocks(5)
+			if open := r.Open(); len(open) != 1 || open[0].Kind != string(chain.KindSweep) {
 				t.Fatalf("open are %+v", open)
 			}
-			r.pay(w.Address, 20_000_000)
-			r.blocks(5)
-			r.chain.ClearFaults()
-			node := &collecting{Chain: r.chain, head: c.head, held: c.held}
-			r.sender.Chain = node
-			r.must(r.sender.Step(ctx, r.lease))
+			r.Pay(w.Address, 20_000_000)
+			r.Blocks(5)
+			r.Chain.ClearFaults()
+			node := &collecting{Chain: r.Chain, head: c.head, held: c.held}
+			r.Sender.Chain = node
+			r.Must(r.Sender.Step(ctx, r.Lease))
 			want := []string{}
 			if c.built != "" {
 				want = append(want, c.built)
@@ -95,12 +96,12 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 			if len(node.built) != len(want) || len(want) > 0 && node.built[0] != want[0] || node.asked != c.asked {
 				t.Errorf("the node was asked %d times, built were %q; want %d times, %q", node.asked, node.built, c.asked, want)
 			}
-			r.sender.Chain = r.chain
-			r.settle()
-			if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
+			r.Sender.Chain = r.Chain
+			r.Settle()
+			if got := r.Holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
 				t.Errorf("the books say that %s are left at the address", got)
 			}
-			r.must(r.audit())
+			r.Must(r.Audit())
 		})
 	}
 }
@@ -108,23 +109,23 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 // A sweep whose fee is bumped takes no more than its first version, whatever has arrived since: the next sweep takes
 // that.
 func TestABumpedSweepTakesNoMore(t *testing.T) {
-	config := numbered
+	config := bursartest.Numbered
 	config.BumpAfter = 2
 	each(t, config, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.wallet(1)
-		r.pay(w.Address, 80_000_000)
-		r.chain.Mine(3)
-		r.catchUp()
-		node := &collecting{Chain: r.chain}
-		r.sender.Chain = node
-		r.must(r.sweeper.Step(ctx, r.lease))
-		r.must(r.sender.Step(ctx, r.lease))
-		r.chain.SetRate(1000) // no block takes it, nor anything else of ours
-		r.pay(w.Address, 20_000_000)
-		r.blocks(1)
-		r.blocks(6)
+		r.Prepare()
+		r.Settle()
+		w := r.Wallet(1)
+		r.Pay(w.Address, 80_000_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		node := &collecting{Chain: r.Chain}
+		r.Sender.Chain = node
+		r.Must(r.Sweeper.Step(ctx, r.Lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Chain.SetRate(1000) // no block takes it, nor anything else of ours
+		r.Pay(w.Address, 20_000_000)
+		r.Blocks(1)
+		r.Blocks(6)
 		if len(node.built) < 2 {
 			t.Fatalf("built were %q", node.built)
 		}
@@ -133,51 +134,51 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 				t.Errorf("a version of the sweep should collect %s", amount)
 			}
 		}
-		r.chain.SetRate(10)
-		r.settleAll()
-		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
+		r.Chain.SetRate(10)
+		r.SettleAll()
+		if got := r.Holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
 			t.Errorf("the books say that %s are left at the address", got)
 		}
-		r.must(r.audit())
+		r.Must(r.Audit())
 	})
 }
 
 // Two payments of one step do not use the same money: the second waits for funds, and is paid once they are there.
 func TestTwoPaymentsDoNotUseTheSameFunds(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.pay(r.wallet(0).Address, 5_000_000_000)
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		r.Pay(r.Wallet(0).Address, 5_000_000_000)
 		r.blocksWithoutSweeps(4)
-		first, second := r.order(1_500_000_000, r.chain.Named("first")), r.order(1_500_000_000, r.chain.Named("second"))
-		r.must(r.sender.Step(ctx, r.lease))
-		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast || b.TxID != "" {
+		first, second := r.Order(1_500_000_000, r.Chain.Named("first")), r.Order(1_500_000_000, r.Chain.Named("second"))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		if a, b := r.Now(first), r.Now(second); a.Status != bursar.WithdrawalBroadcast || b.TxID != "" {
 			t.Errorf("the first is %s, the second %s by %q", a.Status, b.Status, b.TxID)
 		}
-		r.wantAlarms("funds_low")
-		r.settleAll()
-		if got := r.now(second).Status; got != bursar.WithdrawalConfirmed {
+		r.WantAlarms("funds_low")
+		r.SettleAll()
+		if got := r.Now(second).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("with the funds that it needs the second is %s", got)
 		}
-		r.wantAlarms()
-		r.must(r.audit())
+		r.WantAlarms()
+		r.Must(r.Audit())
 	})
 }
 
 // The fee limit is the configured one when a payment is built, not when it was requested.
 func TestAPaymentIsBuiltWithinTheCurrentFeeLimit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		r.sender.MaxFee = bursar.Units(3)
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.step()
-		r.wantAlarms("fee_above_limit")
-		r.sender.MaxFee = bursar.Units(1 << 30)
-		r.step()
-		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
+		r.Prepare()
+		r.Settle()
+		r.Sender.MaxFee = bursar.Units(3)
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Step()
+		r.WantAlarms("fee_above_limit")
+		r.Sender.MaxFee = bursar.Units(1 << 30)
+		r.Step()
+		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("with a higher limit it is %s", got)
 		}
-		r.wantAlarms()
+		r.WantAlarms()
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -14,9 +15,9 @@ import (
 
 // whole returns the books of an address for an asset as a text.
 func (r *harness) whole(base, contract string) (h store.Holding) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) (err error) {
-		h, err = tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		h, err = tx.Holdings().Current(ctx, r.Chain.Capabilities().ID, base, contract)
 		return err
 	})
 	return h
@@ -25,13 +26,13 @@ func (r *harness) whole(base, contract string) (h store.Holding) {
 // sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit
 // after it.
 func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
-	r.t.Helper()
-	r.step()
-	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	w := r.walletOf(0, token.Code)
-	r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.T.Helper()
+	r.Step()
+	r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+	w := r.WalletOf(0, token.Code)
+	r.Chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
 	sent := func() bool {
-		for _, p := range r.open() {
+		for _, p := range r.Open() {
 			if p.Kind == string(chain.KindSweep) && p.Base == w.Address.Base && p.Status == bursar.OutgoingSent {
 				return true
 			}
@@ -39,17 +40,17 @@ func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners)
 		return false
 	}
 	for i := 0; i < 20 && !sent(); i++ {
-		r.blocks(1)
+		r.Blocks(1)
 	}
 	if !sent() {
-		r.t.Fatalf("no sweep is sent: %+v", r.open())
+		r.T.Fatalf("no sweep is sent: %+v", r.Open())
 	}
-	r.chain.SetManners(token.Contract, manners)
-	r.chain.Mine(1)
-	r.chain.SetManners(token.Contract, sim.Manners{})
-	r.give(token.Code, w.Address, 500) // below the minimum
-	r.chain.Mine(4)
-	r.catchUp()
+	r.Chain.SetManners(token.Contract, manners)
+	r.Chain.Mine(1)
+	r.Chain.SetManners(token.Contract, sim.Manners{})
+	r.Give(token.Code, w.Address, 500) // below the minimum
+	r.Chain.Mine(4)
+	r.CatchUp()
 	return w
 }
 
@@ -67,19 +68,19 @@ func TestTheRestOfASweepIsDueIfItIsWorthOne(t *testing.T) {
 		"all of a token that was":  {manners: sim.Manners{Paused: true}, left: 80_000_500, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *harness) {
-				token := r.withToken()
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				token := r.WithToken()
 				w := r.sweptButNotSettled(token, c.manners)
 				if c.gone {
-					only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
-					r.must(err)
-					r.sender.Registry = only
+					only, err := bursar.NewRegistry([]bursar.Currency{r.Currency})
+					r.Must(err)
+					r.Sender.Registry = only
 				}
-				r.must(r.sender.Step(ctx, r.lease))
+				r.Must(r.Sender.Step(ctx, r.Lease))
 				if h := r.whole(w.Address.Base, token.Contract); h.Amount != bursar.Units(c.left) || h.Due != c.due {
 					t.Errorf("%s are left, due for a sweep: %v", h.Amount, h.Due)
 				}
-				r.must(r.reconcile())
+				r.Must(r.Reconcile())
 			})
 		})
 	}
@@ -88,55 +89,55 @@ func TestTheRestOfASweepIsDueIfItIsWorthOne(t *testing.T) {
 // A sweep of the native asset that fails in its block has cost its fee and moved nothing, and one of a token has not
 // cost the token.
 func TestAFailedSweepCostsItsFee(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.wallet(1)
-		r.pay(w.Address, 80_000_000)
-		r.chain.Mine(3)
-		r.catchUp()
-		r.must(r.sweeper.Step(ctx, r.lease))
-		r.must(r.sender.Step(ctx, r.lease))
-		r.chain.Close(r.hot.Base)
-		r.chain.Mine(4)
-		r.catchUp()
-		r.must(r.sender.Step(ctx, r.lease))
-		held := r.chain.Balance(w.Address.Base, "")
-		got := r.holding(w.Address.Base, "")
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Wallet(1)
+		r.Pay(w.Address, 80_000_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Must(r.Sweeper.Step(ctx, r.Lease))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Chain.Close(r.Hot.Base)
+		r.Chain.Mine(4)
+		r.CatchUp()
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		held := r.Chain.Balance(w.Address.Base, "")
+		got := r.Holding(w.Address.Base, "")
 		if got != held || !got.Less(bursar.Units(80_000_000)) || got.Less(bursar.Units(70_000_000)) {
 			t.Errorf("the address holds %s, by the books %s", held, got)
 		}
-		r.must(r.audit())
-		r.chain.Open(r.hot.Base)
-		r.settle()
-		r.must(r.audit())
+		r.Must(r.Audit())
+		r.Chain.Open(r.Hot.Base)
+		r.Settle()
+		r.Must(r.Audit())
 	})
 }
 
 // If a token delivers less of a sweep and was removed from the configuration, it is not known which currency to halt
 // and where to book the loss: nothing is booked until it is configured again.
 func TestAShortSweepOfAnUnconfiguredTokenWaits(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
 		w := r.sweptButNotSettled(token, sim.Manners{Fee: 10_000})
-		whole := r.registry
-		only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
-		r.must(err)
-		r.sender.Registry = only
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "whose sweep was short") {
+		whole := r.Registry
+		only, err := bursar.NewRegistry([]bursar.Currency{r.Currency})
+		r.Must(err)
+		r.Sender.Registry = only
+		if err := r.Sender.Step(ctx, r.Lease); err == nil || !strings.Contains(err.Error(), "whose sweep was short") {
 			t.Errorf("the step returned %v", err)
 		}
-		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
+		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
 			t.Errorf("the books say that %s are at the address", got)
 		}
-		r.sender.Registry = whole
-		r.must(r.sender.Step(ctx, r.lease))
-		r.wantAlarms("payout_short")
+		r.Sender.Registry = whole
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.WantAlarms("payout_short")
 		r.wantShort(token, true)
-		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
+		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
 			t.Errorf("in the end the books say that %s are at the address", got)
 		}
-		r.must(r.reconcile())
+		r.Must(r.Reconcile())
 	})
 }
 
@@ -151,17 +152,17 @@ func (m misread) Inspect(raw []byte) (chain.Contents, error) {
 
 // A sweep is not settled if it cannot be read what it moved.
 func TestASweepThatCannotBeReadIsNotSettled(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *harness) {
-		token := r.withToken()
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		token := r.WithToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
-		r.sender.Chain = misread{r.chain}
-		if err := r.sender.Step(ctx, r.lease); err == nil ||
+		r.Sender.Chain = misread{r.Chain}
+		if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 			!strings.Contains(err.Error(), "a sweep has 2 payments, want 1") {
 			t.Errorf("the step returned %v", err)
 		}
-		r.sender.Chain = r.chain
-		r.must(r.sender.Step(ctx, r.lease))
-		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
+		r.Sender.Chain = r.Chain
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
 			t.Errorf("in the end the books say that %s are at the address", got)
 		}
 	})

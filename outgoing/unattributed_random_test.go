@@ -3,15 +3,11 @@ package outgoing_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
 )
 
@@ -25,55 +21,42 @@ func (j *judgement) act() {
 	switch n := j.random.IntN(20); {
 	case n < 4 && len(j.wallets) > 0:
 		w := j.wallets[j.random.IntN(len(j.wallets))]
-		j.recent = append(j.recent, j.payUnproven(w, j.random.Uint64N(50_000_000)+500))
+		j.recent = append(j.recent, j.PayUnproven(w, j.random.Uint64N(50_000_000)+500))
 	case n < 10:
 		j.decideOne()
 	case n < 11 && j.height() > 8:
-		j.takeBack(4 + j.random.IntN(4))
+		j.replace(4+j.random.IntN(4), 2) // final blocks as well
 	default:
 		j.simulatedRun.act()
 	}
 }
 
-// takeBack replaces final blocks, and drops some of the payments of others in them.
-func (j *judgement) takeBack(depth int) {
-	var drop []string
-	for _, id := range j.recent {
-		ref, err := j.chain.Find(ctx, id)
-		if err == nil && ref.Height+uint64(depth) > j.height() && j.random.IntN(2) == 0 {
-			drop = append(drop, id)
-		}
-	}
-	j.chain.Reorg(depth, drop...)
-	j.dropped = append(j.dropped, drop...)
-}
-
 // decideOne resolves a deposit, or calls a refund back.
 func (j *judgement) decideOne() {
 	var list []bursar.Deposit
-	j.view(func(tx *store.Tx) (err error) {
+	j.View(func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(ctx, j.random.IntN(3) == 0, store.Page{Limit: 5})
 		return err
 	})
 	if len(list) == 0 || len(j.wallets) == 0 {
 		return
 	}
-	d, operator := list[j.random.IntN(len(list))], j.unattributed()
+	d, operator := list[j.random.IntN(len(list))], j.Unattributed()
 	var err error
 	switch j.random.IntN(6) {
 	case 0:
 		_, err = operator.AssignToWallet(ctx, d.ID, j.wallets[j.random.IntN(len(j.wallets))].ID, "")
 	case 1:
-		_, err = operator.AssignToAccount(ctx, d.ID, j.accounts[j.random.IntN(3)], "")
+		_, err = operator.AssignToAccount(ctx, d.ID, j.Accounts[j.random.IntN(3)], "")
 	case 2:
 		_, err = operator.Keep(ctx, d.ID, "")
 	default:
-		to := j.chain.Named(fmt.Sprint("sender ", len(j.refunded)))
+		to := j.Chain.Named(fmt.Sprint("sender ", len(j.refunded)))
 		if _, err = operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to,
 			FromOperatorFunds: j.random.IntN(2) == 0}); err == nil {
 			j.refunded[to] = d.ID
 			if j.random.IntN(4) == 0 {
-				j.step()
+				j.Step()
 			}
 			if j.random.IntN(3) == 0 {
 				_, err = operator.Cancel(ctx, d.ID, "")
@@ -86,8 +69,8 @@ func (j *judgement) decideOne() {
 			return
 		}
 	}
-	if err != nil && !j.trouble {
-		j.t.Fatal(err)
+	if err != nil && !j.Trouble {
+		j.T.Fatal(err)
 	}
 }
 
@@ -96,24 +79,24 @@ func (j *judgement) rest() {
 	j.finish()
 	for range 20 {
 		waits := false
-		j.view(func(tx *store.Tx) (err error) {
-			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Capabilities().ID,
-				j.registry.Served(j.chain.Capabilities().ID, nil))
+		j.View(func(tx *store.Tx) (err error) {
+			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.Chain.Capabilities().ID,
+				j.Registry.Served(j.Chain.Capabilities().ID, nil))
 			return err
 		})
 		if !waits {
 			return
 		}
-		j.settle()
+		j.Settle()
 	}
-	j.t.Fatal("a return waits for ever")
+	j.T.Fatal("a refund waits for ever")
 }
 
 // judgeResolutions checks every refund against the chain, and the books against the resolutions.
 func (j *judgement) judgeResolutions() error {
 	var all []bursar.Deposit
 	var resolutions map[bursar.ID]bursar.Resolution
-	j.view(func(tx *store.Tx) (err error) {
+	j.View(func(tx *store.Tx) (err error) {
 		if all, err = tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 1000}); err == nil {
 			resolutions, err = tx.Resolutions().About(ctx, all)
 		}
@@ -128,7 +111,7 @@ func (j *judgement) judgeResolutions() error {
 		case d.Purpose == bursar.ForRefunded && d.Status != bursar.DepositConfirmed:
 			lost, _ = lost.Add(d.Amount)
 		case n.Status == bursar.ResolutionQueued || n.Status == bursar.ResolutionSigned:
-			return fmt.Errorf("decision %+v has not ended", n)
+			return fmt.Errorf("resolution %+v has not ended", n)
 		}
 	}
 	for to, id := range j.refunded {
@@ -136,11 +119,11 @@ func (j *judgement) judgeResolutions() error {
 		if n.Status == bursar.ResolutionDone && n.Address.Base == to {
 			want = n.Amount
 		}
-		if got := j.chain.Balance(to, ""); got != want {
-			return fmt.Errorf("the sender of deposit %s holds %s, and the newest decision is %+v", id, got, n)
+		if got := j.Chain.Balance(to, ""); got != want {
+			return fmt.Errorf("the sender of deposit %s holds %s, and the newest resolution is %+v", id, got, n)
 		}
 	}
-	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Refunding), j.book(ledger.Losses); u != open.String() ||
+	if u, b, l := j.Book(ledger.Unattributed), j.Book(ledger.Refunding), j.Book(ledger.Losses); u != open.String() ||
 		b != "0" || l != lost.String() {
 		return fmt.Errorf("the books say %s unattributed, %s on its way back, %s lost; the deposits say %s and %s", u, b, l,
 			open, lost)
@@ -155,34 +138,15 @@ func TestRandomResolutions(t *testing.T) {
 	if testing.Short() {
 		seeds = 3
 	}
-	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
-	} {
-		for seed := range seeds {
-			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
-				t.Parallel()
-				config.Seed = uint64(seed)
-				r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-				j := &judgement{refunded: map[string]bursar.ID{},
-					simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{},
-						random: rand.New(rand.NewPCG(uint64(seed), 11))}}
-				j.step()
-				for i := range 300 {
-					j.act()
-					if i%2 == 0 {
-						j.step()
-					}
-				}
-				j.rest()
-				if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
-					t.Fatal(err)
-				}
-				if len(j.refunded) == 0 {
-					t.Fatal("this history has no return")
-				}
-			})
+	histories(t, seeds, 11, func(t *testing.T, p *simulatedRun) {
+		j := &judgement{simulatedRun: p, refunded: map[string]bursar.ID{}}
+		j.play(j.act)
+		j.rest()
+		if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
+			t.Fatal(err)
 		}
-	}
+		if len(j.refunded) == 0 {
+			t.Fatal("this history has no refund")
+		}
+	})
 }

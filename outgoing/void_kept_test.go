@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -14,9 +15,9 @@ import (
 
 // noWay checks that nothing is being made void, and that no alarm is raised about it.
 func (r *harness) noWay() {
-	r.t.Helper()
+	r.T.Helper()
 	if list := r.fillers(); len(list) > 0 {
-		r.t.Errorf("something is made void: %+v", list)
+		r.T.Errorf("something is made void: %+v", list)
 	}
 	r.wantNone("nonce_blocked")
 }
@@ -25,10 +26,10 @@ func (r *harness) noWay() {
 // halted too, its nonce is lower, or it has none yet.
 func TestNothingIsVoidedForATransactionThatWaitsForSomethingElse(t *testing.T) {
 	for name, behind := range map[string]func(r *harness){
-		"of the same currency": func(r *harness) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
+		"of the same currency": func(r *harness) { r.OrderOf(0, "TOKEN", 500, r.Chain.Named("another")) },
 		"not built": func(r *harness) {
-			r.sender.Chain = unbuilt{r.chain}
-			r.order(100_000_000, r.chain.Named("another"))
+			r.Sender.Chain = unbuilt{r.Chain}
+			r.Order(100_000_000, r.Chain.Named("another"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,20 +37,20 @@ func TestNothingIsVoidedForATransactionThatWaitsForSomethingElse(t *testing.T) {
 				held := r.jammed(false)
 				behind(r)
 				if name == "of the same currency" {
-					r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-					r.step()
+					r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+					r.Step()
 				}
-				r.halt(shortToken())
+				r.Halt(shortToken())
 				for range 6 {
-					r.chain.Mine(1)
-					r.step()
+					r.Chain.Mine(1)
+					r.Step()
 					r.noWay()
 				}
-				r.sender.Chain = r.chain
-				r.chain.ClearFaults()
-				r.resume(shortToken())
-				r.settle()
-				if now := r.now(held); now.Status != bursar.WithdrawalConfirmed {
+				r.Sender.Chain = r.Chain
+				r.Chain.ClearFaults()
+				r.Resume(shortToken())
+				r.Settle()
+				if now := r.Now(held); now.Status != bursar.WithdrawalConfirmed {
 					t.Errorf("it is %s", now.Status)
 				}
 			})
@@ -57,29 +58,29 @@ func TestNothingIsVoidedForATransactionThatWaitsForSomethingElse(t *testing.T) {
 	}
 	t.Run("of a lower nonce", func(t *testing.T) {
 		each(t, bumping(), func(t *testing.T, r *harness) {
-			r.withTokens()
-			r.fund()
-			r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-			r.settle()
-			r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-			r.trouble = true
-			r.order(100_000_000, r.chain.Named("before"))
-			r.step()
-			held := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("held"))
-			r.step()
-			if r.now(held).TxID == "" {
+			r.WithTokens()
+			r.Fund()
+			r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+			r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+			r.Settle()
+			r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+			r.Trouble = true
+			r.Order(100_000_000, r.Chain.Named("before"))
+			r.Step()
+			held := r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("held"))
+			r.Step()
+			if r.Now(held).TxID == "" {
 				t.Fatal("it is not signed")
 			}
-			r.halt(shortToken())
+			r.Halt(shortToken())
 			for range 6 {
-				r.chain.Mine(1)
-				r.step()
+				r.Chain.Mine(1)
+				r.Step()
 				r.noWay()
 			}
-			r.chain.ClearFaults()
-			r.resume(shortToken())
-			r.settle()
+			r.Chain.ClearFaults()
+			r.Resume(shortToken())
+			r.Settle()
 		})
 	})
 }
@@ -96,21 +97,21 @@ func (unbuilt) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error)
 func TestAHeldPaymentIsVoidedForTransactionsFurtherBehind(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		second := r.orderOf(0, "TOKEN", 500, r.chain.Named("another who wants tokens"))
-		r.step()
-		r.chain.ClearFaults()
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.blocks(40)
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		second := r.OrderOf(0, "TOKEN", 500, r.Chain.Named("another who wants tokens"))
+		r.Step()
+		r.Chain.ClearFaults()
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Blocks(40)
 		r.holdsOnce(w)
 		for _, token := range []bursar.Withdrawal{held, second} {
-			if now := r.now(token); now.Status != bursar.WithdrawalQueued {
+			if now := r.Now(token); now.Status != bursar.WithdrawalQueued {
 				t.Errorf("a payment of TOKEN is %s", now.Status)
 			}
 		}
-		r.resume(shortToken())
-		r.settle()
+		r.Resume(shortToken())
+		r.Settle()
 		if got := r.tokensOf("another who wants tokens"); got != second.Amount {
 			t.Errorf("%s units of TOKEN were paid of %s", got, second.Amount)
 		}
@@ -119,18 +120,18 @@ func TestAHeldPaymentIsVoidedForTransactionsFurtherBehind(t *testing.T) {
 
 // On a chain whose transactions expire, a held one frees its nonce by itself: nothing makes it void.
 func TestAnExpiringPaymentIsNotVoidedForOthers(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *harness) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
 		for range 15 {
-			r.chain.Mine(1)
-			r.step()
+			r.Chain.Mine(1)
+			r.Step()
 			r.noWay()
 		}
 		r.holdsOnce(w)
-		r.resume(shortToken())
-		r.settle()
+		r.Resume(shortToken())
+		r.Settle()
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount {
 			t.Errorf("%s units of TOKEN were paid of %s", got, held.Amount)
 		}
@@ -144,24 +145,24 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	config.BumpAfter = 3
 	each(t, config, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.blocks(5)
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Blocks(5)
 		if list := r.fillers(); len(list) > 0 {
 			t.Errorf("it is made void by %+v", list)
 		}
-		r.view(func(tx *store.Tx) error {
+		r.View(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "nonce_blocked")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "the chain has no address for that") ||
-				!strings.Contains(open[0].Message, r.now(held).OutgoingID.String())) {
+				!strings.Contains(open[0].Message, r.Now(held).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
 		})
-		r.resume(shortToken())
-		r.settle()
+		r.Resume(shortToken())
+		r.Settle()
 		r.wantNone("nonce_blocked")
-		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", now.Status)
 		}
 	})
@@ -169,23 +170,23 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 
 // adoptedToken has a payment of TOKEN adopted from a block, and returns it as it was and as it is.
 func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
-	r.t.Helper()
-	r.withTokens()
-	r.prepare()
-	r.pay(r.wallet(0).Address, 1_000_000_000)
-	r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-	r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-	r.settle()
-	token = r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
-	before := r.backup()
-	r.step()
-	r.chain.Mine(1)
-	r.restore(before)
-	r.withTokens()
-	r.step()
-	now = r.now(token)
+	r.T.Helper()
+	r.WithTokens()
+	r.Prepare()
+	r.Pay(r.Wallet(0).Address, 1_000_000_000)
+	r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+	r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+	r.Settle()
+	token = r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("one who wants tokens"))
+	before := r.Backup()
+	r.Step()
+	r.Chain.Mine(1)
+	r.Restore(before)
+	r.WithTokens()
+	r.Step()
+	now = r.Now(token)
 	if now.TxID == "" || len(r.version(now.TxID).Raw) > 0 {
-		r.t.Fatalf("it was not adopted: %+v", now)
+		r.T.Fatalf("it was not adopted: %+v", now)
 	}
 	return token, now
 }
@@ -193,20 +194,20 @@ func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
 // A payment of a halted currency whose bytes are not known, because its block was reorged out, does not hold up other
 // currencies either.
 func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *harness) {
+	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
-		r.halt(shortToken())
-		r.recovered()
+		r.Halt(shortToken())
+		r.Recovered()
 		r.waitedFor(first.OutgoingID)
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.blocks(20)
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Blocks(20)
 		r.holdsOnce(w)
-		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.OutgoingID == first.OutgoingID {
+		if now := r.Now(token); now.Status != bursar.WithdrawalQueued || now.OutgoingID == first.OutgoingID {
 			t.Errorf("the payment of TOKEN is %s", now.Status)
 		}
-		r.resume(shortToken())
-		r.settle()
+		r.Resume(shortToken())
+		r.Settle()
 		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
 			t.Errorf("%s units of TOKEN were paid of %s", got, token.Amount)
 		}
@@ -218,9 +219,9 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 func TestNothingIsVoidedAfterTheHaltHasEnded(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness, held bursar.Withdrawal){
 		"nothing":            nil,
-		"the halt has ended": func(r *harness, _ bursar.Withdrawal) { r.resume(shortToken()) },
+		"the halt has ended": func(r *harness, _ bursar.Withdrawal) { r.Resume(shortToken()) },
 		"it is in a block": func(r *harness, held bursar.Withdrawal) {
-			r.do(func(tx *store.Tx) error {
+			r.Do(func(tx *store.Tx) error {
 				return tx.Outgoing().Include(ctx, held.OutgoingID, held.TxID, r.height(), false, bursar.Units(1))
 			})
 		},
@@ -238,15 +239,15 @@ func TestNothingIsVoidedAfterTheHaltHasEnded(t *testing.T) {
 					}
 					return nil
 				}}), bumping())
-				held := r.now(r.jammed(false))
-				r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-				r.order(100_000_000, r.chain.Named("coin"))
-				r.step()
-				r.halt(shortToken())
+				held := r.Now(r.jammed(false))
+				r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+				r.Order(100_000_000, r.Chain.Named("coin"))
+				r.Step()
+				r.Halt(shortToken())
 				if armed = true; meanwhile != nil {
 					then = func() { meanwhile(r, held) }
 				}
-				_ = r.sender.Step(ctx, r.lease)
+				_ = r.Sender.Step(ctx, r.Lease)
 				if armed {
 					t.Fatal("nobody looked for what waits")
 				}

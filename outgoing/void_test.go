@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -14,36 +15,36 @@ import (
 
 // bumping is an account-model chain on which fees are bumped soon.
 func bumping() sim.Config {
-	config := numbered
+	config := bursartest.Numbered
 	config.BumpAfter = 3
 	return config
 }
 
 // jammed has a payment of TOKEN signed, and sent at a fee that is too low or not sent at all.
 func (r *harness) jammed(sent bool) bursar.Withdrawal {
-	r.t.Helper()
-	r.withTokens()
-	r.fund()
-	r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-	r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-	r.settle()
-	w := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
-	r.trouble = true
+	r.T.Helper()
+	r.WithTokens()
+	r.Fund()
+	r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+	r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+	r.Settle()
+	w := r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("one who wants tokens"))
+	r.Trouble = true
 	if sent {
-		r.step()
-		r.chain.SetRate(50) // no block takes it without a bump
+		r.Step()
+		r.Chain.SetRate(50) // no block takes it without a bump
 	} else {
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.step()
-		r.chain.ClearFaults()
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Step()
+		r.Chain.ClearFaults()
 	}
 	return w
 }
 
 func (r *harness) tokensOf(name string) bursar.Amount {
-	token, err := r.registry.Get("TOKEN")
-	r.must(err)
-	return r.chain.Balance(r.chain.Named(name), token.Contract)
+	token, err := r.Registry.Get("TOKEN")
+	r.Must(err)
+	return r.Chain.Balance(r.Chain.Named(name), token.Contract)
 }
 
 func shortToken() store.Halt {
@@ -58,27 +59,27 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
 				held := r.jammed(sent)
-				r.halt(shortToken())
-				w := r.order(100_000_000, r.chain.Named("coin"))
-				r.blocks(30)
-				if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
-					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.now(w).Status)
-					r.logOpen(10)
+				r.Halt(shortToken())
+				w := r.Order(100_000_000, r.Chain.Named("coin"))
+				r.Blocks(30)
+				if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
+					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.Now(w).Status)
+					r.LogOpen(10)
 				}
 				if got := r.tokensOf("one who wants tokens"); !got.IsZero() {
 					t.Errorf("%s units of the halted TOKEN were paid", got)
 				}
-				if got := r.now(held).Status; got != bursar.WithdrawalQueued {
+				if got := r.Now(held).Status; got != bursar.WithdrawalQueued {
 					t.Errorf("the payment of TOKEN is %s", got)
 				}
-				r.resume(shortToken())
-				r.settle()
+				r.Resume(shortToken())
+				r.Settle()
 				if got := r.tokensOf("one who wants tokens"); got != held.Amount {
 					t.Errorf("after the halt %s units of TOKEN were paid of %s", got, held.Amount)
 				}
-				r.nothingOpen()
-				r.must(r.chain.Check())
-				r.must(r.reconcile())
+				r.NothingOpen()
+				r.Must(r.Chain.Check())
+				r.Must(r.Reconcile())
 				if r.alarmed("nonce_blocked") {
 					t.Error("the alarm is open although nothing is held up")
 				}
@@ -92,38 +93,38 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		out := r.version(r.now(held).TxID)
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 2) // no node gets the voiding transaction
+		out := r.version(r.Now(held).TxID)
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Chain.FailBroadcasts(sim.LostUnknown, 2) // no node gets the voiding transaction
 		for range 2 {
-			r.step()
+			r.Step()
 		}
 		if got := len(r.fillers()); got != 1 {
 			t.Fatalf("%d transactions are to make it void", got)
 		}
-		r.chain.ClearFaults()
-		r.chain.Forget()
-		r.must(r.chain.Broadcast(ctx, out))
-		r.chain.Mine(1)
-		r.blocks(12)
-		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.now(held).Status)
+		r.Chain.ClearFaults()
+		r.Chain.Forget()
+		r.Must(r.Chain.Broadcast(ctx, out))
+		r.Chain.Mine(1)
+		r.Blocks(12)
+		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.Now(held).Status != bursar.WithdrawalConfirmed {
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.Now(held).Status)
 		}
-		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
+		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
 			t.Errorf("of COIN %s was paid", got)
 		}
-		r.nothingOpen()
-		r.must(r.chain.Check())
-		r.must(r.reconcile())
+		r.NothingOpen()
+		r.Must(r.Chain.Check())
+		r.Must(r.Reconcile())
 	})
 }
 
 // fillers returns the open voiding transactions.
 func (r *harness) fillers() (list []bursar.OutgoingTx) {
-	for _, p := range r.open() {
+	for _, p := range r.Open() {
 		request, err := outgoing.DecodeRequest(p)
-		r.must(err)
+		r.Must(err)
 		if request.Kind == chain.KindGasTopUp {
 			list = append(list, p)
 		}
@@ -136,30 +137,30 @@ func (r *harness) fillers() (list []bursar.OutgoingTx) {
 func TestAHeldPaymentIsIncludedAfterAReorg(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		out := r.version(r.now(held).TxID)
-		r.halt(shortToken())
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.step()
-		r.step()
-		r.blocks(1)
+		out := r.version(r.Now(held).TxID)
+		r.Halt(shortToken())
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Step()
+		r.Step()
+		r.Blocks(1)
 		filler := r.fillers()
 		if len(filler) != 1 || filler[0].Height == 0 {
 			t.Fatalf("the voiding transaction is in no block: %+v", filler)
 		}
-		r.undo(filler[0].TxID, filler[0].TxID)
-		r.chain.Forget()
-		r.must(r.chain.Broadcast(ctx, out))
-		r.chain.Mine(1)
-		r.blocks(12)
-		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.now(held).Status)
+		r.Undo(filler[0].TxID, filler[0].TxID)
+		r.Chain.Forget()
+		r.Must(r.Chain.Broadcast(ctx, out))
+		r.Chain.Mine(1)
+		r.Blocks(12)
+		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.Now(held).Status != bursar.WithdrawalConfirmed {
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.Now(held).Status)
 		}
-		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
+		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
 			t.Errorf("of COIN %s was paid", got)
 		}
-		r.nothingOpen()
-		r.must(r.chain.Check())
-		r.must(r.reconcile())
+		r.NothingOpen()
+		r.Must(r.Chain.Check())
+		r.Must(r.Reconcile())
 	})
 }
 
@@ -167,12 +168,12 @@ func TestAHeldPaymentIsIncludedAfterAReorg(t *testing.T) {
 func TestAHeldPaymentThatBlocksNothingIsKept(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
-		before := r.now(held).TxID
-		r.halt(shortToken())
-		r.blocks(10)
-		r.resume(shortToken())
-		r.settle()
-		if now := r.now(held); now.TxID != before || now.Status != bursar.WithdrawalConfirmed {
+		before := r.Now(held).TxID
+		r.Halt(shortToken())
+		r.Blocks(10)
+		r.Resume(shortToken())
+		r.Settle()
+		if now := r.Now(held); now.TxID != before || now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s by %s, and was signed as %s", now.Status, now.TxID, before)
 		}
 	})
@@ -182,30 +183,30 @@ func TestAHeldPaymentThatBlocksNothingIsKept(t *testing.T) {
 // names the command that ends the halt. It closes automatically.
 func TestTransactionsHeldUpByTheNativeAssetsHaltRaiseAnAlarm(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
-		r.withTokens()
-		r.fund()
-		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-		r.settle()
-		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.trouble = true
-		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.step()
-		r.chain.ClearFaults()
-		r.halt(byAnn(store.HaltCurrency("COIN")))
-		token := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
-		r.blocks(3)
-		r.view(func(tx *store.Tx) error {
+		r.WithTokens()
+		r.Fund()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000)
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000)
+		r.Settle()
+		w := r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Step()
+		r.Chain.ClearFaults()
+		r.Halt(byAnn(store.HaltCurrency("COIN")))
+		token := r.OrderOf(0, "TOKEN", 1_000, r.Chain.Named("one who wants tokens"))
+		r.Blocks(3)
+		r.View(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "nonce_blocked")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "`bursar currency resume COIN`") ||
-				!strings.Contains(open[0].Message, r.now(token).OutgoingID.String()) ||
-				!strings.Contains(open[0].Message, r.now(w).OutgoingID.String())) {
+				!strings.Contains(open[0].Message, r.Now(token).OutgoingID.String()) ||
+				!strings.Contains(open[0].Message, r.Now(w).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
 		})
-		r.resume(byAnn(store.HaltCurrency("COIN")))
-		r.settle()
+		r.Resume(byAnn(store.HaltCurrency("COIN")))
+		r.Settle()
 		if r.alarmed("nonce_blocked") {
 			t.Error("the alarm is still open")
 		}
@@ -223,40 +224,40 @@ func TestAVoidingTransactionIsPutBackFromTheJournal(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
 				file := filepath.Join(t.TempDir(), "seed.marks")
 				held := r.jammed(sent)
-				r.guarded(file)
-				r.halt(shortToken())
-				w := r.order(100_000_000, r.chain.Named("coin"))
-				before := r.backup()
+				r.Guarded(file)
+				r.Halt(shortToken())
+				w := r.Order(100_000_000, r.Chain.Named("coin"))
+				before := r.Backup()
 				for n := 0; n < 12 && len(r.fillers()) == 0; n++ {
-					r.blocks(1)
+					r.Blocks(1)
 				}
-				r.step()
+				r.Step()
 				list := r.fillers()
 				if len(list) != 1 || list[0].Status != bursar.OutgoingSent && list[0].Status != bursar.OutgoingSigned {
 					t.Fatalf("the voiding transaction is %+v", list)
 				}
-				g := r.revive(before, file)
-				r.withTokens()
-				r.takeLease(g)
-				r.trouble = true
-				r.chain.Forget() // no node has it until it is put back and sent
-				r.step()
-				r.blocks(40)
-				if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
-					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.now(w).Status)
+				g := r.Revive(before, file)
+				r.WithTokens()
+				r.TakeLease(g)
+				r.Trouble = true
+				r.Chain.Forget() // no node has it until it is put back and sent
+				r.Step()
+				r.Blocks(40)
+				if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
+					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.Now(w).Status)
 				}
-				if now := r.now(held).Status; now != bursar.WithdrawalQueued {
+				if now := r.Now(held).Status; now != bursar.WithdrawalQueued {
 					t.Errorf("the payment of TOKEN, whose nonce is used, is %s", now)
 				}
-				r.resume(shortToken())
-				r.blocks(20)
+				r.Resume(shortToken())
+				r.Blocks(20)
 				if got := r.tokensOf("one who wants tokens"); got != held.Amount {
 					t.Errorf("after the halt %s units of TOKEN were paid of %s", got, held.Amount)
-					r.logOpen(10)
+					r.LogOpen(10)
 				}
-				r.nothingOpen()
-				r.must(r.chain.Check())
-				r.must(r.reconcile())
+				r.NothingOpen()
+				r.Must(r.Chain.Check())
+				r.Must(r.Reconcile())
 			})
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
@@ -13,25 +14,25 @@ import (
 // If the signer refuses a voiding transaction, the UTXOs that were moved to it stay with it: the payment's bytes may be
 // anywhere, and nothing else may be built on what they use.
 func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
-	each(t, utxoModel, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.must(r.sender.Step(ctx, r.lease))
-		r.chain.SetRate(15) // no block takes it
-		payment := r.now(w).OutgoingID
-		by, err := r.sender.Abandon(ctx, payment, outgoing.Abandonment{Reason: "of a test", Actor: "ann"})
-		r.must(err)
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		r.Must(r.Sender.Step(ctx, r.Lease))
+		r.Chain.SetRate(15) // no block takes it
+		payment := r.Now(w).OutgoingID
+		by, err := r.Sender.Abandon(ctx, payment, outgoing.Abandonment{Reason: "of a test", Actor: "ann"})
+		r.Must(err)
 		var resources []string
-		real := r.sender.Signer
+		real := r.Sender.Signer
 		refuses := &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
-		r.must(r.sender.Step(ctx, r.lease))
+		r.Sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(resources) == 0 {
 			t.Fatalf("the voiding transaction is %s: %s", p.Status, p.Error)
 		}
-		r.view(func(tx *store.Tx) error {
-			owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)
+		r.View(func(tx *store.Tx) error {
+			owners, err := tx.Reservations().Owners(ctx, r.Chain.Capabilities().ID, resources)
 			for _, resource := range resources {
 				if owners[resource] != by {
 					t.Errorf("%s belongs to %s, and not to %s, which makes %s void", resource, owners[resource], by, payment)
@@ -39,35 +40,35 @@ func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
 			}
 			return err
 		})
-		r.wantAlarms("signer_refused")
-		r.sender.Signer = real
-		r.chain.SetRate(10)
-		r.settle()
-		r.wantAlarms()
-		r.must(r.audit())
+		r.WantAlarms("signer_refused")
+		r.Sender.Signer = real
+		r.Chain.SetRate(10)
+		r.Settle()
+		r.WantAlarms()
+		r.Must(r.Audit())
 	})
 }
 
 // On a chain without nonces a refused transaction releases none: the next one is built without.
 func TestATransactionWithoutANonceReleasesNone(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *harness) {
-		r.prepare()
-		r.settle()
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		real := r.sender.Signer
-		r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.must(r.sender.Step(ctx, r.lease))
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		real := r.Sender.Signer
+		r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.Must(r.Sender.Step(ctx, r.Lease))
 		r.wantUnreserved("of a test")
-		r.view(func(tx *store.Tx) error {
-			next, known, err := tx.Nonces().Next(ctx, r.chain.Capabilities().ID, r.hot.Base)
+		r.View(func(tx *store.Tx) error {
+			next, known, err := tx.Nonces().Next(ctx, r.Chain.Capabilities().ID, r.Hot.Base)
 			if known {
 				t.Errorf("the next nonce is %d", next)
 			}
 			return err
 		})
-		r.sender.Signer = real
-		r.settle()
-		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+		r.Sender.Signer = real
+		r.Settle()
+		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", got)
 		}
 	})

@@ -50,12 +50,12 @@ func TestAListBinds(t *testing.T) {
 		_, err := d.ask(1000, d.node.Named(name))
 		d.refused(name, err, bursar.CodeDestinationRefused, words)
 	}
-	d.pass(time.Hour - time.Microsecond)
+	d.clock.Advance(time.Hour - time.Microsecond)
 	_, err := d.ask(1000, d.node.Named("held"))
 	d.refused("a moment too early", err, bursar.CodeDestinationRefused, "13:00:00Z")
-	d.pass(time.Microsecond)
+	d.clock.Advance(time.Microsecond)
 	d.accept(1000, d.node.Named("held"))
-	d.pass(2 * time.Hour)
+	d.clock.Advance(2 * time.Hour)
 	d.accept(1000, d.node.Named("unknown")) // it has gone off
 }
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -45,8 +45,7 @@ type harness struct {
 	taken  []bursar.ChainID
 	points func(at store.Point, what string) error // of each transaction; an error of it fails that one
 
-	mu  sync.Mutex
-	now time.Time
+	clock *bursartest.Clock
 }
 
 func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.SQLite(t)) }
@@ -55,8 +54,8 @@ func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.SQLite
 func newHarnessOn(t *testing.T, url string) *harness {
 	t.Parallel()
 	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
-		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	d.db = storetest.Open(t, url).As(d.time,
+		clock: bursartest.NewClockAt(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
+	d.db = storetest.Open(t, url).As(d.clock.Now,
 		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if d.points != nil {
 				return d.points(at, what)
@@ -84,18 +83,6 @@ func newHarnessOn(t *testing.T, url string) *harness {
 	})
 	d.credit(ann, 1_000_000_000)
 	return d
-}
-
-func (d *harness) time() time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.now
-}
-
-func (d *harness) pass(by time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.now = d.now.Add(by)
 }
 
 // change builds the service again with another configuration.

@@ -138,7 +138,7 @@ func TestACharge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t)
 			to := d.wallet(bob, "COIN", "charge", 10_000_000)
-			d.pass(c.wait)
+			d.clock.Advance(c.wait)
 			for _, units := range c.pays {
 				d.accept(units, to.Address.Base)
 			}

@@ -160,11 +160,11 @@ func TestANetworkFeeIsUsedForTenMinutes(t *testing.T) {
 	d.refused("never asked before", err, bursar.CodeUnavailable, "COIN")
 	first := d.accept(10_000_000, outside)
 	d.node.Fail(sim.Quote, 3, nil)
-	d.pass(10*time.Minute - time.Microsecond)
+	d.clock.Advance(10*time.Minute - time.Microsecond)
 	if w := d.accept(10_000_000, outside); w.Fee != first.Fee {
 		t.Errorf("the fee is %s, was %s", w.Fee, first.Fee)
 	}
-	d.pass(time.Microsecond)
+	d.clock.Advance(time.Microsecond)
 	_, err = d.ask(10_000_000, outside)
 	d.refused("after ten minutes", err, bursar.CodeUnavailable, "later")
 	d.do(func(tx *store.Tx) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 
@@ -18,9 +19,24 @@ const (
 	checksumBytes = 4
 )
 
+// publicKeys are those that are known to be points of the curve. That check takes longer than the rest of an address's
+// derivation, and tests derive the same few thousand addresses again and again.
+var publicKeys sync.Map // of struct{} by key
+
+func isPublicKey(pub chain.PublicKey) bool {
+	if _, known := publicKeys.Load(string(pub)); known {
+		return true
+	}
+	if _, err := btcec.ParsePubKey(pub); err != nil || len(pub) != btcec.PubKeyBytesLenCompressed {
+		return false
+	}
+	publicKeys.Store(string(pub), struct{}{})
+	return true
+}
+
 // Address returns the address of a key; the memo is used only on a chain with a shared address.
 func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	if _, err := btcec.ParsePubKey(pub); err != nil || len(pub) != btcec.PubKeyBytesLenCompressed {
+	if !isPublicKey(pub) {
 		return bursar.Address{}, fmt.Errorf("address of a key of %d bytes: not a short public key", len(pub))
 	}
 	base := c.base(pub)

@@ -1,4 +1,4 @@
-package outgoing_test
+package bursartest
 
 import (
 	"database/sql"
@@ -11,17 +11,22 @@ var never = []struct{ what, count string }{
 	{"an ended transaction has reservations",
 		`SELECT COUNT(*) FROM reservations c JOIN outgoing_txs s ON s.id = c.outgoing_id WHERE s.status = 'abandoned'`},
 	{"an ended transaction's change can be spent",
-		`SELECT COUNT(*) FROM utxos c JOIN outgoing_txs s ON s.id = c.made_by WHERE s.status = 'abandoned' AND c.height = 0`},
+		`SELECT COUNT(*) FROM utxos c JOIN outgoing_txs s ON s.id = c.made_by WHERE s.status = 'abandoned'
+		AND c.height = 0`},
 	{"an ended transaction still has moved reservations",
-		`SELECT COUNT(*) FROM moved_reservations m JOIN outgoing_txs s ON s.id = m.to_outgoing WHERE s.status = 'abandoned'`},
+		`SELECT COUNT(*) FROM moved_reservations m JOIN outgoing_txs s ON s.id = m.to_outgoing
+		WHERE s.status = 'abandoned'`},
 	{"a settled transaction has used a UTXO that can be spent",
 		`SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource
 		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE s.status = 'final' AND c.spent = FALSE`},
+	// An adopted transaction may have found its UTXO reserved by another.
 	{"a spent UTXO is used by no settled transaction",
 		`SELECT COUNT(*) FROM utxos c WHERE c.spent = TRUE AND NOT EXISTS (SELECT 1 FROM reservations k
-		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE k.chain = c.chain AND k.resource = c.resource AND s.status = 'final')
-		AND NOT EXISTS (SELECT 1 FROM outgoing_txs a WHERE a.chain = c.chain AND a.status = 'final' AND a.draft_json LIKE '%"' || c.resource || '"%'
-		AND COALESCE(length(json_extract(a.draft_json, '$.unsigned')), 0) = 0)`}, // an adopted one may have found it reserved by another
+		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE k.chain = c.chain AND k.resource = c.resource
+		AND s.status = 'final')
+		AND NOT EXISTS (SELECT 1 FROM outgoing_txs a WHERE a.chain = c.chain AND a.status = 'final'
+		AND a.draft_json LIKE '%"' || c.resource || '"%'
+		AND COALESCE(length(json_extract(a.draft_json, '$.unsigned')), 0) = 0)`},
 	{"an unbuilt transaction has reservations",
 		`SELECT COUNT(*) FROM outgoing_txs s WHERE s.status IN ('claimed', 'signed', 'sent') AND s.draft_json = ''`},
 	{"a new transaction has an unsigned transaction",
@@ -39,15 +44,18 @@ var never = []struct{ what, count string }{
 		`SELECT COUNT(*) FROM outgoing_txs s WHERE s.status IN ('claimed', 'signed', 'sent')
 		AND s.draft_json LIKE '{%' AND length(json_extract(s.draft_json, '$.unsigned')) > 0 AND s.kind = 'withdrawal'
 		AND COALESCE(json_extract(s.order_json, '$.payments[0].contract'), '') = ''
-		AND CAST(s.own_fee AS INTEGER) < MAX(0, json_extract(s.draft_json, '$.fee') - COALESCE((SELECT SUM(w.fee) FROM withdrawals w WHERE w.outgoing_id = s.id), 0)
+		AND CAST(s.own_fee AS INTEGER) < MAX(0, json_extract(s.draft_json, '$.fee') - COALESCE((SELECT SUM(w.fee)
+		FROM withdrawals w WHERE w.outgoing_id = s.id), 0)
 		- COALESCE((SELECT SUM(d.fee) FROM resolutions d WHERE d.outgoing_id = s.id), 0))`},
 	{"a built transaction waits",
 		`SELECT COUNT(*) FROM outgoing_txs WHERE status IN ('claimed', 'final', 'abandoned') AND waits_for <> ''`},
 	{"an alarm is about a transaction that has ended", `SELECT COUNT(*) FROM alarms a WHERE a.resolved_at = 0
 		AND a.kind IN ('signer_refused', 'external_nonce', 'history_pruned', 'nonce_blocked') AND EXISTS
-		(SELECT 1 FROM outgoing_txs s WHERE s.status IN ('final', 'abandoned') AND lower(hex(s.id)) = replace(a.ref, '-', ''))`},
+		(SELECT 1 FROM outgoing_txs s WHERE s.status IN ('final', 'abandoned')
+		AND lower(hex(s.id)) = replace(a.ref, '-', ''))`},
 	{"a free nonce is used",
-		`SELECT COUNT(*) FROM free_nonces f JOIN reservations c ON c.chain = f.chain AND c.resource = f.base || '/' || f.nonce`},
+		`SELECT COUNT(*) FROM free_nonces f JOIN reservations c ON c.chain = f.chain
+		AND c.resource = f.base || '/' || f.nonce`},
 	{"a free nonce is above the next one",
 		`SELECT COUNT(*) FROM free_nonces f JOIN nonces n ON n.chain = f.chain AND n.base = f.base WHERE f.nonce >= n.next`},
 	{"a withdrawal in the queue has been signed",
@@ -66,7 +74,8 @@ var never = []struct{ what, count string }{
 		`SELECT COUNT(*) FROM withdrawals w JOIN outgoing_txs s ON s.id = w.outgoing_id
 		WHERE w.status = 'confirmed' AND s.status <> 'final'`},
 	{"a withdrawal has ended without a time",
-		`SELECT COUNT(*) FROM withdrawals WHERE (completed_at > 0) <> (status IN ('confirmed', 'failed', 'cancelled', 'rejected'))`},
+		`SELECT COUNT(*) FROM withdrawals
+		WHERE (completed_at > 0) <> (status IN ('confirmed', 'failed', 'cancelled', 'rejected'))`},
 	{"a resolution has ended without a time",
 		`SELECT COUNT(*) FROM resolutions WHERE (completed_at > 0) <> (status IN ('done', 'failed'))`},
 	{"a refund that waits has been signed",
@@ -106,18 +115,18 @@ func booked(accounts, sum string) string {
 }
 
 // consistent fails the test for every row that contradicts others. It runs at the end of each test with a harness.
-func (r *harness) consistent(url string) {
+func (r *OneChain) consistent(url string) {
 	file, is := strings.CutPrefix(url, "sqlite:")
-	if !is || r.t.Failed() || r.forged {
+	if !is || r.T.Failed() || r.Forged {
 		return
 	}
 	raw, err := sql.Open("sqlite", file)
-	r.must(err)
+	r.Must(err)
 	defer raw.Close()
 	for _, question := range never {
 		var n int
 		if err := raw.QueryRow(question.count).Scan(&n); err != nil || n > 0 {
-			r.t.Errorf("%s: %d times (%v)", question.what, n, err)
+			r.T.Errorf("%s: %d times (%v)", question.what, n, err)
 		}
 	}
 }

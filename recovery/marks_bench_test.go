@@ -1,10 +1,11 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store/storetest"
 )
 
@@ -16,9 +17,9 @@ func BenchmarkWallets(b *testing.B) {
 			name = "with marks"
 		}
 		b.Run(name, func(b *testing.B) {
-			r := newHarness(b, storetest.Open(b, storetest.SQLite(b)), models["nonce"])
+			r := bursartest.NewOneChain(b, storetest.Open(b, storetest.SQLite(b)), bursartest.Models["nonce"])
 			if marked {
-				g := r.guarded(filepath.Join(b.TempDir(), "seed.marks"))
+				g := r.Guarded(filepath.Join(b.TempDir(), "seed.marks"))
 				go g.Run(b.Context())
 			}
 			var group sync.WaitGroup
@@ -26,7 +27,7 @@ func BenchmarkWallets(b *testing.B) {
 			for i := range 16 {
 				group.Go(func() {
 					for range b.N/16 + min(1, b.N%16/(i+1)) {
-						r.wallet(0)
+						r.Wallet(0)
 					}
 				})
 			}

@@ -1,11 +1,11 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -16,25 +16,25 @@ import (
 func TestAForgottenPaymentIsNotMatchedWithAnEqualSentOne(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *harness) {
-				r.prepare()
-				exchange := r.chain.Named("exchange")
-				one := r.order(200_000_000, exchange)
-				r.step()
-				r.chain.Mine(mined)
-				r.step()
-				two := r.order(200_000_000, exchange)
-				before := r.backup()
-				r.settle()
-				r.restore(before)
-				r.settle()
-				r.recovered()
-				r.settle()
-				if got := r.chain.Balance(exchange, ""); got != bursar.Units(400_000_000) {
+			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+				r.Prepare()
+				exchange := r.Chain.Named("exchange")
+				one := r.Order(200_000_000, exchange)
+				r.Step()
+				r.Chain.Mine(mined)
+				r.Step()
+				two := r.Order(200_000_000, exchange)
+				before := r.Backup()
+				r.Settle()
+				r.Restore(before)
+				r.Settle()
+				r.Recovered()
+				r.Settle()
+				if got := r.Chain.Balance(exchange, ""); got != bursar.Units(400_000_000) {
 					t.Errorf("the receiver holds %s, want two times 200000000", got)
 				}
 				for _, w := range []bursar.Withdrawal{one, two} {
-					if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+					if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 						t.Errorf("withdrawal %s is %s", w.ID, now.Status)
 					}
 				}
@@ -42,11 +42,6 @@ func TestAForgottenPaymentIsNotMatchedWithAnEqualSentOne(t *testing.T) {
 		})
 	}
 }
-
-// tronlike is a chain without nonces: a transaction may be included beside an equal payment that the database has
-// forgotten.
-var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6,
-	Unnumbered: true}
 
 // While a payment is in flight, an equal payment of a forgotten request in a block is not matched with it, because the
 // one in flight may still be included: an operator is asked. If the one in flight expires instead, they are matched,
@@ -56,45 +51,45 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 	for name, included := range map[string]bool{"which is included": true, "which expires": false} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newHarness(t, db, tronlike)
-				r.prepare()
-				r.settle()
-				exchange := r.chain.Named("exchange")
-				one := r.order(200_000_000, exchange)
-				r.step()
-				first := r.sent(one)
-				before := r.backup()
-				r.chain.SetRate(1 << 20) // no block takes the first
-				r.chain.Mine(1)
-				r.chain.SetRate(1)
-				two := r.order(200_000_000, exchange)
-				r.step()
-				r.chain.Forget()
-				r.must(r.chain.Broadcast(ctx, r.sent(two)))
-				r.chain.Mine(1)
-				r.restore(before)
-				r.follower.Step(ctx, r.lease)
-				if n := len(r.unclear()); n != 1 {
+				r := bursartest.NewOneChain(t, db, bursartest.Unnumbered)
+				r.Prepare()
+				r.Settle()
+				exchange := r.Chain.Named("exchange")
+				one := r.Order(200_000_000, exchange)
+				r.Step()
+				first := sent(r, one)
+				before := r.Backup()
+				r.Chain.SetRate(1 << 20) // no block takes the first
+				r.Chain.Mine(1)
+				r.Chain.SetRate(1)
+				two := r.Order(200_000_000, exchange)
+				r.Step()
+				r.Chain.Forget()
+				r.Must(r.Chain.Broadcast(ctx, sent(r, two)))
+				r.Chain.Mine(1)
+				r.Restore(before)
+				r.Follower.Step(ctx, r.Lease)
+				if n := len(r.Unclear()); n != 1 {
 					t.Fatalf("%d external spends are unclear", n)
 				}
 				if included {
-					r.must(r.chain.Broadcast(ctx, first))
+					r.Must(r.Chain.Broadcast(ctx, first))
 				}
 				for range 12 {
-					r.step()
-					r.chain.Mine(1)
+					r.Step()
+					r.Chain.Mine(1)
 				}
 				want, unclear := bursar.Units(200_000_000), 0
 				if included {
 					want, unclear = bursar.Units(400_000_000), 1
 				}
-				if got := r.chain.Balance(exchange, ""); got != want {
+				if got := r.Chain.Balance(exchange, ""); got != want {
 					t.Errorf("the receiver holds %s, want %s", got, want)
 				}
-				if n := len(r.unclear()); n != unclear {
+				if n := len(r.Unclear()); n != unclear {
 					t.Errorf("%d external spends are unclear in the end", n)
 				}
-				if now := r.now(one); now.Status != bursar.WithdrawalConfirmed || (now.TxID == first.TxID) != included {
+				if now := r.Now(one); now.Status != bursar.WithdrawalConfirmed || (now.TxID == first.TxID) != included {
 					t.Errorf("the withdrawal is %s by %s", now.Status, now.TxID)
 				}
 			})
@@ -103,10 +98,10 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 }
 
 // sent returns the transaction that pays a withdrawal.
-func (r *harness) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
-	r.t.Helper()
-	r.view(func(tx *store.Tx) error {
-		versions, err := tx.Outgoing().Versions(ctx, r.now(w).OutgoingID)
+func sent(r *bursartest.OneChain, w bursar.Withdrawal) (sent chain.SignedTx) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
+		versions, err := tx.Outgoing().Versions(ctx, r.Now(w).OutgoingID)
 		if err == nil {
 			sent = chain.SignedTx{TxID: versions[0].TxID, Raw: versions[0].Raw}
 		}

@@ -1,4 +1,4 @@
-package outgoing_test
+package recovery_test
 
 import (
 	"database/sql"
@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store/storetest"
 )
 
 // forgetOutgoing makes the database of a running process forget the one payment that was made, as a failover does that
 // loses commits.
-func (r *harness) forgetOutgoing() {
-	r.t.Helper()
-	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
-	r.must(err)
+func forgetOutgoing(r *bursartest.OneChain) {
+	r.T.Helper()
+	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.DB), "sqlite:"))
+	r.Must(err)
 	defer raw.Close()
 	for _, statement := range []string{
 		`UPDATE withdrawals SET outgoing_id = NULL, status = 'queued', tx_id = ''`,
@@ -27,7 +28,7 @@ func (r *harness) forgetOutgoing() {
 		`UPDATE counters SET next = next - 1 WHERE name LIKE 'marks:signed:%'`,
 	} {
 		_, err := raw.Exec(statement)
-		r.must(err)
+		r.Must(err)
 	}
 }
 
@@ -35,35 +36,35 @@ func (r *harness) forgetOutgoing() {
 // is not skipped: the payment is recognized, and nobody is paid twice.
 func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	t.Parallel()
-	for name, config := range models {
+	for name, config := range bursartest.Models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-			r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
-			r.prepare()
-			r.settle()
-			w := r.order(300_000_000, r.chain.Named("receiver"))
-			r.step()
-			sent := r.now(w).TxID
-			r.chain.SetRate(1 << 20) // no block takes it
-			r.chain.Mine(1)
-			_, err := r.follower.Step(ctx, r.lease) // the watch has it
-			r.must(err)
-			r.chain.SetRate(1)
-			r.forgetOutgoing()
-			r.chain.Mine(1)
-			r.trouble = true
-			r.step()
-			r.trouble = false
+			r := bursartest.NewOneChain(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
+			r.Prepare()
+			r.Settle()
+			w := r.Order(300_000_000, r.Chain.Named("receiver"))
+			r.Step()
+			sent := r.Now(w).TxID
+			r.Chain.SetRate(1 << 20) // no block takes it
+			r.Chain.Mine(1)
+			_, err := r.Follower.Step(ctx, r.Lease) // the watch has it
+			r.Must(err)
+			r.Chain.SetRate(1)
+			forgetOutgoing(r)
+			r.Chain.Mine(1)
+			r.Trouble = true
+			r.Step()
+			r.Trouble = false
 			for range 8 {
-				r.step()
-				r.chain.Mine(1)
+				r.Step()
+				r.Chain.Mine(1)
 			}
-			r.settle()
-			if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			r.Settle()
+			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 				t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 			}
-			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != sent {
+			if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != sent {
 				t.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, sent)
 			}
 		})

@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -18,7 +19,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
-		r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		r := bursartest.NewOneChain(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 				ordered.Store(true)
 			}
@@ -26,10 +27,10 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 				return broken
 			}
 			return nil
-		}}), utxoModel)
-		before, to := r.prepare(), r.chain.Named("outside")
+		}}), bursartest.UTXOModel)
+		before, to := r.Prepare(), r.Chain.Named("outside")
 		armed.Store(true)
-		w, err := r.withdraw(0, 300_000_000, to)
+		w, err := r.Withdraw(0, 300_000_000, to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,15 +38,15 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 			t.Fatal("no commit was lost")
 		}
 		list := 0
-		r.view(func(tx *store.Tx) error {
-			all, err := tx.Withdrawals().List(ctx, r.accounts[0], store.Page{Limit: 10})
+		r.View(func(tx *store.Tx) error {
+			all, err := tx.Withdrawals().List(ctx, r.Accounts[0], store.Page{Limit: 10})
 			list = len(all)
 			return err
 		})
 		if list != 1 {
 			t.Fatalf("%d withdrawals exist, want 1", list)
 		}
-		r.settle()
-		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.Settle()
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }

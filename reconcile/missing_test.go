@@ -1,10 +1,11 @@
-package outgoing_test
+package reconcile_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/reconcile"
@@ -32,23 +33,23 @@ func (e emptied) Holdings(
 
 // A loss of an address without any event is found, and the address is named.
 func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		whole, robbed := r.wallet(0), r.wallet(1)
-		r.pay(whole.Address, 5_000)
-		r.pay(robbed.Address, 7_000)
-		r.pay(bursar.Address{Base: r.hot.Base}, 1_000)
-		r.chain.Mine(3)
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Step()
+		whole, robbed := r.Wallet(0), r.Wallet(1)
+		r.Pay(whole.Address, 5_000)
+		r.Pay(robbed.Address, 7_000)
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000)
+		r.Chain.Mine(3)
 		for range 2 {
-			if _, err := r.follower.Step(ctx, r.lease); err != nil {
+			if _, err := r.Follower.Step(ctx, r.Lease); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := r.reconcile(); err != nil {
+		if err := r.Reconcile(); err != nil {
 			t.Fatal(err)
 		}
-		node := emptied{r.chain, robbed.Address.Base, bursar.Units(2_500)}
-		lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
+		node := emptied{r.Chain, robbed.Address.Base, bursar.Units(2_500)}
+		lines, err := (&reconcile.Reconciler{DB: r.DB, Chain: node, Registry: r.Registry, Hot: r.Hot.Base}).Run(ctx)
 		if err != nil || len(lines) != 1 || lines[0].Missing != node.lost || lines[0].Balanced() {
 			t.Fatalf("the lines are %+v, %v", lines, err)
 		}
@@ -57,7 +58,7 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 			t.Fatalf("the differences are %+v, want %+v", got, want)
 		}
 		kinds := func() (open []string) {
-			r.view(func(tx *store.Tx) error {
+			r.View(func(tx *store.Tx) error {
 				alarms, err := tx.Alarms().List(ctx, 10)
 				for _, a := range alarms {
 					open = append(open, a.Kind)
@@ -69,7 +70,7 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 		if got := kinds(); len(got) != 1 || got[0] != "books_differ" {
 			t.Fatalf("the alarms are %v", got)
 		}
-		if err := r.reconcile(); err != nil {
+		if err := r.Reconcile(); err != nil {
 			t.Fatal(err)
 		}
 		if got := kinds(); len(got) != 0 {
@@ -100,19 +101,19 @@ func (g given) Holdings(
 
 // Value at an address that was never seen to be paid is found if all addresses are compared.
 func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.step()
-		paid, unseen := r.wallet(0), r.wallet(1)
-		r.pay(paid.Address, 5_000)
-		r.chain.Mine(3)
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Step()
+		paid, unseen := r.Wallet(0), r.Wallet(1)
+		r.Pay(paid.Address, 5_000)
+		r.Chain.Mine(3)
 		for range 2 {
-			if _, err := r.follower.Step(ctx, r.lease); err != nil {
+			if _, err := r.Follower.Step(ctx, r.Lease); err != nil {
 				t.Fatal(err)
 			}
 		}
-		node := given{r.chain, unseen.Address.Base, bursar.Units(700)}
+		node := given{r.Chain, unseen.Address.Base, bursar.Units(700)}
 		for all, surplus := range map[bool]uint64{false: 0, true: 700} {
-			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base,
+			lines, err := (&reconcile.Reconciler{DB: r.DB, Chain: node, Registry: r.Registry, Hot: r.Hot.Base,
 				All: all}).Run(ctx)
 			if err != nil || len(lines) != 1 || lines[0].Surplus != bursar.Units(surplus) {
 				t.Fatalf("all %v: the lines are %+v, %v", all, lines, err)

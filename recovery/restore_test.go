@@ -1,0 +1,317 @@
+package recovery_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// spells lists how far a withdrawal had come when the backup was made.
+var spells = map[string]func(r *bursartest.OneChain){
+	"queued": func(*bursartest.OneChain) {},
+	"claimed": func(r *bursartest.OneChain) {
+		r.Sender.Signer, r.Trouble = absent{}, true
+		r.Step()
+		r.Trouble, r.Sender.Signer = false, r.Signer
+	},
+	"signed": func(r *bursartest.OneChain) {
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.Trouble = true
+		r.Step()
+		r.Trouble = false
+		r.Chain.ClearFaults()
+	},
+	"sent": func(r *bursartest.OneChain) { r.Step() },
+}
+
+// A payment made after the backup is not made again: the database recognizes its own transactions, and their
+// withdrawals are confirmed. Nothing is left unclear, and payments go on.
+func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
+	for name, spell := range spells {
+		t.Run(name, func(t *testing.T) {
+			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+				r.Prepare()
+				first, second := r.Chain.Named("first"), r.Chain.Named("second")
+				one, two := r.Order(300_000_000, first), r.Order(200_000_000, second)
+				spell(r)
+				before := r.Backup()
+				r.Settle()
+				r.Pay(r.Wallet(0).Address, 50_000_000) // to a wallet that the backup does not know
+				r.Settle()
+				r.Restore(before)
+				r.Settle()
+				for _, w := range []bursar.Withdrawal{one, two} {
+					if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID == "" {
+						t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+					}
+					if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+						t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+					}
+				}
+				if unclear := r.Unclear(); len(unclear) > 0 {
+					t.Errorf("unclear is %+v", unclear)
+				}
+				r.Recovered()
+				three := r.Order(100_000_000, r.Chain.Named("third"))
+				r.Settle()
+				if got := r.Chain.Balance(three.Address.Base, ""); got != three.Amount {
+					t.Errorf("after the recovery %s is paid", got)
+				}
+			})
+		})
+	}
+}
+
+// A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a
+// block or can never be included.
+func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := bursartest.NewOneChain(t, db, bursartest.Models["expiring"])
+		r.Prepare()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step()
+		held := r.Chain.Waiting()
+		if len(held) == 0 {
+			t.Fatal("nothing was sent")
+		}
+		r.Chain.SetRate(1 << 20) // no block takes it
+		r.Restore(before)
+		r.Do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, bursar.Ethereum, "the database was restored")
+		})
+		for range 4 {
+			r.Step()
+			if r.Taken() != 0 {
+				t.Fatal("a payment is signed while a forgotten one may still enter a block")
+			}
+			r.Chain.Mine(1)
+		}
+		r.Chain.SetRate(1)
+		r.Settle()
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+		}
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("the withdrawal is %s", now.Status)
+		}
+	})
+}
+
+// A deep reorg also unsettles an adopted transaction, and it is settled again in the block that includes it next.
+func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Prepare()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Settle()
+		r.Restore(before)
+		r.Settle()
+		paidBy := r.Now(w).TxID
+		r.Undo(paidBy)
+		r.Step()
+		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast && now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("after the reorg it is %s", now.Status)
+		}
+		r.Settle()
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != paidBy {
+			t.Errorf("in the end it is %s by %s", now.Status, now.TxID)
+		}
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+		}
+	})
+}
+
+// If one of two equal withdrawals of two customers was paid, it is not known which, and an operator is asked.
+func TestAPaymentThatMatchesSeveralWithdrawalsIsUnclear(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Prepare()
+		r.Pay(r.Wallet(1).Address, 1_000_000_000)
+		r.Settle()
+		to := r.Chain.Named("exchange")
+		var orders []bursar.Withdrawal
+		for account := range 2 {
+			w, err := r.Withdraw(account, 300_000_000, to)
+			r.Must(err)
+			orders = append(orders, w)
+		}
+		before := r.Backup()
+		r.Do(func(tx *store.Tx) error {
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(r.Chain.Capabilities().ID), Kind: store.HaltByOperator})
+		})
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(300_000_000)})
+		r.Chain.Mine(4)
+		r.Restore(before)
+		for range 10 {
+			r.Step()
+			r.Chain.Mine(1)
+		}
+		if n := len(r.Unclear()); n != 1 {
+			t.Fatalf("%d external spends are unclear", n)
+		}
+		if got := r.Chain.Balance(to, ""); got != bursar.Units(300_000_000) {
+			t.Fatalf("something was paid while it is unclear: %s", got)
+		}
+		for _, w := range orders {
+			if now := r.Now(w); now.Status != bursar.WithdrawalQueued {
+				t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+			}
+		}
+	})
+}
+
+// absent is a signer that is away.
+type absent struct{}
+
+func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	return chain.SignedTx{}, errors.New("the signer is unavailable")
+}
+
+// A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the
+// chain. It is booked as the operator resolves it, and then payments go on.
+func TestAForgottenWithdrawalIsForAnOperatorToResolve(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Forget(r.Chain.Named("forgotten"))
+		unclear := r.Unclear()
+		if len(unclear) != 1 || unclear[0].Failed || !strings.Contains(unclear[0].Reason, " COIN to ") {
+			t.Fatalf("unclear is %+v", unclear)
+		}
+		other := r.Order(100_000_000, r.Chain.Named("other"))
+		for range 6 {
+			r.Step()
+			r.Chain.Mine(1)
+		}
+		if r.Taken() > 1 || !r.Recovering() {
+			t.Fatal("something is paid while a payment is unclear")
+		}
+		if err := r.Resolve(recovery.Answer{Item: unclear[0].Number}); !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("an answer that explains nothing gives %v", err)
+		}
+		if err := r.Resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID},
+			Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("a withdrawal of another amount gives %v", err)
+		}
+		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
+		r.Recovered()
+		r.Settle()
+		if now := r.Now(other); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("the other withdrawal is %s", now.Status)
+		}
+		if err := r.Audit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// If the operator names the withdrawal that a payment was for, that withdrawal is not paid again.
+func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		to := r.Chain.Named("old address")
+		r.Forget(to)
+		meant := r.Order(300_000_000, r.Chain.Named("new address"))
+		item := r.Unclear()[0].Number
+		if err := r.Resolve(recovery.Answer{Item: item,
+			Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
+			t.Fatalf("another address without a note gives %v", err)
+		}
+		r.Must(r.Resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID},
+			Note: "ordered again by the customer"}))
+		r.Recovered()
+		r.Settle()
+		if now := r.Now(meant); now.Status != bursar.WithdrawalConfirmed ||
+			!r.Chain.Balance(meant.Address.Base, "").IsZero() {
+			t.Errorf("the withdrawal is %s, and %s were paid", now.Status, r.Chain.Balance(meant.Address.Base, ""))
+		}
+		if err := r.Audit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// While a chain recovers, no withdrawal is cancelled that may have been paid.
+func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Prepare()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "a restore") })
+		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err == nil || r.Now(w).Status != bursar.WithdrawalQueued {
+			t.Fatalf("it was cancelled: %v", err)
+		}
+		r.Recovered()
+		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err != nil && r.Now(w).Status == bursar.WithdrawalQueued {
+			t.Fatalf("after the recovery it is not: %v", err)
+		}
+	})
+}
+
+// A deep reorg also unsettles an adopted sweep, as often as its block is reorged out: the books of its address stay
+// right.
+func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		r.Step()
+		w := r.Wallet(0)
+		r.Pay(w.Address, 1_000_000_000)
+		r.Pay(r.Wallet(1).Address, 500_000_000) // and no sweep of the first deposit may take it
+		r.Blocks(1)
+		before := r.Backup()
+		r.Settle()
+		left := r.Chain.Balance(w.Address.Base, "")
+		if !left.Less(bursar.Units(100_000_000)) {
+			t.Fatalf("%s was not swept", left)
+		}
+		r.Restore(before)
+		r.Settle()
+		for range 3 {
+			if got := r.Holding(w.Address.Base, ""); got != left {
+				t.Errorf("the books say that %s are at the address, the chain says %s", got, left)
+			}
+			r.Undo(r.SweepOf(w.Address.Base).TxID)
+			r.CatchUp()
+			if got := r.Holding(w.Address.Base, ""); got != bursar.Units(1_000_000_000) {
+				t.Errorf("while the sweep is in no final block the books say that %s are at the address", got)
+			}
+			r.Settle()
+			r.Must(r.Audit())
+			r.Must(r.Reconcile())
+		}
+	})
+}
+
+// What an operator resolves as spent from a deposit address is taken off the books of that address: no sweep of it is
+// tried.
+func TestAResolvedSpendLowersTheBooksOfADepositAddress(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		r.Prepare()
+		r.Halt(store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator})
+		w := r.Wallet(1)
+		r.Pay(w.Address, 1_000_000_000)
+		r.Blocks(4)
+		r.Do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
+		})
+		outsider := bursar.Address{Base: r.Chain.Named("outsider")}
+		r.Chain.ExternalSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})
+		r.Blocks(4)
+		unclear := r.Unclear()
+		if len(unclear) != 1 {
+			t.Fatalf("unclear are %+v", unclear)
+		}
+		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedUpAsLoss, Actor: "ann"}))
+		r.Blocks(2)
+		if got := r.Chain.Balance(w.Address.Base, ""); got != r.Holding(w.Address.Base, "") {
+			t.Errorf("the address holds %s, the books say %s", got, r.Holding(w.Address.Base, ""))
+		}
+		r.Must(r.Reconcile())
+	})
+}
