@@ -33,16 +33,13 @@ var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make th
 // Authenticate returns the account and the key of a request. Errors: unauthorized for a key that is missing, unknown,
 // revoked or expired, always with the same message; ErrForbidden, together with the identity, for a key that may not be
 // used from this address, whatever the secret; invalid_secret for a secret that was sent and is not the key's. The key
-// is read from the database each time, one look-up by its hash, so that a change of it takes effect at once.
+// is read from the database each time, together with those of other requests, so that a change of it takes effect at
+// once on every replica.
 func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized
 	}
-	var found bursar.APIKey
-	err := s.db.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.APIKeys().ByHash(ctx, hash(c.Key))
-		return err
-	})
+	found, err := s.keys.Find(ctx, hash(c.Key))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Identity{}, errUnauthorized

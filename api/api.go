@@ -66,6 +66,8 @@ type api struct {
 	leases *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
+	balances *store.Gather[bursar.ID, store.AccountBalances]
+
 	described func() (docs.Served, error) // built on first use
 }
 
@@ -83,5 +85,9 @@ func New(c Config) http.Handler {
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
 	a.leases = store.NewBatch(c.DB, leaseAll)
+	a.balances = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, accounts []bursar.ID) (
+		map[bursar.ID]store.AccountBalances, error) {
+		return tx.Ledger().OfAccounts(ctx, accounts)
+	})
 	return a
 }

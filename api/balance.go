@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/store"
 )
 
 // amounts are decimal texts by currency.
@@ -23,11 +22,7 @@ type accountView struct {
 // account has used.
 func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	id := c.identity.Account
-	var sums store.AccountBalances
-	err := a.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		sums, err = tx.Ledger().OfAccount(ctx, id)
-		return err
-	})
+	sums, err := a.balances.Find(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -126,9 +126,18 @@ func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 	return err
 }
 
-// ByHash returns the key with that SHA-256, or ErrNotFound.
-func (tx APIKeys) ByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
-	return keyColumns.one(ctx, tx.Tx, "read key", `FROM api_keys WHERE key_hash = $1`, hash[:])
+// ByHashes returns the keys with some of the given SHA-256, by hash, in one statement.
+func (tx APIKeys) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]bursar.APIKey, error) {
+	args := make([]any, len(hashes))
+	for i := range hashes {
+		args[i] = hashes[i][:]
+	}
+	found := make(map[[32]byte]bursar.APIKey, len(hashes))
+	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE key_hash IN (`+list(len(args), 0)+`)`, args...)
+	for _, k := range keys {
+		found[k.KeyHash] = k
+	}
+	return found, err
 }
 
 // Lock returns a key by its ID, or ErrNotFound, and keeps it unchanged until the transaction ends.

@@ -280,34 +280,40 @@ type AccountBalances struct {
 	Pending         map[bursar.CurrencyCode]bursar.Amount // in deposits that are not credited yet
 }
 
-// OfAccount returns the balances of a customer's account in every currency that it has ever had, in one statement.
-func (tx Ledger) OfAccount(ctx context.Context, account bursar.ID) (AccountBalances, error) {
-	sums := AccountBalances{
-		Available: map[bursar.CurrencyCode]ledger.Balance{},
-		Held:      map[bursar.CurrencyCode]ledger.Balance{},
-		Pending:   map[bursar.CurrencyCode]bursar.Amount{},
+// OfAccounts returns the balances of customers' accounts in every currency that each has ever had, in one statement.
+func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]AccountBalances, error) {
+	found := make(map[bursar.ID]AccountBalances, len(accounts))
+	of := make(map[ledger.Account]map[bursar.CurrencyCode]ledger.Balance, 2*len(accounts))
+	names, ids := make([]any, 0, 3*len(accounts)), make([]any, len(accounts))
+	for i, id := range accounts {
+		sums := AccountBalances{
+			Available: map[bursar.CurrencyCode]ledger.Balance{},
+			Held:      map[bursar.CurrencyCode]ledger.Balance{},
+			Pending:   map[bursar.CurrencyCode]bursar.Amount{},
+		}
+		found[id] = sums
+		available, held := ledger.Available(id), ledger.Held(id)
+		of[available], of[held] = sums.Available, sums.Held
+		names, ids[i] = append(names, string(available), string(held)), id
 	}
-	available, held := ledger.Available(account), ledger.Held(account)
-	_, err := rows(ctx, tx.Tx, "read the balances of an account", func(s scanner) (struct{}, error) {
-		var of ledger.Account
+	_, err := rows(ctx, tx.Tx, "read the balances of accounts", func(s scanner) (struct{}, error) {
+		var name ledger.Account
+		var account bursar.ID
 		var code bursar.CurrencyCode
 		var b ledger.Balance
-		err := s.Scan(&of, &code, &b.Debits, &b.Credits)
-		switch of {
-		case available:
-			sums.Available[code] = b
-		case held:
-			sums.Held[code] = b
-		default:
-			var sumErr error
-			sums.Pending[code], sumErr = sums.Pending[code].Add(b.Credits)
-			err = errors.Join(err, sumErr)
+		err := s.Scan(&name, &account, &code, &b.Debits, &b.Credits)
+		if balances, is := of[name]; is {
+			balances[code] = b
+			return struct{}{}, err
 		}
-		return struct{}{}, err
-	}, `SELECT account, asset, debits, credits FROM balances WHERE account IN ($1, $2)
-		UNION ALL SELECT '', currency, '0', amount FROM deposits WHERE account_id = $3 AND status = 'pending'`,
-		string(available), string(held), account)
-	return sums, err
+		pending := found[account].Pending
+		var sumErr error
+		pending[code], sumErr = pending[code].Add(b.Credits)
+		return struct{}{}, errors.Join(err, sumErr)
+	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE account IN (`+list(len(names), 0)+`)
+		UNION ALL SELECT '', account_id, currency, '0', amount FROM deposits
+		WHERE account_id IN (`+list(len(ids), len(names))+`) AND status = 'pending'`, append(names, ids...)...)
+	return found, err
 }
 
 // EachBalance calls f with every balance in the books, in no order.

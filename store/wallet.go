@@ -109,6 +109,28 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 	return nil
 }
 
+// OfAccounts returns wallets that are no charges', each by its account and ID, in one statement; another account's is
+// left out.
+func (tx Wallets) OfAccounts(ctx context.Context, named []WalletName) (map[WalletName]bursar.Wallet, error) {
+	args := make([]any, len(named))
+	asked := make(map[WalletName]bool, len(named))
+	for i, n := range named {
+		args[i], asked[n] = n.ID, true
+	}
+	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets",
+		walletFrom+` WHERE w.for_charge = FALSE AND w.id IN (`+list(len(args), 0)+`)`, args...)
+	found := make(map[WalletName]bursar.Wallet, len(list))
+	for _, w := range list {
+		if n := (WalletName{w.AccountID, w.ID}); asked[n] {
+			found[n] = w
+		}
+	}
+	return found, err
+}
+
+// WalletName is a wallet as an account asks for it.
+type WalletName struct{ Account, ID bursar.ID }
+
 // Get returns an account's wallet; another account's, and a charge's, is ErrNotFound.
 func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
 	return walletColumns.one(ctx, tx.Tx, "read wallet",

@@ -39,6 +39,7 @@ type Service struct {
 	allowed  []netip.Prefix // networks that webhooks may reach besides public addresses
 	ahead    *ahead
 	batch    *store.Batch[New, bursar.Wallet]
+	reads    *store.Gather[store.WalletName, bursar.Wallet]
 
 	// Pooled, when set before the first Create, is called after each request for a wallet whose key comes from the
 	// pool. It must not block.
@@ -59,6 +60,10 @@ func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, regist
 	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, allowed: allowed}
 	s.ahead = newAhead(s.derive)
 	s.batch = store.NewBatch(db, s.createAll)
+	s.reads = store.NewGather(db, func(ctx context.Context, tx *store.Tx, named []store.WalletName) (
+		map[store.WalletName]bursar.Wallet, error) {
+		return tx.Wallets().OfAccounts(ctx, named)
+	})
 	return s
 }
 
@@ -209,12 +214,9 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wall
 }
 
 // Get returns an account's wallet, or bursar.ErrNotFound.
-func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wallet, err error) {
-	err = s.db.Read(ctx, func(tx *store.Tx) error {
-		w, err = tx.Wallets().Get(ctx, account, id)
-		return store.AsRefusal(err)
-	})
-	return w, err
+func (s *Service) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
+	w, err := s.reads.Find(ctx, store.WalletName{Account: account, ID: id})
+	return w, store.AsRefusal(err)
 }
 
 // List returns an account's wallets, newest first, of one currency or of all for "".

@@ -154,17 +154,17 @@ func accounts(t *testing.T, db *store.DB) {
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.APIKeys().Insert(ctx, key) })
 	do(t, db, func(tx *store.Tx) error {
-		k, err := tx.APIKeys().ByHash(ctx, key.KeyHash)
+		k, err := keyOf(ctx, tx, key.KeyHash)
 		if err != nil || k.ID != key.ID || !k.Usable(tx.Now()) || !k.Allows(bursar.ScopeWithdraw) ||
 			k.Allows(bursar.ScopeWallets) || !k.CreatedAt.Equal(key.CreatedAt) {
 			t.Errorf("read back %+v, %v", k, err)
 		}
-		_, err = tx.APIKeys().ByHash(ctx, [32]byte{1})
+		_, err = keyOf(ctx, tx, [32]byte{1})
 		want(t, err, store.ErrNotFound)
 		return tx.APIKeys().Revoke(ctx, key.ID)
 	})
 	do(t, db, func(tx *store.Tx) error {
-		k, err := tx.APIKeys().ByHash(ctx, key.KeyHash)
+		k, err := keyOf(ctx, tx, key.KeyHash)
 		if k.Usable(tx.Now()) {
 			t.Error("a revoked key is usable")
 		}
@@ -188,4 +188,14 @@ func accounts(t *testing.T, db *store.DB) {
 		}
 		return err
 	})
+}
+
+// keyOf returns the key with that hash, or ErrNotFound.
+func keyOf(ctx context.Context, tx *store.Tx, hash [32]byte) (bursar.APIKey, error) {
+	found, err := tx.APIKeys().ByHashes(ctx, [][32]byte{hash})
+	k, there := found[hash]
+	if err == nil && !there {
+		err = store.ErrNotFound
+	}
+	return k, err
 }

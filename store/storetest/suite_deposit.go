@@ -43,9 +43,9 @@ func arrivals(t *testing.T, db *store.DB) {
 		if err != nil || len(block) != 1 {
 			t.Fatalf("%d deposits in the block, %v", len(block), err)
 		}
-		sums, _ := tx.Ledger().OfAccount(ctx, account)
-		if sums.Pending["BTC"] != bursar.Units(5) {
-			t.Errorf("pending is %s", sums.Pending["BTC"])
+		sums, _ := tx.Ledger().OfAccounts(ctx, []bursar.ID{account})
+		if sums[account].Pending["BTC"] != bursar.Units(5) {
+			t.Errorf("pending is %s", sums[account].Pending["BTC"])
 		}
 		return tx.Deposits().SetStatus(ctx, block[0], bursar.DepositOrphaned)
 	})

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// maxGather is the most keys of one statement of a Gather, and maxReads how many of its statements run at once.
+const (
+	maxGather = 100
+	maxReads  = 3
+)
+
+// Gather answers look-ups of one kind, those that come at the same time by one statement: while as many statements run
+// as may, the next look-ups wait together. A single one waits for nobody, and every look-up is answered by a statement
+// that began after it was asked, so that it sees all that was committed before.
+type Gather[K comparable, V any] struct {
+	db   *DB
+	read func(ctx context.Context, tx *Tx, keys []K) (map[K]V, error)
+
+	mu      sync.Mutex
+	queue   []*asked[K, V]
+	running int
+}
+
+type asked[K comparable, V any] struct {
+	key   K
+	value V
+	err   error
+	done  chan struct{}
+}
+
+// NewGather returns a Gather over read, which makes one statement for all keys and returns what it found by key.
+func NewGather[K comparable, V any](db *DB,
+	read func(ctx context.Context, tx *Tx, keys []K) (map[K]V, error)) *Gather[K, V] {
+	return &Gather[K, V]{db: db, read: read}
+}
+
+// Find returns what was found for a key, or ErrNotFound.
+func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
+	a := &asked[K, V]{key: key, done: make(chan struct{})}
+	g.mu.Lock()
+	g.queue = append(g.queue, a)
+	starts := g.running < maxReads
+	if starts {
+		g.running++
+	}
+	g.mu.Unlock()
+	if starts {
+		g.db.conduct.Go(g.drain)
+	}
+	if err := g.db.conduct.Wait(ctx, a.done); err != nil {
+		var none V
+		return none, err
+	}
+	return a.value, a.err
+}
+
+// drain runs while anything is queued and then ends, so an idle Gather costs nothing.
+func (g *Gather[K, V]) drain() {
+	for {
+		g.mu.Lock()
+		n := min(len(g.queue), maxGather)
+		if n == 0 {
+			g.running--
+			g.mu.Unlock()
+			return
+		}
+		list := g.queue[:n:n]
+		g.queue = g.queue[n:]
+		g.mu.Unlock()
+		g.answer(list)
+	}
+}
+
+func (g *Gather[K, V]) answer(list []*asked[K, V]) {
+	seen := map[K]bool{}
+	var keys []K
+	for _, a := range list {
+		if !seen[a.key] {
+			seen[a.key] = true
+			keys = append(keys, a.key)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
+	defer cancel()
+	var found map[K]V
+	err := g.db.Read(ctx, func(tx *Tx) (err error) {
+		defer func() { // no request's own guard is above this goroutine: here a panic would end the process
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("a look-up panicked: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		found, err = g.read(ctx, tx, keys)
+		return err
+	})
+	for _, a := range list {
+		var there bool
+		if a.value, there = found[a.key]; err != nil {
+			a.err = err
+		} else if !there {
+			a.err = missing{"look up", []any{a.key}}
+		}
+		close(a.done)
+	}
+}
