@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 )
 
-// blockDeposits is the number of wallets that one block pays.
-const blockDeposits = 5000
+// blockDeposits is the number of wallets that one block pays, and blockPays what they get together, in BTC.
+const (
+	blockDeposits = 5000
+	blockPays     = 10
+)
 
 type payment struct {
 	Address string `json:"address"`
@@ -40,21 +42,22 @@ func (b *bench) mine(ctx context.Context, blocks int) error {
 func (b *bench) credited(ctx context.Context, a account) error {
 	return until(ctx, 60*time.Second, func() error {
 		balance, err := b.balance(ctx, a)
-		if err == nil && balance == 0 {
+		if err == nil && balance == "0.00000000" {
 			err = errNotYet
 		}
 		return err
 	})
 }
 
-func (b *bench) balance(ctx context.Context, a account) (float64, error) {
+// balance returns an account's balance of BTC.
+func (b *bench) balance(ctx context.Context, a account) (string, error) {
 	var response struct {
 		Account struct{ Balance map[string]string }
 	}
 	if err := b.call(ctx, a, http.MethodGet, "/account", nil, &response); err != nil {
-		return 0, err
+		return "", err
 	}
-	return strconv.ParseFloat(response.Account.Balance["BTC"], 64)
+	return response.Account.Balance["BTC"], nil
 }
 
 // deposits measures a block that pays many wallets: from the making of the block until the last deposit is seen, and
@@ -115,10 +118,10 @@ func (b *bench) block(ctx context.Context, a account, last walletInfo, round int
 	if err := b.mine(ctx, 1); err != nil {
 		return 0, 0, err
 	}
-	want := float64(round+1) * blockDeposits * 0.002
+	want := fmt.Sprintf("%d.00000000", (round+1)*blockPays)
 	err = until(ctx, 60*time.Second, func() error {
 		balance, err := b.balance(ctx, a)
-		if err == nil && balance < want-0.001 {
+		if err == nil && balance != want {
 			err = errNotYet
 		}
 		return err

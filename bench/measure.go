@@ -25,7 +25,7 @@ func measureDatabase(ctx context.Context, s settings, p programs, work, kind str
 		defer server.stop()
 		bursarURL, referenceURL = server.url("bursar"), server.url("reference")
 	}
-	reference, err := start("the reference", p.self, nil, referenceCommand, "--database", referenceURL)
+	reference, err := start(ctx, "the reference", p.self, nil, referenceCommand, "--database", referenceURL)
 	if err != nil {
 		return err
 	}

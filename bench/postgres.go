@@ -46,11 +46,11 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return cluster{}, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	// The shell ends the server when its own input closes.
+	// The shell ends the server when its own input closes: a signal to this program must not kill it before.
 	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
 		-c max_connections=200 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid`
-	command := exec.Command("/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
 	command.SysProcAttr, command.Dir = attr, dir
 	input, err := command.StdinPipe()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c cluster) createDatabases(ctx context.Context, names ...string) error {
 		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
 		return fmt.Errorf("postgres did not become ready: %w\n%s", err, bytes.TrimSpace(log))
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for _, name := range names {
 		if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 			return fmt.Errorf("create database %s: %w", name, err)

@@ -45,8 +45,10 @@ type process struct {
 	input   io.Closer
 }
 
-func start(name, program string, env []string, args ...string) (*process, error) {
-	p := &process{name: name, command: exec.Command(program, args...), log: &bytes.Buffer{}}
+// start starts a program. It outlives the context, until stop.
+func start(ctx context.Context, name, program string, env []string, args ...string) (*process, error) {
+	command := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
+	p := &process{name: name, command: command, log: &bytes.Buffer{}}
 	p.command.Env = append(os.Environ(), env...)
 	p.command.Stderr = p.log
 	out, err := p.command.StdoutPipe()
@@ -108,16 +110,16 @@ type deployment struct {
 }
 
 func deploy(ctx context.Context, p programs, dir, database string) (*deployment, error) {
-	api, err := freePort()
+	api, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freePort()
+	admin, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d := &deployment{api: api, admin: admin, database: database}
-	d.chain, err = start("sandbox", p.sandbox, nil, "--json", "--apart", "--chains", "bitcoin", "--blocks", "manual",
+	d.chain, err = start(ctx, "sandbox", p.sandbox, nil, "--json", "--apart", "--chains", "bitcoin", "--blocks", "manual",
 		"--data", dir, "--database", database, "--listen", api, "--admin", admin, "--control", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func deploy(ctx context.Context, p programs, dir, database string) (*deployment,
 		return nil, fmt.Errorf("the sandbox says %.200q: %w", text, err)
 	}
 	d.control, d.account = info.Control, info.account
-	d.service, err = start("bursar", p.bursar, []string{
+	d.service, err = start(ctx, "bursar", p.bursar, []string{
 		"BURSAR_PASSPHRASE_FILE=" + filepath.Join(dir, "passphrase"),
 		"BURSAR_WEBHOOKS_ALLOW_NETWORKS=127.0.0.0/8",
 	}, "serve", "--config", filepath.Join(dir, "bursar.yaml"), "--log-level", "warn")
@@ -144,15 +146,7 @@ func deploy(ctx context.Context, p programs, dir, database string) (*deployment,
 		return nil, err
 	}
 	err = until(ctx, 60*time.Second, func() error {
-		answer, err := http.Get("http://" + api + "/readyz")
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("/readyz answers %s", answer.Status)
-		}
-		return nil
+		return exchange(ctx, http.MethodGet, "http://"+api+"/readyz", nil, nil, &struct{}{})
 	})
 	if err != nil {
 		d.stop()
@@ -218,8 +212,9 @@ func exchange(ctx context.Context, method, url string, header http.Header, body,
 }
 
 // freePort returns an address of loopback on which nothing listens now.
-func freePort() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

@@ -53,7 +53,8 @@ func serveReference(args []string) error {
 	if err != nil {
 		return fmt.Errorf("open the reference's database: %w", err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
