@@ -14,7 +14,7 @@ import (
 // newAuditor seals the books with a key derived from the seed, and creates the auditor that checks them.
 func (s *Service) newAuditor() {
 	s.DB.SealWith(s.Keys.BooksKey())
-	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("room", "audit")}
+	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("component", "audit")}
 }
 
 // anchor keeps the newest link of the books in the marks, so that an older database or another history is detected.

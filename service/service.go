@@ -185,7 +185,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
-	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
+	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
 		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks

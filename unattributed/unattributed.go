@@ -26,14 +26,14 @@ import (
 // The reasons why a resolution is refused. Nothing has changed then.
 var (
 	ErrNotUnattributed = errors.New("it is not unattributed")
-	ErrNotFinal        = errors.New("it can be decided once it is final")
+	ErrNotFinal        = errors.New("it can be resolved once it is final")
 	ErrTarget          = errors.New("it cannot be credited there")
 	ErrDestination     = errors.New("it cannot be paid back there")
-	ErrTooLate         = errors.New("it is too late for that")
+	ErrTooLate         = errors.New("its status does not allow this")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
 	// ErrRecovering is returned while a database restored from a backup may not know that the value was refunded. A
 	// refund may be requested: it waits, and the recovery adopts the payment that was made before, if there was one.
-	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar " +
+	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be refunded already; see `bursar " +
 		"recovery status`")
 )
 

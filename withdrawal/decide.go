@@ -11,7 +11,7 @@ import (
 )
 
 // ErrTooLate is returned when the status of a withdrawal no longer allows the operation.
-var ErrTooLate = errors.New("it is too late for that")
+var ErrTooLate = errors.New("its status does not allow this")
 
 // Approve releases a withdrawal that waits for an operator. The error is destination_refused where its destination was
 // removed from the account's list since, or became the wallet of another currency, and withdrawals_frozen while the
@@ -132,7 +132,7 @@ func (s *Service) decide(
 		return err
 	})
 	if err == nil {
-		s.log.Info("withdrawal decided", "withdrawal", w.ID, "status", w.Status)
+		s.log.Info("withdrawal status set by an operator", "withdrawal", w.ID, "status", w.Status)
 	}
 	return w, err
 }

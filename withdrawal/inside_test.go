@@ -202,7 +202,7 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	tells("ordered", "withdrawal requested")
 	_, err := d.orders.Reject(ctx, w.ID, "no")
 	d.need(err)
-	tells("rejected", "event recorded", "withdrawal decided")
+	tells("rejected", "event recorded", "withdrawal status set by an operator")
 	if _, err := d.orders.Reject(ctx, w.ID, "no"); err == nil {
 		t.Error("it was rejected twice")
 	}

@@ -185,7 +185,7 @@ func TestWithdrawalsAreListedApprovedAndRejected(t *testing.T) {
 	if len(some) != 1 || some[0].WithdrawalID != orders[1].ID {
 		t.Errorf("the rejected are %+v", some)
 	}
-	d.fails(exitFailed, "it is too late for that: the withdrawal is queued", "withdrawal", "approve",
+	d.fails(exitFailed, "its status does not allow this: the withdrawal is queued", "withdrawal", "approve",
 		orders[0].ID.String())
 	d.fails(exitFailed, "there is no withdrawal", "withdrawal", "cancel", id.String())
 	unconfigured := newHarness(t)

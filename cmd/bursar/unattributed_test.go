@@ -64,7 +64,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		!strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
-	d.fails(exitFailed, "it can be decided once it is final: it is pending", "unattributed", "keep", ids[0].String())
+	d.fails(exitFailed, "it can be resolved once it is final: it is pending", "unattributed", "keep", ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
 	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(),
 		"--wallet", account.String())
