@@ -2,7 +2,7 @@
 // PostgreSQL that syncs every commit and on SQLite with full sync, in turns with small reference programs on the same
 // database server. What it prints are ratios of one run, with the latencies beside them.
 //
-//	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write]
+//	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE]
 package main
 
 import (
@@ -26,7 +26,6 @@ type settings struct {
 	databases []string
 	only      *regexp.Regexp
 	json      string // file for the figures; empty: none
-	write     bool   // write docs/performance.md
 	seconds   time.Duration
 	rounds    int
 	conns     []int
@@ -65,7 +64,6 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.StringVar(&database, "database", "", "only this `database`: postgres or sqlite")
 	set.StringVar(&only, "only", "", "only measurements whose name matches this `regexp`")
 	set.StringVar(&s.json, "json", "", "write the figures as JSON to this `file`")
-	set.BoolVar(&s.write, "write", false, "write the figures into docs/performance.md")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
