@@ -1,13 +1,20 @@
 package e2e
 
 import (
+	"flag"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m, removeBuilt) }
+// TestMain runs three tests at once, whatever the number of cores: most of their time they wait for blocks.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "3"); err != nil {
+		panic(err)
+	}
+	storetest.Main(m, removeBuilt)
+}
 
 // TestSandbox runs the whole, from outside, in every currency and on both databases: deposits, charges, transfers,
 // reorgs, nodes that fail, a receiver that fails, a process that is killed, and withdrawals; at the end the books

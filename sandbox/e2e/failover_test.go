@@ -36,6 +36,7 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 //
 //	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
 func TestASynchronousFailoverLosesNothing(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, patroni.Config{Synchronous: true})
 	w := newSeparateServiceOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
 	l := w.load(1)

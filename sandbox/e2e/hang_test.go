@@ -16,6 +16,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs PostgreSQL: left out by -short")
 	}
+	t.Parallel()
 	s, err := patroni.NewServer(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

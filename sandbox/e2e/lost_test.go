@@ -18,7 +18,10 @@ func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	}
 	p := build(t)
 	for name, fresh := range map[string]bool{"same process": false, "fresh process": true} {
-		t.Run(name, func(t *testing.T) { loseAPayment(t, p, fresh) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loseAPayment(t, p, fresh)
+		})
 	}
 }
 
