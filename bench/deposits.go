@@ -94,7 +94,9 @@ func (b *bench) deposits(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) block(ctx context.Context, a account, last walletInfo, round int) (seen, credited time.Duration, err error) {
+func (b *bench) block(
+	ctx context.Context, a account, last walletInfo, round int,
+) (seen, credited time.Duration, err error) {
 	start := time.Now()
 	if err := b.mine(ctx, 1); err != nil {
 		return 0, 0, err

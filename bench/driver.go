@@ -28,7 +28,9 @@ type load struct {
 
 // drive sends requests to an address over n connections for a time, and fails if any answer is not 200. It writes and
 // reads HTTP/1.1 by itself, because a full client would take more of the machine than the servers that it measures.
-func drive(ctx context.Context, address string, n int, last time.Duration, next call, turn *atomic.Int64) (load, error) {
+func drive(
+	ctx context.Context, address string, n int, last time.Duration, next call, turn *atomic.Int64,
+) (load, error) {
 	ctx, cancel := context.WithTimeout(ctx, last+30*time.Second)
 	defer cancel()
 	times := make([][]time.Duration, n)

@@ -40,7 +40,8 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 	if err != nil {
 		return cluster{}, err
 	}
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8",
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust",
+		"--encoding=UTF8",
 		"--locale=C", "-D", filepath.Join(dir, "data"))
 	initdb.SysProcAttr, initdb.Dir = attr, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -50,7 +51,8 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
 		-c max_connections=200 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid`
-	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh",
+		filepath.Join(bin, "postgres"), dir)
 	command.SysProcAttr, command.Dir = attr, dir
 	input, err := command.StdinPipe()
 	if err != nil {

@@ -91,7 +91,9 @@ func referenceHandler(ctx context.Context, b backend) http.Handler {
 			writeJSON(w, answer)
 		})
 	}
-	mux.HandleFunc("GET /bare", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, map[string]bool{"success": true}) })
+	mux.HandleFunc("GET /bare", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]bool{"success": true})
+	})
 	handle("GET /auth", func(*http.Request) (any, error) { return map[string]bool{"success": true}, nil })
 	handle("GET /point", func(r *http.Request) (any, error) {
 		id, err := strconv.ParseInt(r.FormValue("id"), 10, 64)

@@ -16,7 +16,8 @@ func TestWrapKeepsTheError(t *testing.T) {
 	if err := ask(nil); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
-	if err := ask(chain.ErrNoBlock); !errors.Is(err, chain.ErrNoBlock) || err.Error() != "block 7: "+chain.ErrNoBlock.Error() {
+	if err := ask(chain.ErrNoBlock); !errors.Is(err, chain.ErrNoBlock) ||
+		err.Error() != "block 7: "+chain.ErrNoBlock.Error() {
 		t.Errorf("got %v, want chain.ErrNoBlock after what was asked", err)
 	}
 }

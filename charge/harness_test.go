@@ -66,7 +66,8 @@ func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 
 func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *harness {
 	t.Helper()
-	r := &harness{t: t, url: url, clock: bursartest.NewClockAt(started), leases: map[bursar.ChainID]store.Lease{}, rates: rates{},
+	r := &harness{t: t, url: url, clock: bursartest.NewClockAt(started), leases: map[bursar.ChainID]store.Lease{},
+		rates: rates{},
 		chains: map[bursar.ChainID]*sim.Chain{
 			bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
 			bursar.XRPL: sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel,

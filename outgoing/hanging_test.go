@@ -16,7 +16,8 @@ import (
 func (r *harness) withoutSigner(f func()) {
 	r.T.Helper()
 	real := r.Sender.Signer
-	r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+	r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest,
+		chain.UnsignedTx) (chain.SignedTx,
 		error) {
 		return chain.SignedTx{}, errors.New("the signer is unavailable")
 	})

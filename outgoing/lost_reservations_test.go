@@ -199,7 +199,8 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		to := r.Chain.Named("outside")
 		w := r.Order(200_000_000, to)
 		real := r.Sender.Signer
-		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest,
+			chain.UnsignedTx) (chain.SignedTx,
 			error) {
 			return chain.SignedTx{}, errors.New("the signer is unavailable")
 		})

@@ -89,7 +89,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.Settle()
 		w := r.Order(300_000_000, r.Chain.Named("outside"))
 		real := r.Sender.Signer
-		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest,
+			chain.UnsignedTx) (chain.SignedTx,
 			error) {
 			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
 		})

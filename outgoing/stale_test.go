@@ -46,7 +46,8 @@ func column(t *testing.T, db *sql.DB, query string) string {
 // A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
 // to write.
 func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
-	for name, config := range map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered, "expiring": bursartest.Expiring} {
+	for name, config := range map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered,
+		"expiring": bursartest.Expiring} {
 		for scene, set := range map[string]func(r *harness){
 			"to draft, sign and send": func(r *harness) { r.Order(100_000_000, r.Chain.Named("outside")) },
 			"to outbid": func(r *harness) {

@@ -102,7 +102,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 	})
 }
 
-// recoveries counts the recoveries that have begun.
+// recoveries counts the recoveries that have started.
 func recoveries(r *bursartest.OneChain) (n int) {
 	r.T.Helper()
 	r.View(func(tx *store.Tx) error {

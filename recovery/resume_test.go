@@ -25,7 +25,8 @@ func losses(r *bursartest.OneChain) bursar.Amount {
 }
 
 // resumable lists the chains on which a resume must work.
-var resumable = map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered, "expiring": bursartest.Expiring}
+var resumable = map[string]sim.Config{"coins": bursartest.UTXOModel, "nonce": bursartest.Numbered,
+	"expiring": bursartest.Expiring}
 
 // If an external spend takes the nonce or the UTXOs of a transaction of ours in progress, resuming settles it once it
 // is final: the withdrawal is paid by another transaction, the next ones are paid as well, and the books are right to

@@ -130,7 +130,8 @@ func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	case nonceChain:
 		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.MaxPayments = chain.FamilyEVM, chain.AccountModel, 1
 	case edChain:
-		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.Curve = chain.FamilySolana, chain.AccountModel, chain.Ed25519
+		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.Curve = chain.FamilySolana, chain.AccountModel,
+			chain.Ed25519
 		p.Signable, p.MaxRate = fakeChain{curve: chain.Ed25519, keys: keys}, bursar.Amount{}
 	}
 	return p

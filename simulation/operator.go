@@ -137,7 +137,8 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book := outgoing.Book(c.Capabilities(), h.Registry, h.process(0).Service.IDs, h.Hot(id), slog.New(slog.DiscardHandler))
+		book := outgoing.Book(c.Capabilities(), h.Registry, h.process(0).Service.IDs, h.Hot(id),
+			slog.New(slog.DiscardHandler))
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

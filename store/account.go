@@ -133,7 +133,8 @@ func (tx APIKeys) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte
 		args[i] = hashes[i][:]
 	}
 	found := make(map[[32]byte]bursar.APIKey, len(hashes))
-	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE key_hash IN (`+list(len(args), 0)+`)`, args...)
+	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE key_hash IN (`+list(len(args), 0)+`)`,
+		args...)
 	for _, k := range keys {
 		found[k.KeyHash] = k
 	}

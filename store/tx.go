@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,7 +16,6 @@ type Tx struct {
 	tx       statements
 	postgres bool
 	reads    bool // it is a View of PostgreSQL, which refuses whatever writes or locks
-	single   bool // it is a Read: one statement, outside any transaction
 	now      time.Time
 	before   func(ctx context.Context, at Point, what string) error
 	after    []func()
@@ -92,11 +92,13 @@ func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 		tx:       db.read,
 		postgres: db.postgres,
 		reads:    db.postgres,
-		single:   true,
 		now:      db.Now(),
 		before: func(ctx context.Context, at Point, what string) error {
 			if made {
 				return errSecondStatement
+			}
+			if !strings.HasPrefix(what, "SELECT ") {
+				return errReadWrites
 			}
 			made = true
 			return db.conduct.Before(ctx, at, what)
@@ -199,9 +201,6 @@ func (tx *Tx) skipLocked() string {
 }
 
 func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
-	if tx.single {
-		return 0, tx.fail(what, errReadWrites)
-	}
 	if err := tx.before(ctx, Running, query); err != nil {
 		return 0, tx.fail(what, err)
 	}

@@ -212,8 +212,9 @@ func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 // A refund that no node accepts and no block includes until it expires is requested again, and paid once.
 func TestARefundThatExpiredIsMadeAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
-			Expiry: 6})
+		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
+			Confirmations: 3,
+			Expiry:        6})
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
 		d := stranded(r, r.Wallet(0), 80_000_000)
@@ -228,7 +229,7 @@ func TestARefundThatExpiredIsMadeAgain(t *testing.T) {
 		}
 		again := r.Resolution(d)
 		if first.TxID == "" || again.OutgoingID == first.OutgoingID {
-			t.Fatalf("spend %s of transaction %q was not made anew", first.OutgoingID, first.TxID)
+			t.Fatalf("spend %s of transaction %q was not made again", first.OutgoingID, first.TxID)
 		}
 		r.Chain.ClearFaults()
 		r.Trouble = false
@@ -263,7 +264,8 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 // credited or refunded.
 func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
+		r := bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
+			Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.Chain.Named("the contract"), Decimals: 6,
 			Places: 2, Minimum: bursar.Units(1000)}
 		var err error

@@ -42,7 +42,8 @@ func (d *harness) statements(n int) (made []string) {
 	d.need(err)
 	for i, r := range results {
 		d.need(r.Err)
-		if want := []bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalQueued}[i%2]; r.Value.Status != want {
+		if want := []bursar.WithdrawalStatus{bursar.WithdrawalConfirmed,
+			bursar.WithdrawalQueued}[i%2]; r.Value.Status != want {
 			d.Errorf("request %d of %d is %s, want %s", i, n, r.Value.Status, want)
 		}
 	}

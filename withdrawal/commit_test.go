@@ -19,15 +19,16 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
-		r := bursartest.NewOneChain(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
-				ordered.Store(true)
-			}
-			if at == store.Committed && ordered.Swap(false) {
-				return broken
-			}
-			return nil
-		}}), bursartest.UTXOModel)
+		r := bursartest.NewOneChain(t, db.As(db.Now,
+			store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+				if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
+					ordered.Store(true)
+				}
+				if at == store.Committed && ordered.Swap(false) {
+					return broken
+				}
+				return nil
+			}}), bursartest.UTXOModel)
 		before, to := r.Prepare(), r.Chain.Named("outside")
 		armed.Store(true)
 		w, err := r.Withdraw(0, 300_000_000, to)

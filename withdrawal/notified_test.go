@@ -60,12 +60,12 @@ func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
 		got := r.Notified(0)
 		for id, words := range want {
 			if g := got[id]; strings.Join(g.Words, " ") != words || g.URL != "https://shop.example/account" {
-				t.Errorf("told %+v, not %s", g, words)
+				t.Errorf("notified %+v, not %s", g, words)
 			}
 		}
 		for subject, g := range r.Notified(1) {
 			if _, theirs := want[subject]; theirs {
-				t.Errorf("the other account was told %+v", g)
+				t.Errorf("the other account was notified of %+v", g)
 			}
 		}
 		r.Must(r.Audit())
@@ -85,7 +85,7 @@ func TestANotificationSettingCountsAtOnce(t *testing.T) {
 		r.Must(err)
 		r.Settle()
 		if got := r.Notified(0); len(got) != 1 || got[quiet.ID].Words != nil {
-			t.Fatalf("told without asking: %+v", got)
+			t.Fatalf("notified without asking: %+v", got)
 		}
 		r.Notify(0, true, true, "")
 		r.Pay(w.Address, 7_000_000)
@@ -107,12 +107,12 @@ func TestANotificationSettingCountsAtOnce(t *testing.T) {
 		r.Settle()
 		got := r.Notified(0)
 		if pending := count(got, "deposit_pending deposit"); pending != 1 || count(got, "deposit") != 1 {
-			t.Errorf("told of deposits: %+v", got)
+			t.Errorf("notified of deposits: %+v", got)
 		}
 		for id, url := range map[bursar.ID]string{nowhere.ID: "https://shop.example/own",
 			toAll.ID: "https://shop.example/own"} {
 			if g := got[id]; g.URL != url || len(g.Words) == 0 {
-				t.Errorf("told of a withdrawal: %+v", g)
+				t.Errorf("notified of a withdrawal: %+v", g)
 			}
 		}
 		r.View(func(tx *store.Tx) error {
@@ -155,7 +155,7 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 			r.Step()
 			r.Settle()
 			if got := words(r, w); got != "broadcast confirmed broadcast failed" {
-				t.Errorf("told %s", got)
+				t.Errorf("notified %s", got)
 			}
 		})
 	})
@@ -171,7 +171,7 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 			r.Settle()
 			if got := words(r, w); !strings.HasPrefix(got, "broadcast confirmed broadcast queued broadcast ") ||
 				!strings.HasSuffix(got, " queued broadcast confirmed") {
-				t.Errorf("told %s", got)
+				t.Errorf("notified %s", got)
 			}
 		})
 	})

@@ -86,7 +86,8 @@ func defaultsRow(d chain.Definition) []string {
 	for _, name := range d.Settings {
 		own = append(own, "`"+name+"`")
 	}
-	cells := []string{final, d.MaxFee + " " + nativeOf(d.ID), rateOf(d), d.MinTip, id, tokens, strings.Join(own, " "), push,
+	cells := []string{final, d.MaxFee + " " + nativeOf(d.ID), rateOf(d), d.MinTip, id, tokens,
+		strings.Join(own, " "), push,
 		keysOf(chain.KeyPaths()[d.Family])}
 	for i, cell := range cells {
 		if cell == "" {
@@ -173,7 +174,9 @@ func TestTheDocumentsNameEveryChain(t *testing.T) {
 			return fmt.Sprintf("[%s](operations/%s.md)", d.ID, d.ID)
 		}},
 		{"docs/operations/recovery.md", "| chain | waits for |", 0, func(d chain.Definition) string { return d.Name }},
-		{"docs/operations/recovery.md", "| chain | if it does not come back |", 0, func(d chain.Definition) string { return d.Name }},
+		{"docs/operations/recovery.md", "| chain | if it does not come back |", 0, func(d chain.Definition) string {
+			return d.Name
+		}},
 	} {
 		cells := cellsOf(read(table.path), table.head, table.column)
 		for _, d := range registry.All() {

@@ -32,7 +32,7 @@ func secretURL(n *node) string {
 		testQueryKey
 }
 
-// leakedIn is a node that repeats all it was told.
+// leakedIn is a node that repeats all it was sent.
 func leakedIn(status int, form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
