@@ -180,7 +180,8 @@ currencies:
 func TestOtherSettings(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t,
-		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\nadmin_listen: off\nadmin_pprof: on\nlisten: "+
+		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\n"+
+			"admin_listen: off\nadmin_pprof: on\nlisten: "+
 			"'[::1]:0'\ndatabase: postgres://u:p@h/db\nseed_file: /run/seed\ndatabase_failover: synchronous\nlease: 12s")
 	if want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"),
 		netip.MustParsePrefix("fd00::/8")}; !slices.Equal(cfg.Webhooks.AllowNetworks, want) {

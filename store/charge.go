@@ -74,7 +74,7 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		return nil
 	}
 	byNumber := map[int64]*bursar.Charge{}
-	var numbers []any
+	var numbers []int64
 	for i := range charges {
 		byNumber[charges[i].Number] = &charges[i]
 		numbers = append(numbers, charges[i].Number)
@@ -86,10 +86,11 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		amount bursar.Amount
 		seen   time.Time
 	}
+	those, args := among(tx, "wallet", numbers)
 	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (d deposit, err error) {
 		return d, s.Scan(&d.wallet, &d.id, &d.status, &d.amount, instant{&d.seen})
-	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`)
-		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, numbers...)
+	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE `+those+`
+		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, args...)
 	for _, d := range deposits {
 		c := byNumber[d.wallet]
 		if d.status == bursar.DepositConfirmed {

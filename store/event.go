@@ -112,20 +112,21 @@ type receiver struct {
 // deadURLs returns the receivers of some events that answered 410 Gone.
 func (tx *Tx) deadURLs(ctx context.Context, events []bursar.Event) (map[receiver]bool, error) {
 	accounts := map[bursar.ID]bool{}
-	var args []any
+	var ids []bursar.ID
 	for _, e := range events {
 		if !accounts[e.AccountID] {
 			accounts[e.AccountID] = true
-			args = append(args, e.AccountID)
+			ids = append(ids, e.AccountID)
 		}
 	}
+	those, args := among(tx, "account_id", ids)
 	dead := map[receiver]bool{}
 	_, err := rows(ctx, tx, "list dead webhooks", func(s scanner) (struct{}, error) {
 		var r receiver
 		err := s.Scan(&r.account, &r.url)
 		dead[r] = true
 		return struct{}{}, err
-	}, `SELECT account_id, url FROM dead_urls WHERE account_id IN (`+list(len(args), 0)+`)`, args...)
+	}, `SELECT account_id, url FROM dead_urls WHERE `+those, args...)
 	return dead, err
 }
 

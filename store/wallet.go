@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -112,13 +111,14 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 // OfAccounts returns wallets that are no charges', each by its account and ID, in one statement; another account's is
 // left out.
 func (tx Wallets) OfAccounts(ctx context.Context, named []WalletName) (map[WalletName]bursar.Wallet, error) {
-	args := make([]any, len(named))
+	ids := make([]bursar.ID, len(named))
 	asked := make(map[WalletName]bool, len(named))
 	for i, n := range named {
-		args[i], asked[n] = n.ID, true
+		ids[i], asked[n] = n.ID, true
 	}
+	those, args := among(tx.Tx, "w.id", ids)
 	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets",
-		walletFrom+` WHERE w.for_charge = FALSE AND w.id IN (`+list(len(args), 0)+`)`, args...)
+		walletFrom+` WHERE w.for_charge = FALSE AND `+those, args...)
 	found := make(map[WalletName]bursar.Wallet, len(list))
 	for _, w := range list {
 		if n := (WalletName{w.AccountID, w.ID}); asked[n] {
@@ -158,14 +158,16 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
 	for chunk := range slices.Chunk(addresses, 500) {
-		args := []any{string(family)}
-		pairs := make([]string, len(chunk))
-		for i, a := range chunk {
-			args = append(args, a.Base, memoValue(a))
-			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
+		names := make([]any, 0, 2*len(chunk))
+		for _, a := range chunk {
+			names = append(names, a.Base, memoValue(a))
 		}
-		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+
-			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
+		those, args, err := pairs(tx.Tx, "(w.base, w.memo)", names, string(family))
+		if err != nil {
+			return nil, err
+		}
+		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
+			walletFrom+` WHERE w.family = $1 AND `+those, args...)
 		if err != nil {
 			return nil, err
 		}
