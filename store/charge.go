@@ -24,17 +24,19 @@ var chargeColumns = columnsOf([]column[bursar.Charge]{
 
 const chargeFrom = `FROM charges c JOIN wallets w ON w.number = c.number`
 
-// Insert adds a charge beside its wallet, which was inserted in this transaction.
-func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
-	query, args := values{
-		{"number", c.Number},
-		{"id", c.ID},
-		{"account_id", c.AccountID},
-		{"minimum", c.Minimum},
-		{"expires_at", micros(c.Expires)},
-	}.insertInto("charges")
-	_, err := tx.exec(ctx, "insert charge", query, args...)
-	return err
+// Insert adds charges beside their wallets, which were inserted in this transaction.
+func (tx Charges) Insert(ctx context.Context, charges ...bursar.Charge) error {
+	in := insertion{what: "insert charges", table: "charges", rows: len(charges)}
+	for _, c := range charges {
+		in.add(values{
+			{"number", c.Number},
+			{"id", c.ID},
+			{"account_id", c.AccountID},
+			{"minimum", c.Minimum},
+			{"expires_at", micros(c.Expires)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.

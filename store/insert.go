@@ -53,28 +53,39 @@ func (in *insertion) together(before ...any) (query string, args []any, err erro
 // again and again, is several times faster: there is no way to and fro to save, and binding thousands of values by
 // number costs the square of their count.
 func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
+	_, err := tx.countRows(ctx, in)
+	return err
+}
+
+// countRows is insertRows, and returns how many rows were written.
+func (tx *Tx) countRows(ctx context.Context, in insertion) (written int64, err error) {
 	if len(in.args) == 0 {
-		return nil
+		return 0, nil
 	}
 	if tx.postgres {
 		query, args, err := in.together()
 		if err != nil {
-			return err
+			return 0, err
 		}
-		_, err = tx.exec(ctx, in.what, query, args...)
-		return err
+		return tx.exec(ctx, in.what, query, args...)
 	}
 	statement, err := tx.prepare(ctx, in.text())
 	if err != nil {
-		return tx.fail(in.what, err)
+		return 0, tx.fail(in.what, err)
 	}
 	defer statement.Close()
 	for row := range slices.Chunk(in.args, in.width) {
-		if _, err := statement.ExecContext(ctx, row...); err != nil {
-			return tx.fail(in.what, err)
+		result, err := statement.ExecContext(ctx, row...)
+		if err != nil {
+			return written, tx.fail(in.what, err)
 		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return written, tx.fail(in.what, err)
+		}
+		written += n
 	}
-	return nil
+	return written, nil
 }
 
 // insertReturning is insertRows for a statement that ends with RETURNING; scan is called for every row that it returns.

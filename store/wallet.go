@@ -97,15 +97,12 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 		}
 		counts[g]++
 	}
+	in := insertion{what: "count wallets", table: "wallet_counts", rows: len(order),
+		after: ` ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`}
 	for _, g := range order {
-		_, err := tx.exec(ctx, "count wallets", `INSERT INTO wallet_counts(account_id, currency, wallets) VALUES ($1, $2, $3)
-			ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`,
-			g.account, string(g.currency), counts[g])
-		if err != nil {
-			return err
-		}
+		in.add(values{{"account_id", g.account}, {"currency", string(g.currency)}, {"wallets", counts[g]}})
 	}
-	return nil
+	return tx.insertRows(ctx, in)
 }
 
 // OfAccounts returns wallets that are no charges', each by its account and ID, in one statement; another account's is
