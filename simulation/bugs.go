@@ -27,7 +27,7 @@ var bugs = []bug{
 	{"a network fee is not booked", "outgoing/settle.go",
 		"if err := s.bookFee(ctx, tx, p); err != nil {", "if err := error(nil); err != nil {"},
 	{"what arrives by a sweep counts as capital", "deposit/record.go",
-		"return true, nil", "return false, nil"},
+		"return !wallet || ", "return wallet && "},
 	{"a halted currency is paid", "outgoing/gate.go",
 		"halts, err := tx.Halts().Of(ctx, s.scopes(p)...)", "halts, err := tx.Halts().Of(ctx, s.scopes(p)[:1]...)"},
 }

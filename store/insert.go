@@ -53,8 +53,24 @@ func (in *insertion) together(before ...any) (query string, args []any, err erro
 // again and again, is several times faster: there is no way to and fro to save, and binding thousands of values by
 // number costs the square of their count.
 func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
-	_, err := tx.countRows(ctx, in)
-	return err
+	if len(in.args) == 0 {
+		return nil
+	}
+	if tx.postgres {
+		_, err := tx.countRows(ctx, in)
+		return err
+	}
+	statement, err := tx.prepare(ctx, in.text())
+	if err != nil {
+		return tx.fail(in.what, err)
+	}
+	defer statement.Close()
+	for at := 0; at < len(in.args); at += in.width {
+		if _, err := statement.ExecContext(ctx, in.args[at:at+in.width]...); err != nil {
+			return tx.fail(in.what, err)
+		}
+	}
+	return nil
 }
 
 // countRows is insertRows, and returns how many rows were written.
@@ -69,19 +85,10 @@ func (tx *Tx) countRows(ctx context.Context, in insertion) (written int64, err e
 		}
 		return tx.exec(ctx, in.what, query, args...)
 	}
-	statement, err := tx.prepare(ctx, in.text())
-	if err != nil {
-		return 0, tx.fail(in.what, err)
-	}
-	defer statement.Close()
 	for row := range slices.Chunk(in.args, in.width) {
-		result, err := statement.ExecContext(ctx, row...)
+		n, err := tx.exec(ctx, in.what, in.text(), row...)
 		if err != nil {
-			return written, tx.fail(in.what, err)
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return written, tx.fail(in.what, err)
+			return written, err
 		}
 		written += n
 	}

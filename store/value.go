@@ -149,5 +149,3 @@ func splitText[S ~string](text string) []S {
 }
 
 var _ driver.Valuer = bursar.ID{}
-
-func joinComma(items []string) string { return strings.Join(items, ",") }

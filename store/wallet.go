@@ -174,6 +174,30 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	return found, nil
 }
 
+// WalletAddress is an address of a family.
+type WalletAddress struct {
+	Family  bursar.Family
+	Address bursar.Address
+}
+
+// At returns the wallets of any account or charge that addresses belong to, in one statement.
+func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[WalletAddress]bursar.Wallet, error) {
+	names := make([]any, 0, 3*len(addresses))
+	for _, a := range addresses {
+		names = append(names, string(a.Family), a.Address.Base, memoValue(a.Address))
+	}
+	those, args, err := within(tx.Tx, "(w.family, w.base, w.memo)", 3, names)
+	if err != nil {
+		return nil, err
+	}
+	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+` WHERE `+those, args...)
+	found := make(map[WalletAddress]bursar.Wallet, len(list))
+	for _, w := range list {
+		found[WalletAddress{w.Family, w.Address}] = w
+	}
+	return found, err
+}
+
 // Page says where a list continues: below Before (0: from the newest), at most Limit items.
 type Page struct {
 	Before int64

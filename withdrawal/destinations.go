@@ -46,16 +46,22 @@ func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdra
 
 // expectedAtList refuses a withdrawal early that heldToLists would refuse, so that no node is asked about an address
 // that cannot be paid anyway. For a frozen account it returns the error about the freeze.
-func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
-	refused := s.heldToList(ctx, tx, w, family)
-	if refused == nil {
-		return nil
+func (s *Service) expectedAtList(ctx context.Context, w bursar.Withdrawal, family bursar.Family) error {
+	list, err := found(s.lists.Find(ctx, w.AccountID))
+	if err != nil || !list.Binds(s.db.Now()) {
+		return err
 	}
-	account, err := tx.Accounts().Get(ctx, w.AccountID)
-	if err == nil && account.Frozen != "" {
-		return errFrozen
-	}
-	return refused
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		refused := s.heldToList(ctx, tx, w, family)
+		if refused == nil {
+			return nil
+		}
+		account, err := tx.Accounts().Get(ctx, w.AccountID)
+		if err == nil && account.Frozen != "" {
+			return errFrozen
+		}
+		return refused
+	})
 }
 
 // mayGo judges a withdrawal by the list entries of its address: nil, or the refusal with the reason and the time from

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/store"
 )
 
 // quoteLife is how long the last network fee is used when a node cannot be asked.
@@ -45,12 +44,8 @@ func (q *quotes) get(code bursar.CurrencyCode) (bursar.Amount, bool) {
 
 // priced returns the currency with the fees that the account pays.
 func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar.Currency) (bursar.Currency, error) {
-	err := s.db.Read(ctx, func(tx *store.Tx) error {
-		rules, err := tx.FeeRules().Of(ctx, account)
-		currency = rules.For(account, currency)
-		return err
-	})
-	return currency, err
+	rules, err := found(s.rules.Find(ctx, account))
+	return rules.For(account, currency), err
 }
 
 // fee returns the fee on top of the withdrawal's amount: the operator's part and, where the currency says so, the

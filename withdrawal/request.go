@@ -37,6 +37,9 @@ type Service struct {
 	quotes    *quotes
 	taken     func(bursar.ChainID) // called after a withdrawal was queued
 	batch     *store.Batch[prepared, bursar.Withdrawal]
+	receivers *store.Gather[store.WalletAddress, bursar.Wallet]
+	lists     *store.Gather[bursar.ID, bursar.DestinationList]
+	rules     *store.Gather[bursar.ID, bursar.FeeRules]
 	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
 	leave     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
@@ -82,6 +85,7 @@ func NewService(c Config) *Service {
 		leave:     c.Leave,
 	}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
+	s.gather()
 	return s
 }
 
@@ -199,18 +203,13 @@ func (s *Service) receiver(
 	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
 		return nil, refused
 	}
-	var w bursar.Wallet
-	err := s.db.Read(ctx, func(tx *store.Tx) (err error) {
-		w, err = tx.Wallets().ByAddress(ctx, capabilities.Family, to)
-		return err
-	})
+	w, err := s.receivers.Find(ctx, store.WalletAddress{Family: capabilities.Family, Address: to})
 	if err == nil && w.Currency == currency.Code {
 		return &w, nil // the list is asked where the money is held; no node is asked before
 	}
 	if err == nil || errors.Is(err, store.ErrNotFound) {
-		listed := s.db.View(ctx, func(tx *store.Tx) error { return s.expectedAtList(ctx, tx, order, capabilities.Family) })
-		if listed != nil {
-			return nil, listed
+		if refused := s.expectedAtList(ctx, order, capabilities.Family); refused != nil {
+			return nil, refused
 		}
 	}
 	switch {

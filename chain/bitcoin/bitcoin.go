@@ -66,6 +66,7 @@ type Chain struct {
 	nodes   *chain.Nodes
 	scanner *chain.Nodes  // the same nodes with a much longer timeout
 	tip     atomic.Uint64 // the height of the last head; the next request guesses from it
+	quoted  chain.Shared[rates]
 }
 
 // New checks the configuration and makes the adapter. It sends no request: a chain whose nodes are down can be started,

@@ -61,14 +61,14 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 }
 
 // Quote returns the fee of a payment in a transaction of two UTXOs with change, which is the usual case. In a batch it
-// costs less; from many small UTXOs, more.
+// costs less; from many small UTXOs, more. Concurrent quotes share one look at the rates.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
 	defer chain.Wrap(&err, "quote")
 	out, err := c.payable(payment)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	now, err := c.rates(ctx)
+	now, err := c.quoted.Ask(ctx, c.rates)
 	if err != nil {
 		return bursar.Amount{}, err
 	}

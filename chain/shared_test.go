@@ -1,0 +1,88 @@
+package chain_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Callers that come while a question is asked share the next answer, which was asked for after they came.
+func TestCallersShareAnAnswerThatIsNewerThanTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s chain.Shared[int]
+		asked := 0
+		proceed := make(chan struct{})
+		ask := func(context.Context) (int, error) {
+			asked++
+			number := asked
+			<-proceed
+			return number, nil
+		}
+		answers := make([]int, 11)
+		var group sync.WaitGroup
+		caller := func(i int) {
+			group.Go(func() {
+				var err error
+				if answers[i], err = s.Ask(t.Context(), ask); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		caller(0)
+		synctest.Wait()
+		for i := range 10 {
+			caller(i + 1)
+		}
+		synctest.Wait()
+		close(proceed)
+		group.Wait()
+		if asked != 2 || answers[0] != 1 {
+			t.Errorf("11 callers, 10 of them during the first question, asked %d times and the first got answer %d, want 2 and 1",
+				asked, answers[0])
+		}
+		for i, got := range answers[1:] {
+			if got != 2 {
+				t.Errorf("caller %d got answer %d, want the second", i+1, got)
+			}
+		}
+		if got, err := s.Ask(t.Context(), ask); err != nil || got != 3 {
+			t.Errorf("a later caller got answer %d, %v, want the third: none is kept", got, err)
+		}
+	})
+}
+
+// An error and a panic reach every caller of that answer and nobody else; a caller whose context ends waits no longer.
+func TestASharedQuestionThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s chain.Shared[int]
+		down := errors.New("down")
+		if _, err := s.Ask(t.Context(), func(context.Context) (int, error) { return 0, down }); !errors.Is(err, down) {
+			t.Errorf("an error gives %v, want %v", err, down)
+		}
+		_, err := s.Ask(t.Context(), func(context.Context) (int, error) { panic("odd answer") })
+		if err == nil || !strings.Contains(err.Error(), "odd answer") {
+			t.Errorf("a panic gives %v, want an error that names it", err)
+		}
+		proceed := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error)
+		go func() {
+			_, err := s.Ask(ctx, func(context.Context) (int, error) { <-proceed; return 7, nil })
+			gone <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller whose context ended got %v, want %v", err, context.Canceled)
+		}
+		close(proceed)
+		if got, err := s.Ask(t.Context(), func(context.Context) (int, error) { return 8, nil }); err != nil || got != 8 {
+			t.Errorf("the next caller got %d, %v, want 8", got, err)
+		}
+	})
+}
