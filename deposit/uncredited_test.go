@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow/followtest"
@@ -248,7 +249,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 		d := stranded(f, 80_000)
 		later := f.DB.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		s := resolver(f)
-		s.DB = f.DB.As(func() time.Time { return later }, store.Conduct{})
+		s.DB = f.DB.As(clocktest.At(later).Now, store.Conduct{})
 		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
 		f.Must(err)
 		list := notified(f)

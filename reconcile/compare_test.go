@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -30,7 +31,7 @@ type bench struct {
 	fails  error
 	tokens bool // the chain has a token too, which nobody has
 	n      int
-	now    time.Time
+	clock  *clocktest.Clock
 }
 
 func (b *bench) Holdings(_ context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount,
@@ -48,12 +49,12 @@ func (b *bench) Holdings(_ context.Context, bases []string, contract string, at 
 func newBench(t *testing.T, spending chain.Model) *bench {
 	t.Parallel()
 	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
-		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
+		clock: clocktest.New(), holds: map[string]uint64{}}
 	b.Mine(9)
 	native := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
 	known, err := bursar.NewRegistry([]bursar.Currency{native})
 	b.need(err)
-	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
+	db := storetest.Open(t, storetest.SQLite(t)).As(b.clock.Now, store.Conduct{})
 	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
 	b.do(func(tx *store.Tx) error {
 		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{2}, Name: "a", CreatedAt: tx.Now(),
@@ -154,7 +155,7 @@ func TestEqualBalancesAreNoDifference(t *testing.T) {
 		b.do(func(tx *store.Tx) error {
 			v, err := reconcile.Judge(ctx, tx, b.Registry)
 			if v.OK() != (c.words == "") || v.Lines[0].Chain == nil || v.Lines[0].Chain.OnChain != line.OnChain ||
-				!v.Lines[0].Since.Equal(b.now) {
+				!v.Lines[0].Since.Equal(b.clock.Now()) {
 				t.Errorf("it holds %d: the verdict is %+v", c.holds, v)
 			}
 			return err
@@ -326,7 +327,7 @@ func TestHowOftenTheChainIsCompared(t *testing.T) {
 	steps := func(after time.Duration, compares bool) {
 		t.Helper()
 		b.asked = nil
-		b.now = b.now.Add(after)
+		b.clock.Advance(after)
 		if err := k.Step(ctx); err != nil && b.fails == nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
@@ -20,14 +21,14 @@ import (
 type post struct {
 	*testing.T
 	*recovery.Guard
-	file string
-	base *store.DB
-	now  time.Time
+	file  string
+	base  *store.DB
+	clock *clocktest.Clock
 }
 
 func newPost(t *testing.T) *post {
 	t.Parallel()
-	p := &post{T: t, file: filepath.Join(t.TempDir(), "seed.marks"), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	p := &post{T: t, file: filepath.Join(t.TempDir(), "seed.marks"), clock: clocktest.New()}
 	p.over(storetest.SQLite(t))
 	return p
 }
@@ -37,7 +38,7 @@ func (p *post) over(url string) {
 	p.Helper()
 	p.base = storetest.Open(p.T, url)
 	ids := bursar.NewIDs(p.base.Now, nil)
-	p.Guard = &recovery.Guard{DB: p.base.As(func() time.Time { return p.now }, store.Conduct{}),
+	p.Guard = &recovery.Guard{DB: p.base.As(p.clock.Now, store.Conduct{}),
 		Keeper: marks.NewFile(p.file),
 		Chains: []bursar.ChainID{simbtc}, Families: []bursar.Family{"fam"}, Log: slog.New(slog.DiscardHandler),
 		Name: func() string { return ids.Next().String() },
@@ -105,8 +106,8 @@ func (p *post) lease() (l store.Lease) {
 // sign counts a new outgoing transaction that is about to be signed.
 func (p *post) sign(lease store.Lease) error {
 	p.Helper()
-	p.now = p.now.Add(time.Second)
-	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
+	p.clock.Advance(time.Second)
+	id := bursar.NewIDs(p.clock.Now, nil).Next()
 	p.do(func(tx *store.Tx) error {
 		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x",
 			Request: []byte(`{"Payments":[]}`)}
@@ -324,7 +325,7 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 			t.Fatalf("index %d is issued: %v", index, err)
 		}
 		next = p.marks().Next["fam"]
-		p.now = p.now.Add(c.after)
+		p.clock.Advance(c.after)
 		p.need(p.Reserve(ctx, "fam"))
 		if got := p.Kept().Indexes["fam"] - next; got != c.size || p.marks().Reserved["fam"] != next+got {
 			t.Errorf("after %s %d are reserved, want %d", c.after, got, c.size)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/outgoing"
@@ -31,9 +32,9 @@ var (
 type harness struct {
 	*testing.T
 	recovery.Book
-	db *store.DB
-	at time.Time
-	n  byte
+	db    *store.DB
+	clock *clocktest.Clock
+	n     byte
 }
 
 func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
@@ -43,8 +44,8 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 
 // newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
-	r := &harness{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
+	r := &harness{T: t, clock: clocktest.New()}
+	r.db = storetest.Open(t, storetest.SQLite(t)).As(r.clock.Now, store.Conduct{})
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.need(err)
@@ -90,7 +91,7 @@ func (r *harness) order(account bursar.ID, to string, currency bursar.CurrencyCo
 func (r *harness) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.CurrencyCode,
 	units uint64) bursar.Withdrawal {
 	r.Helper()
-	r.at = r.at.Add(time.Second)
+	r.clock.Advance(time.Second)
 	w := bursar.Withdrawal{ID: r.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
 		Address: bursar.Address{Base: to},
 		Status:  status, CreatedAt: r.db.Now()}
@@ -176,7 +177,7 @@ func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
 	r.do(func(tx *store.Tx) (err error) {
-		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.at}, x, forgot)
+		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.clock.Now()}, x, forgot)
 		return err
 	})
 	return found

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -93,7 +94,7 @@ func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 func TestEqualWithdrawals(t *testing.T) {
 	r := newHarness(t, numbered)
 	younger := r.order(ann, "x", "COIN", 500)
-	r.at = r.at.Add(-5_000_000_000)
+	r.clock.Advance(-5 * time.Second)
 	older := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
 	r.paid(r.judge(x, false), x, older)

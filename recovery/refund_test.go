@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -21,7 +22,7 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
 	n := bursar.Resolution{ID: r.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
 		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
-		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
+		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.clock.Now()}
 	r.do(func(tx *store.Tx) error {
 		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return err
@@ -102,9 +103,9 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 // The older of two equal refunds is matched.
 func TestTheOlderRefundIsMatched(t *testing.T) {
 	r := newHarness(t, numbered)
-	r.at = r.at.Add(10_000_000_000)
+	r.clock.Advance(10 * time.Second)
 	younger := r.refund("x", 500)
-	r.at = r.at.Add(-5_000_000_000)
+	r.clock.Advance(-5 * time.Second)
 	older := r.refund("x", 500)
 	found := r.judge(r.mineExternal(pays("x", "", 500)), false)
 	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {

@@ -15,7 +15,7 @@ func (r *harness) wallet(base string) bursar.Wallet {
 	r.Helper()
 	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
 		Webhook: "https://a.example/",
-		Address: bursar.Address{Base: base}, CreatedAt: r.at}
+		Address: bursar.Address{Base: base}, CreatedAt: r.clock.Now()}
 	r.do(func(tx *store.Tx) (err error) {
 		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err

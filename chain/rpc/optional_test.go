@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // tracer is a node that answers eth_ calls well and debug_ calls as h does.
@@ -211,7 +213,7 @@ func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 
 func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	n := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no key sesame12 method"}}`))
 	sound := splitting("debug_", gives(`"trace"`), gives(`"0x1"`))
 	c := newClient(t, Config{URLs: []string{n.URL + "/sesame12"}, Now: clk.Now, Check: chainCheck("0x1")})
@@ -228,11 +230,11 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	}
 	refuses := n.handler.Load().(http.HandlerFunc)
 	n.becomes(sound)
-	clk.advance(offerMemory - 1)
+	clk.Advance(offerMemory - 1)
 	if err := ask(); !errors.Is(err, ErrNotOffered) {
 		t.Errorf("before it is forgotten: %v", err)
 	}
-	clk.advance(1)
+	clk.Advance(1)
 	if err := ask(); err != nil {
 		t.Errorf("after it is forgotten: %v", err)
 	}
@@ -244,7 +246,7 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	n.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "eth_x", nil, nil), "502")
 	n.becomes(sound)
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	if err := ask(); err != nil {
 		t.Errorf("after it was away: %v", err)
 	}
@@ -256,7 +258,7 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 // A call that brings its endpoint down each time must not bring the chain to a stop.
 func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	n := startNode(t, gives(`"0x1"`))
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, Check: chainCheck("0x1")})
 	for i := range 3 {
@@ -267,7 +269,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 		if !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("time %d: %v", i, err)
 		}
-		clk.advance(time.Minute)
+		clk.Advance(time.Minute)
 	}
 	n.becomes(gives(`"0x1"`))
 	s, hits := pinned(t, c), n.hits.Load()
@@ -275,7 +277,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	if !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), "three times in a row") || n.hits.Load() != hits {
 		t.Errorf("error %v, %d requests", err, n.hits.Load()-hits)
 	}
-	clk.advance(offerMemory)
+	clk.Advance(offerMemory)
 	if err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil); err != nil {
 		t.Errorf("when it is forgotten: %v", err)
 	}

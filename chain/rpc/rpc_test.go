@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -84,26 +82,6 @@ func says(status int, body string) http.HandlerFunc {
 // gives answers every call with one result.
 func gives(value string) http.HandlerFunc {
 	return says(http.StatusOK, `{"jsonrpc":"2.0","id":ID,"result":`+value+`}`)
-}
-
-// clock is a time that moves only when told.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // mostJitter makes every pause as long as it can be, so that tests can name it.

@@ -10,11 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 func TestASessionStaysOnItsEndpoint(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
 	mustCall(t, c, "second")
@@ -23,7 +25,7 @@ func TestASessionStaysOnItsEndpoint(t *testing.T) {
 		t.Fatalf("pinned %v, error %v", s, err)
 	}
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	var out string
 	requests := []*Request{{Method: "m", Out: &out}}
@@ -39,7 +41,7 @@ func TestASessionStaysOnItsEndpoint(t *testing.T) {
 
 func TestASessionFailsAsAWhole(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
 	s, err := c.Pin(t.Context())
@@ -50,7 +52,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "EOF")
 	hits := first.hits.Load()
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "EOF")
 	if first.hits.Load() != hits+1 || second.hits.Load() != 0 {
@@ -67,7 +69,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 // Another caller saw the endpoint fail: it may be another node since, so the read cannot be whole.
 func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first := startNode(t, gives(`"first"`))
 	c := newClient(t, Config{URLs: urlsOf(first), Now: clk.Now})
 	s, err := c.Pin(t.Context())
@@ -77,7 +79,7 @@ func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	first.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "it went into a cool-down during this read")
 }
@@ -122,7 +124,7 @@ func TestFailPutsTheEndpointIntoACoolDown(t *testing.T) {
 
 func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	checks := map[string]int{}
 	var mu sync.Mutex
@@ -168,12 +170,12 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 
 	// It comes back by itself, is put aside again while it lags, and stays once it has caught up.
 	second.becomes(gives(`"second"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	survey()
 	wantState(t, c, 0, StateLagging)
 	wantState(t, c, 1, StateUp)
 	heights[first.URL] = 104
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	survey()
 	mustCall(t, c, "first")
 	if stats := c.Stats(); stats[0].Height != 104 || stats[0].State != StateUp || !stats[0].PausedTill.IsZero() {
@@ -183,7 +185,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 
 func TestObserveComparesHeights(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, MaxLag: 3})
 	pin := func() *Session {
@@ -206,7 +208,7 @@ func TestObserveComparesHeights(t *testing.T) {
 	mustBeUnavailable(t, a.Fail(errors.New("x")), "x")
 	b := pin()
 	observe(b, 100)
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	a = pin()
 	if a.Name() != first.URL {
 		t.Fatalf("pinned %v", a)

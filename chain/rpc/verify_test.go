@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // chainCheck is a Config.Check as adapters write it.
@@ -40,7 +42,7 @@ func chainNode(t *testing.T, id *atomic.Value, checks *atomic.Int64, value strin
 
 func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x5")
@@ -70,14 +72,14 @@ func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	mustCall(t, both, "0x1")
 	wantState(t, both, 0, StateWrongChain)
 	id.Store("0x1")
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, both, "wrong")
 	wantState(t, both, 0, StateUp)
 }
 
 func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
@@ -94,13 +96,13 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	}
 	n.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
-	clk.advance(time.Second)
+	clk.Advance(time.Second)
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "check: HTTP 502")
 	if s := c.Stats()[0]; s.PausedTill.Sub(clk.Now()) != 2*time.Second {
 		t.Errorf("a failed check made a pause of %v", s.PausedTill.Sub(clk.Now()))
 	}
 	n.becomes(sound)
-	clk.advance(2 * time.Second)
+	clk.Advance(2 * time.Second)
 	mustCall(t, c, "ok")
 	if checks.Load() != 2 {
 		t.Errorf("%d checks, want a second one", checks.Load())
@@ -110,14 +112,14 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 // Behind the address another node may answer after a reconnect: its answer is not taken before its chain is known.
 func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
 	n := chainNode(t, &id, &checks, "ok")
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, Check: chainCheck("0x1")})
 	mustCall(t, c, "ok")
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "ok")
 	if checks.Load() != 1 {
 		t.Fatalf("%d checks on one connection", checks.Load())
@@ -128,7 +130,7 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 		t.Fatalf("%d checks after a reconnect, want 2", checks.Load())
 	}
 	n.CloseClientConnections()
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	id.Store("0x5")
 	var out string
 	err := c.Call(t.Context(), "m", nil, &out)
@@ -141,7 +143,7 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 // What was sent to a node that then turns out to be the wrong one may yet have had an effect.
 func TestADiscardedAnswerLeavesTheOutcomeUnsure(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
@@ -156,7 +158,7 @@ func TestADiscardedAnswerLeavesTheOutcomeUnsure(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, Check: chainCheck("0x1")})
 	mustCall(t, c, "ok")
 	first.CloseClientConnections()
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	id.Store("0x5")
 	var answer *Error
 	if err := c.Call(t.Context(), "eth_sendRawTransaction", nil, nil); !errors.As(err, &answer) || !answer.Unsure {
