@@ -12,6 +12,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -29,17 +30,7 @@ type harness struct {
 }
 
 func each(t *testing.T, test func(s *harness)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newHarness(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newHarness(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newHarness(t, url)) })
 }
 
 func newHarness(t *testing.T, url string) *harness {

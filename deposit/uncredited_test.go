@@ -18,23 +18,9 @@ import (
 // books checks the balance of COIN of one of the operator's accounts.
 func books(f *followtest.Harness, account ledger.Account, units uint64) {
 	f.T.Helper()
-	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
-		balance, err := tx.Ledger().Balance(ctx, account, "COIN")
-		if amount, negative := balance.Net(account.Type()); negative || amount != bursar.Units(units) {
-			f.T.Errorf("%s has %s (below zero: %v), want %d", account, amount, negative, units)
-		}
-		return err
-	}))
-}
-
-// read returns a deposit as it is now.
-func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
-	f.T.Helper()
-	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
-		d, err = tx.Deposits().ByID(ctx, id)
-		return err
-	}))
-	return d
+	if got := f.Balance(account); got != bursar.Units(units) {
+		f.T.Errorf("the balance of %s is %s, want %d", account, got, units)
+	}
 }
 
 // stranded pays the wallet's address in a way that belongs to no wallet, and returns the deposit once it is final.
@@ -140,7 +126,7 @@ func TestAReorgedOutDepositNeedsNoResolution(t *testing.T) {
 			comes := leaves(f, d.TxID)
 			f.WantNoAlarm()
 			books(f, ledger.Unattributed, 0)
-			if d := read(f, d.ID); d.Status != bursar.DepositReversed {
+			if d := f.Deposit(d.ID); d.Status != bursar.DepositReversed {
 				t.Errorf("it is %s", d.Status)
 			}
 			comes()
@@ -259,7 +245,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 			!list[0].Deposit.ConfirmedAt.Equal(later) {
 			t.Errorf("the events are %+v", list)
 		}
-		if got := read(f, d.ID); !got.ConfirmedAt.Equal(later) {
+		if got := f.Deposit(d.ID); !got.ConfirmedAt.Equal(later) {
 			t.Errorf("it is confirmed at %s and not at %s", got.ConfirmedAt, later)
 		}
 	})

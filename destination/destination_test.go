@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/destination"
@@ -53,17 +54,7 @@ type harness struct {
 const hold = 24 * time.Hour
 
 func each(t *testing.T, test func(s *harness)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newHarness(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newHarness(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newHarness(t, url)) })
 }
 
 func newHarness(t *testing.T, url string) *harness {

@@ -15,13 +15,7 @@ import (
 
 func losses(r *bursartest.OneChain) bursar.Amount {
 	r.T.Helper()
-	var b ledger.Balance
-	r.View(func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, ledger.Losses, "COIN")
-		return err
-	})
-	lost, _ := b.Net(ledger.Asset)
-	return lost
+	return r.Balance(ledger.Losses, "COIN")
 }
 
 // resumable lists the chains on which a resume must work.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 )
 
 // pair is two complete services on one database, with one clock that is advanced by hand: a change through the first
@@ -30,17 +30,7 @@ type pair struct {
 }
 
 func onPair(t *testing.T, test func(p *pair)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newPair(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newPair(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newPair(t, url)) })
 }
 
 func newPair(t *testing.T, url string) *pair {

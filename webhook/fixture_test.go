@@ -38,11 +38,7 @@ type harness struct {
 // each runs a test on both databases, as storetest.Each does, with a clock that the test sets.
 func each(t *testing.T, test func(t *testing.T, s *harness)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		url := storetest.SQLite(t)
-		if db.Postgres() {
-			url = storetest.Postgres(t)
-		}
-		test(t, newHarness(t, url))
+		test(t, newHarness(t, storetest.URL(db)))
 	})
 }
 
