@@ -121,6 +121,15 @@ func (r *OneChain) Restart() {
 		Leave: outgoing.Leave})
 }
 
+// Reconfigure starts another process with COIN as r.Currency is now, and with other currencies.
+func (r *OneChain) Reconfigure(others ...bursar.Currency) {
+	r.T.Helper()
+	var err error
+	r.Registry, err = bursar.NewRegistry(append([]bursar.Currency{r.Currency}, others...))
+	r.Must(err)
+	r.Restart()
+}
+
 // Check is Must, except while faults are injected.
 func (r *OneChain) Check(err error) {
 	r.T.Helper()

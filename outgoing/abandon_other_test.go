@@ -139,7 +139,7 @@ func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
 		r.Prepare()
 		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		r.Trouble = true
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Step()
 		unsigned := r.Open()[0]
 		r.cannotBeVoid(unsigned.ID, outgoing.ErrNotOpen, string(unsigned.Status))

@@ -20,10 +20,7 @@ func (r *harness) pricedTokens() bursar.Currency {
 	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2,
 		Minimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Fixed: bursar.Units(100_000)}}
-	var err error
-	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
-	r.Must(err)
-	r.Restart()
+	r.Reconfigure(token)
 	r.Step()
 	r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 	r.Pay(r.Wallet(0).Address, 900_000_000)

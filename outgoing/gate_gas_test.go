@@ -16,13 +16,8 @@ func (r *harness) freeTokens() bursar.Currency {
 	r.T.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	native := r.Currency
-	native.DepositFee, native.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
-	r.Currency = native
-	var err error
-	r.Registry, err = bursar.NewRegistry([]bursar.Currency{native, token})
-	r.Must(err)
-	r.Restart()
+	r.Currency.DepositFee, r.Currency.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
+	r.Reconfigure(token)
 	return token
 }
 

@@ -2,7 +2,6 @@ package outgoing_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -15,13 +14,6 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
-
-// mute is a signer that does not answer.
-type mute struct{}
-
-func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("the signer does not answer")
-}
 
 // honest is the signer with the harness's keys.
 func honest(r *harness) *signer.Signer {
@@ -197,7 +189,7 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 		tokens, err := r.Withdrawals.Request(ctx,
 			withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10", Address: r.Chain.Named("token")})
 		r.Must(err)
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Trouble = true
 		r.Step() // its nonce is reserved
 		r.Halt(byAnn(store.HaltCurrency(token.Code)))

@@ -106,7 +106,7 @@ func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
 		r.Settle()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		r.Trouble = true
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Step()
 		reserved := r.Open()
 		r.Do(func(tx *store.Tx) error {

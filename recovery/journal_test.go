@@ -181,7 +181,7 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		txID := r.Now(w).TxID
 		r.Chain.SetRate(1 << 20) // no block takes it
 		r.Revive(before, file)
-		r.Sender.Signer, r.Trouble = absent{}, true
+		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true
 		for range 5 {
 			r.Step()
 			r.Chain.Mine(1)

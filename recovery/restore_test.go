@@ -1,7 +1,6 @@
 package recovery_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 var spells = map[string]func(r *bursartest.OneChain){
 	"queued": func(*bursartest.OneChain) {},
 	"claimed": func(r *bursartest.OneChain) {
-		r.Sender.Signer, r.Trouble = absent{}, true
+		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true
 		r.Step()
 		r.Trouble, r.Sender.Signer = false, r.Signer
 	},
@@ -169,13 +168,6 @@ func TestAPaymentThatMatchesSeveralWithdrawalsIsUnclear(t *testing.T) {
 			}
 		}
 	})
-}
-
-// absent is a signer that is away.
-type absent struct{}
-
-func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("the signer is unavailable")
 }
 
 // A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the

@@ -268,10 +268,7 @@ func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 			Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.Chain.Named("the contract"), Decimals: 6,
 			Places: 2, Minimum: bursar.Units(1000)}
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
-		r.Must(err)
-		r.Restart()
+		r.Reconfigure(token)
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		w := r.Wallet(0)

@@ -99,12 +99,8 @@ func TestAnOperatorDecides(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		limited := r.Currency
-		limited.ApprovalAbove = bursar.Units(50_000_000)
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited})
-		r.Must(err)
-		r.Restart()
+		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
+		r.Reconfigure()
 		full := r.Available(0)
 		order := func(units uint64, to string) bursar.Withdrawal {
 			t.Helper()
