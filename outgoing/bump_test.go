@@ -13,29 +13,46 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// threeUTXOs gives the hot wallet three UTXOs, the largest of 300,000,000 units.
+func (r *harness) threeUTXOs() {
+	r.T.Helper()
+	r.Step()
+	r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
+	r.Pay(r.Wallet(0).Address, 299_000_000)
+	r.Pay(r.Wallet(0).Address, 298_000_000)
+	r.Chain.Mine(3)
+	r.Step()
+}
+
+// loseBump has the fee of a withdrawal's transaction bumped, after which fees fall and the nodes know only the version
+// with the lower fee.
+func (r *harness) loseBump(w bursar.Withdrawal) (low, high chain.SignedTx) {
+	r.T.Helper()
+	low = r.version(r.Now(w).TxID)
+	r.Chain.SetRate(40)
+	for range 9 {
+		if r.Now(w).TxID == low.TxID {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+	}
+	if high = r.version(r.Now(w).TxID); high.TxID == low.TxID {
+		r.T.Fatal("the fee was not bumped in 9 blocks")
+	}
+	r.Chain.SetRate(10)
+	r.Chain.Forget()
+	r.Must(r.Chain.Broadcast(ctx, low))
+	return low, high
+}
+
 // A fee bump may need a further UTXO. If the lower version is mined after all, that UTXO can still be spent.
 func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
-		r.Pay(r.Wallet(0).Address, 299_000_000)
-		r.Pay(r.Wallet(0).Address, 298_000_000)
-		r.Chain.Mine(3)
-		r.Step()
+		r.threeUTXOs()
 		before, to := r.Available(0), r.Chain.Named("outside")
 		w := r.Order(299_998_000, to) // the largest UTXO is only enough for the first fee
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 5 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, _ := r.loseBump(w)
 		r.Chain.Mine(1)
 		r.Step()
 		r.Settle()
@@ -96,12 +113,7 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 // Nothing is signed before its UTXOs are reserved, including a fee bump.
 func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
-		r.Pay(r.Wallet(0).Address, 299_000_000)
-		r.Pay(r.Wallet(0).Address, 298_000_000)
-		r.Chain.Mine(3)
-		r.Step()
+		r.threeUTXOs()
 		before, to := r.Available(0), r.Chain.Named("outside")
 		signed := 0
 		r.Sender.Signer = watched{r.Signer, func(d chain.UnsignedTx) {
@@ -156,18 +168,7 @@ func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 		first, second := r.Chain.Named("first"), r.Chain.Named("second")
 		w := r.Order(100_000_000, first)
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 5 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		high := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, high := r.loseBump(w)
 		r.Chain.Mine(1)
 		r.Step()
 		next := r.Order(100_000_000, second)

@@ -155,17 +155,7 @@ func TestABumpThatLostIsMadeAgain(t *testing.T) {
 		before, to := r.Prepare(), r.Chain.Named("outside")
 		w := r.Order(300_000_000, to)
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 9 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, _ := r.loseBump(w)
 		r.Settle()
 		if got := r.Now(w).TxID; got != low.TxID {
 			t.Fatalf("it is paid by %s", got)

@@ -1,8 +1,6 @@
 package outgoing_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -199,19 +197,11 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		to := r.Chain.Named("outside")
 		w := r.Order(200_000_000, to)
 		real := r.Sender.Signer
-		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest,
-			chain.UnsignedTx) (chain.SignedTx,
-			error) {
-			return chain.SignedTx{}, errors.New("the signer is unavailable")
-		})
+		r.Sender.Signer = bursartest.NoSigner
 		r.Trouble = true
 		r.Step()
 		r.Chain.Reorg(3, deposit)
-		for more := true; more; {
-			var err error
-			more, err = r.Follower.Step(ctx, r.Lease)
-			r.Must(err)
-		}
+		r.CatchUp()
 		r.Sender.Signer = real
 		r.Trouble = false
 		r.Settle()

@@ -249,13 +249,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 		n := r.SendBack(d, "sender")
 		r.Pay(r.Wallet(1).Address, 400_000_000)
 		r.Chain.Mine(3)
-		for {
-			more, err := r.Follower.Step(ctx, r.Lease)
-			r.Must(err)
-			if !more {
-				break
-			}
-		}
+		r.CatchUp()
 		before := r.Backup()
 		r.Step()
 		r.Step()

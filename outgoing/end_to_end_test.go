@@ -5,7 +5,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
@@ -118,31 +117,6 @@ func TestAReorgAfterCredit(t *testing.T) {
 	})
 }
 
-func TestBelowMinimumUnattributedAndOperatorFunds(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.Step()
-		w := r.Wallet(0)
-		r.Pay(w.Address, 999)
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 5_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		r.View(func(tx *store.Tx) error {
-			list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 10})
-			if len(list) != 1 || list[0].Status != bursar.DepositBelowMinimum {
-				t.Errorf("the deposits are %+v", list)
-			}
-			events, _ := tx.Deliveries().List(ctx, r.Accounts[0], store.Page{Limit: 10})
-			if len(events) != 0 {
-				t.Errorf("%d events for a deposit below the minimum", len(events))
-			}
-			return err
-		})
-		if err := r.Audit(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 func TestAnUnknownBroadcastIsPaidOnce(t *testing.T) {
 	for _, outcome := range []sim.Outcome{sim.TakenUnknown, sim.LostUnknown, sim.LostSilently} {
 		both(t, func(t *testing.T, r *harness) {
@@ -170,61 +144,6 @@ func TestAnUnknownBroadcastIsPaidOnce(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestAStuckTransactionIsBumped(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(r.Wallet(0).Address, 1_000_000_000)
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		to := r.Chain.Named("outside")
-		if _, err := r.Withdraw(0, 300_000_000, to); err != nil {
-			t.Fatal(err)
-		}
-		r.Step()
-		r.Chain.SetRate(40) // above the fee of the first version
-		r.Settle()
-		if got := r.Chain.Balance(to, ""); got != bursar.Units(300_000_000) {
-			t.Fatalf("the receiver got %s", got)
-		}
-		if err := r.Audit(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
-func TestAnExternalSpendStopsTheChain(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
-		r.Pay(r.Wallet(0).Address, 1_000_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")},
-			Amount: bursar.Units(1_000_000)})
-		r.Chain.Mine(1)
-		r.Step()
-		to := r.Chain.Named("outside")
-		if _, err := r.Withdraw(0, 10_000_000, to); err != nil {
-			t.Fatal(err)
-		}
-		for range 5 {
-			r.Chain.Mine(1)
-			r.Step()
-		}
-		if got := r.Chain.Balance(to, ""); !got.IsZero() {
-			t.Fatalf("%s was paid on a chain that is stopped", got)
-		}
-		r.View(func(tx *store.Tx) error {
-			state, err := tx.Chains().State(ctx, r.Chain.Capabilities().ID)
-			if state.Halted == "" {
-				t.Error("the chain is not stopped")
-			}
-			return err
-		})
-	})
 }
 
 // A payment that was made before its address was handed out is in blocks that the follower has passed.
