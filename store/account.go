@@ -52,12 +52,9 @@ func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]
 	if len(ids) == 0 {
 		return found, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
+	those, args := among(tx.Tx, "id", ids)
 	list, err := accountColumns.rows(ctx, tx.Tx, "lock accounts",
-		`FROM accounts WHERE id IN (`+list(len(ids), 0)+`) ORDER BY id`+tx.forUpdate(), args...)
+		`FROM accounts WHERE `+those+` ORDER BY id`+tx.forUpdate(), args...)
 	for _, a := range list {
 		found[a.ID] = a
 	}
@@ -128,13 +125,13 @@ func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 
 // ByHashes returns the keys with some of the given SHA-256, by hash, in one statement.
 func (tx APIKeys) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]bursar.APIKey, error) {
-	args := make([]any, len(hashes))
+	texts := make([][]byte, len(hashes))
 	for i := range hashes {
-		args[i] = hashes[i][:]
+		texts[i] = hashes[i][:]
 	}
+	those, args := among(tx.Tx, "key_hash", texts)
 	found := make(map[[32]byte]bursar.APIKey, len(hashes))
-	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE key_hash IN (`+list(len(args), 0)+`)`,
-		args...)
+	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE `+those, args...)
 	for _, k := range keys {
 		found[k.KeyHash] = k
 	}

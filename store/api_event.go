@@ -18,12 +18,9 @@ var eventAttemptColumns = columnsWithin(attemptColumns, func(a *eventAttempt) *A
 func (tx Deliveries) AttemptsOf(ctx context.Context, events []int64) (map[int64][]Attempt, error) {
 	of := map[int64][]Attempt{}
 	for chunk := range slices.Chunk(events, 500) {
-		args := make([]any, len(chunk))
-		for i, event := range chunk {
-			args[i] = event
-		}
+		those, args := among(tx.Tx, "event", chunk)
 		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts",
-			`FROM attempts WHERE event IN (`+list(len(chunk), 0)+`) ORDER BY event, attempt`, args...)
+			`FROM attempts WHERE `+those+` ORDER BY event, attempt`, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -24,17 +24,19 @@ var chargeColumns = columnsOf([]column[bursar.Charge]{
 
 const chargeFrom = `FROM charges c JOIN wallets w ON w.number = c.number`
 
-// Insert adds a charge beside its wallet, which was inserted in this transaction.
-func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
-	query, args := values{
-		{"number", c.Number},
-		{"id", c.ID},
-		{"account_id", c.AccountID},
-		{"minimum", c.Minimum},
-		{"expires_at", micros(c.Expires)},
-	}.insertInto("charges")
-	_, err := tx.exec(ctx, "insert charge", query, args...)
-	return err
+// Insert adds charges beside their wallets, which were inserted in this transaction.
+func (tx Charges) Insert(ctx context.Context, charges ...bursar.Charge) error {
+	in := insertion{what: "insert charges", table: "charges", rows: len(charges)}
+	for _, c := range charges {
+		in.add(values{
+			{"number", c.Number},
+			{"id", c.ID},
+			{"account_id", c.AccountID},
+			{"minimum", c.Minimum},
+			{"expires_at", micros(c.Expires)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
@@ -74,7 +76,7 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		return nil
 	}
 	byNumber := map[int64]*bursar.Charge{}
-	var numbers []any
+	var numbers []int64
 	for i := range charges {
 		byNumber[charges[i].Number] = &charges[i]
 		numbers = append(numbers, charges[i].Number)
@@ -86,10 +88,11 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		amount bursar.Amount
 		seen   time.Time
 	}
+	those, args := among(tx, "wallet", numbers)
 	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (d deposit, err error) {
 		return d, s.Scan(&d.wallet, &d.id, &d.status, &d.amount, instant{&d.seen})
-	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`)
-		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, numbers...)
+	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE `+those+`
+		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, args...)
 	for _, d := range deposits {
 		c := byNumber[d.wallet]
 		if d.status == bursar.DepositConfirmed {

@@ -147,15 +147,15 @@ func (tx *Tx) sealOldDeposits(ctx context.Context, limit int) (int, error) {
 // Unaltered returns those of some deposits, as they were read in this transaction, that are as this service recorded
 // them.
 func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
-	var args []any
-	for _, d := range deposits {
-		args = append(args, d.ID)
-	}
-	if len(args) == 0 {
+	if len(deposits) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+`
-		WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	ids := make([]bursar.ID, len(deposits))
+	for i, d := range deposits {
+		ids[i] = d.ID
+	}
+	those, args := among(tx.Tx, "d.id", ids)
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+` WHERE `+those, args...)
 	if err != nil {
 		return nil, err
 	}
