@@ -10,21 +10,9 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
-
-// honest is the signer with the harness's keys.
-func honest(r *harness) *signer.Signer {
-	id := r.Chain.Capabilities().ID
-	s, err := signer.New(r.Keys.Keys,
-		map[bursar.ChainID]signer.Policy{id: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-			MaxFee: bursar.Units(1 << 30)}})
-	r.Must(err)
-	r.Signer = s
-	return s
-}
 
 // busy runs a function while it signs.
 type busy struct {
