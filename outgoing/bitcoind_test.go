@@ -252,11 +252,11 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	b.paid(1, small...)
 	b.mine(1)
 	if n := b.utxos(); n != 40 {
-		t.Fatalf("%d UTXOs", n)
+		t.Fatalf("%d UTXOs, want 40", n)
 	}
 	b.mine(8)
 	if n := b.utxos(); n != 1 {
-		t.Errorf("%d UTXOs are left of 40", n)
+		t.Errorf("%d UTXOs are left of 40, want 1", n)
 	}
 	home := b.node.Balance(t, b.Hot.Base)
 	if home.Less(bursar.Units(39_900_000)) || bursar.Units(40_000_000).Less(home) {
@@ -267,10 +267,10 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	w := b.ordered(1, "0.3", to)
 	b.mine(5)
 	if got := b.Now(w); got.Status != bursar.WithdrawalConfirmed {
-		t.Errorf("the withdrawal is %s: %s", got.Status, got.Error)
+		t.Errorf("the withdrawal is %s: %s, want %s", got.Status, got.Error, bursar.WithdrawalConfirmed)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {
-		t.Errorf("the receiver holds %s", held)
+		t.Errorf("the receiver holds %s, want %s", held, w.Amount)
 	}
 	b.balanced()
 }

@@ -118,7 +118,7 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 		signed := 0
 		r.Sender.Signer = watched{r.Signer, func(d chain.UnsignedTx) {
 			if resource := r.unreserved(d); resource != "" {
-				t.Errorf("%s is to be signed and not reserved", resource)
+				t.Errorf("%s is to be signed and not reserved, want everything reserved", resource)
 			}
 			signed++
 		}}
@@ -127,7 +127,7 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 		r.Chain.SetRate(40)
 		r.Settle()
 		if signed != 2 {
-			t.Errorf("%d unsigned transactions were signed", signed)
+			t.Errorf("%d unsigned transactions were signed, want 2", signed)
 		}
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -150,7 +150,7 @@ func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 		}}
 		r.Settle()
 		if got := r.Now(w).TxID; got != first {
-			t.Errorf("it is paid by %s, want %s", got, first)
+			t.Errorf("the withdrawal is paid by %s, want %s", got, first)
 		}
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -180,7 +180,7 @@ func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 		r.Settle()
 		for to, w := range map[string]bursar.Withdrawal{first: w, second: next} {
 			if got := r.Chain.Balance(to, ""); got != w.Amount {
-				t.Errorf("%s holds %s", to, got)
+				t.Errorf("%s holds %s, want %s", to, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -202,7 +202,7 @@ func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
 		r.Step()
 		sweep := r.Open()[0]
 		if sweep.Versions != 2 {
-			t.Fatalf("the sweep has %d versions", sweep.Versions)
+			t.Fatalf("the sweep has %d versions, want 2", sweep.Versions)
 		}
 		r.Chain.Mine(3)
 		r.Step()
@@ -236,7 +236,8 @@ func TestNothingIsBumpedBehindAStuckNonce(t *testing.T) {
 			r.Step()
 		}
 		if open := r.Open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
+			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second",
+				open[0].Versions, refuses,
 				open[1].Versions)
 		}
 		r.Sender.Signer = r.Signer

@@ -115,14 +115,14 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 			if one.alarm == "" {
 				r.WantAlarms()
 			} else if r.WantAlarms(one.alarm); !strings.Contains(message, one.says) {
-				t.Errorf("%v: the alarm is %q", one.because, message)
+				t.Errorf("%v: the alarm is %q, want one with %q", one.because, message, one.says)
 			}
 			if stays := !before.IsZero() && one.lacks == lacked; stays && before != after {
 				t.Errorf("%v: the alarm of %s is said to be of %s", one.because, before, after)
 			}
 			lacked = one.lacks
 			if n := r.written(); n != 0 {
-				t.Errorf("%v: %d transactions were written while nothing changed", one.because, n)
+				t.Errorf("%v: %d transactions were written while nothing changed, want 0", one.because, n)
 			}
 		}
 	})
@@ -156,7 +156,7 @@ func TestALostLeaseRaisesNoAlarm(t *testing.T) {
 		})
 		node.meanwhile = r.overthrow
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		r.WantAlarms()
 	})

@@ -172,7 +172,8 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 					r.Order(1_000_000, r.Chain.Named("coin"))
 					r.Check(r.Sender.Step(ctx, r.Lease))
 					if now := r.spendNow(r.Now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
-						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
+						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v",
+							i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
 				if node.builds != 3 && left == 0 {
@@ -249,7 +250,8 @@ func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 		r.Trouble = true
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(r.Now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
-			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
+			t.Fatalf("the outgoing transaction is %s in %d versions, want %s and 1",
+				now.Status, now.Versions, bursar.OutgoingSigned)
 		}
 		r.Order(100_000_000, r.Chain.Named("coin"))
 		for range 2 {
@@ -271,7 +273,7 @@ func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 		r.Must(err)
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("it is %s: %s", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %s", now.Status, r.errors())
 		}
 	})
 }
@@ -289,7 +291,7 @@ func TestASignedPaymentNeedsNoFurtherGas(t *testing.T) {
 		})
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
-			t.Errorf("it is %s: %q", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %q", now.Status, r.errors())
 		}
 	})
 }

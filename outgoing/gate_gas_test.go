@@ -76,7 +76,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); !got.IsZero() {
-			t.Fatalf("%s was paid without operator funds for its network fee", got)
+			t.Fatalf("%s was paid without operator funds for its network fee, want 0", got)
 		}
 		if got := r.Chain.Balance(swept.Address.Base, ""); got.IsZero() {
 			t.Fatal("a payment in the native asset was held up")
@@ -91,7 +91,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
-			t.Fatalf("%s was paid once there is gas", got)
+			t.Fatalf("%s was paid once there is gas, want %s", got, out.Amount)
 		}
 		if r.alarmed("gas_budget") {
 			t.Error("the alarm is still open")
@@ -121,7 +121,7 @@ func TestGasFromCustomers(t *testing.T) {
 		r.Must(err)
 		r.Settle()
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
-			t.Fatalf("%s was paid", got)
+			t.Fatalf("%s was paid, want %s", got, out.Amount)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestATokenPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				r.Must(err)
 				r.Check(r.Sender.Step(ctx, r.Lease))
 				if got := r.Now(paid).Status; got != bursar.WithdrawalBroadcast {
-					t.Fatalf("the payment of the token is %s", got)
+					t.Fatalf("the payment of the token is %s, want %s", got, bursar.WithdrawalBroadcast)
 				}
 				r.Chain.SetRate(50)
 				order := bursar.Withdrawal{}

@@ -121,7 +121,7 @@ func TestNothingIsSentDuringAHalt(t *testing.T) {
 				r.Restart()
 				r.Settle()
 				if got := r.Chain.Balance(to, ""); got != w.Amount {
-					t.Errorf("%s halted when it was %s: afterwards %s was paid", name, begin, got)
+					t.Errorf("%s halted when it was %s: afterwards %s was paid, want %s", name, begin, got, w.Amount)
 				}
 			}
 		}
@@ -156,7 +156,7 @@ func TestASentTransactionGoesOnDuringAHalt(t *testing.T) {
 				r.Sender.Signer = busy{r.Signer, func() { t.Error("something was signed") }}
 				r.Settle()
 				if got := r.Chain.Balance(r.Chain.Named("to"), ""); got != w.Amount {
-					t.Errorf("%s was paid", got)
+					t.Errorf("%s was paid, want %s", got, w.Amount)
 				}
 				r.Must(r.Audit())
 			})
@@ -189,13 +189,13 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 			t.Errorf("%s of the native asset was paid; open:\n%s", got, r.errors())
 		}
 		if got := r.Chain.Balance(r.Chain.Named("token"), token.Contract); !got.IsZero() {
-			t.Errorf("%s of the halted token was paid", got)
+			t.Errorf("%s of the halted token was paid, want 0", got)
 		}
 		r.Trouble = false
 		r.Resume(byAnn(store.HaltCurrency(token.Code)))
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("token"), token.Contract); got != tokens.Amount {
-			t.Errorf("after the halt %s of the token was paid", got)
+			t.Errorf("after the halt %s of the token was paid, want %s", got, tokens.Amount)
 		}
 	})
 }

@@ -61,10 +61,10 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		r.NothingOpen()
 	})
@@ -88,10 +88,10 @@ func TestAReorgedOutProofDoesNotCount(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID != first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		if err := r.Audit(); err != nil {
 			t.Error(err)
@@ -165,10 +165,10 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		r.NothingOpen()
 	})
@@ -206,7 +206,7 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		r.Trouble = false
 		r.Settle()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.Chain.Balance(to, "") != w.Amount {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 	})
 }

@@ -235,7 +235,7 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 		t.Errorf("it is %+v", line)
 	}
 	if got := want[3].Size(); got != bursar.Units(1) {
-		t.Errorf("its size is %s", got)
+		t.Errorf("its size is %s, want %s", got, bursar.Units(1))
 	}
 }
 
@@ -283,12 +283,12 @@ func TestAnUnreachableNodeProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.fails = sim.ErrNode
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, sim.ErrNode)
 	}
 	b.fails = nil
 	b.Fail(sim.At, 1, nil)
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, sim.ErrNode)
 	}
 	b.Do(func(tx *store.Tx) error {
 		chains, err := tx.Reconciliations().All(ctx)

@@ -87,7 +87,7 @@ func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
 	})
 	b.holds["hot"] = 1
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, reconcile.ErrMoved) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, reconcile.ErrMoved)
 	}
 	b.Do(func(tx *store.Tx) error {
 		alarms, err := tx.Alarms().OfKind(ctx, reconcile.Differs)

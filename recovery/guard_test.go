@@ -138,7 +138,7 @@ func TestANewDatabaseGetsMarks(t *testing.T) {
 	}
 	p.need(p.Compare(ctx))
 	if p.Kept().Beat != 2 || p.marks().Beat != 2 {
-		t.Errorf("after another look the marks count %d, the database %d", p.Kept().Beat, p.marks().Beat)
+		t.Errorf("after another look the marks count %d, the database %d, want 2 and 2", p.Kept().Beat, p.marks().Beat)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestAUsedDatabaseNeedsItsMarks(t *testing.T) {
 		t.Errorf("restored, the database has %+v, recovering are %v", now, recovering(t, p.DB))
 	}
 	if index, err := p.give(); err != nil || index != 64+recovery.LostJump {
-		t.Errorf("the next index is %d, %v", index, err)
+		t.Errorf("the next index is %d, %v, want %d", index, err, 64+recovery.LostJump)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestARestoredDatabaseIsRaisedToTheMarks(t *testing.T) {
 		t.Error("a second recovery started")
 	}
 	if index, err := p.give(); err != nil || index != 64 {
-		t.Errorf("the next index is %d, %v", index, err)
+		t.Errorf("the next index is %d, %v, want 64", index, err)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestNothingIsSignedWithADatabaseThatLostASignature(t *testing.T) {
 	other := p.lease()
 	other.Token++
 	if err := p.sign(other); !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("without the lease: %v", err)
+		t.Errorf("without the lease: %v, want %v", err, store.ErrLeaseLost)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 			p.need(err)
 		}
 		if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
-			t.Fatalf("index %d is issued: %v", index, err)
+			t.Fatalf("index %d is issued: %v, want %v", index, err, recovery.ErrUnreserved)
 		}
 		next = p.marks().Next["fam"]
 		p.clock.Advance(c.after)
@@ -332,7 +332,7 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 		}
 		p.need(p.Reserve(ctx, "fam")) // another caller was faster
 		if got := p.Kept().Indexes["fam"] - next; got != c.size {
-			t.Errorf("after %s a second caller reserves up to %d", c.after, got)
+			t.Errorf("after %s a second caller reserves up to %d, want %d", c.after, got, c.size)
 		}
 	}
 }
@@ -350,7 +350,7 @@ func TestAnIndexIsIssuedOnce(t *testing.T) {
 		}
 	}
 	if _, err := p.Take(store.Identity{}, "fam", 60, 5); !errors.Is(err, recovery.ErrUnreserved) {
-		t.Errorf("beyond what is reserved: %v", err)
+		t.Errorf("beyond what is reserved: %v, want %v", err, recovery.ErrUnreserved)
 	}
 	if _, err := p.Take(store.Identity{}, "fam", 60, 4); err != nil {
 		t.Errorf("up to what is reserved: %v", err)
@@ -375,6 +375,6 @@ func TestAPromotedServerIssuesNothingBeforeALook(t *testing.T) {
 	}
 	answers.Timeline = "0000FFFF"
 	if _, err := p.Take(answers, "fam", next, 1); !errors.Is(err, recovery.ErrUnreserved) {
-		t.Errorf("by one that was promoted: %v", err)
+		t.Errorf("by one that was promoted: %v, want %v", err, recovery.ErrUnreserved)
 	}
 }

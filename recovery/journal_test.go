@@ -118,7 +118,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		sent := r.Chain.Waiting()
 		if len(sent) != 1 {
-			t.Fatalf("%d transactions wait", len(sent))
+			t.Fatalf("%d transactions wait, want 1", len(sent))
 		}
 		r.Chain.Forget()
 		r.Revive(before, file)

@@ -33,7 +33,7 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	}
 	r.untouched(w)
 	if err := r.answer(x, recovery.Answer{}); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("no explanation at all: %v", err)
+		t.Errorf("no explanation at all: %v, want %v", err, recovery.ErrUnfit)
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
 	r.Must(r.answer(x, named))
@@ -46,7 +46,7 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 		t.Errorf("recorded is %+v", got)
 	}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("a second explanation: %v", err)
+		t.Errorf("a second explanation: %v, want %v", err, recovery.ErrUnfit)
 	}
 }
 
@@ -71,19 +71,20 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 		before := r.now(w)
 		if err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: store.UsedUpAsLoss}); !errors.Is(err,
 			recovery.ErrUnfit) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, recovery.ErrUnfit)
 		}
 		if r.now(w) != before {
-			t.Errorf("%s: it is %+v", name, r.now(w))
+			t.Errorf("%s: it is %+v, want %+v", name, r.now(w), before)
 		}
 	}
 	both := recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID, elsewhere.ID}, Rest: store.UsedUpAsLoss, Note: "n"}
 	if err := r.answer(x, both); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("two withdrawals for one payment: %v", err)
+		t.Errorf("two withdrawals for one payment: %v, want %v", err, recovery.ErrUnfit)
 	}
 	r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
 	if r.now(unsigned).OutgoingID != found.OutgoingID || r.Outgoing(q.ID).Status != bursar.OutgoingAbandoned {
-		t.Errorf("it is paid by %s, and its earlier transaction is %s", r.now(unsigned).OutgoingID, r.Outgoing(q.ID).Status)
+		t.Errorf("it is paid by %s, and its earlier transaction is %s, want %s and %s",
+			r.now(unsigned).OutgoingID, r.Outgoing(q.ID).Status, found.OutgoingID, bursar.OutgoingAbandoned)
 	}
 	y := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
 	r.judge(y, true)
@@ -217,7 +218,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	}
 	r.Do(func(tx *store.Tx) error {
 		if next, _, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
-			t.Errorf("the next nonce is %d, %v", next, err)
+			t.Errorf("the next nonce is %d, %v, want 5", next, err)
 		}
 		return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, p.ID))
 	})
@@ -246,7 +247,7 @@ func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	r.Must(err)
 	p := r.Outgoing(r.external(x.TxID).OutgoingID)
 	if !p.Fee.IsZero() {
-		t.Errorf("the fee is %s, but it is part of the loss", p.Fee)
+		t.Errorf("the fee is %s, but it is part of the loss, want 0", p.Fee)
 	}
 	r.Do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, p) })
 	r.sums(ledger.Capital, "COIN", "-100")
@@ -273,12 +274,12 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	r.Do(func(tx *store.Tx) error {
 		for base, want := range map[string]uint64{"deposit": 100 - 60 - 3, "another": 100} {
 			if h, err := tx.Holdings().Get(ctx, bursar.Ethereum, base, ""); err != nil || h.Amount != bursar.Units(want) {
-				t.Errorf("%s holds %s, %v", base, h.Amount, err)
+				t.Errorf("%s holds %s, %v, want %s", base, h.Amount, err, bursar.Units(want))
 			}
 		}
 		h, err := tx.Holdings().Get(ctx, bursar.Ethereum, "deposit", "token")
 		if !h.Amount.IsZero() {
-			t.Errorf("it holds %s of the token", h.Amount)
+			t.Errorf("it holds %s of the token, want 0", h.Amount)
 		}
 		return err
 	})

@@ -158,7 +158,7 @@ func TestTheNonceOfAnAbandonedTransactionIsFree(t *testing.T) {
 			r.Do(func(tx *store.Tx) error {
 				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known ||
 					err != nil {
-					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
+					t.Errorf("the next nonce is %d, %v, %v, want %d and %v", next, known, err, c.next, c.known)
 				}
 				_, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "other")
 				if known {
@@ -186,7 +186,7 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
 			if p := r.Outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
-				t.Errorf("it is of %s", p.Currency)
+				t.Errorf("the outgoing transaction is of %s", p.Currency)
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestAReplacedUnsignedTransactionIsGivenUp(t *testing.T) {
 	r.paid(r.judge(x, false), x, paid)
 	r.untouched(wanted)
 	if got := r.Outgoing(p.ID).Status; got != bursar.OutgoingAbandoned {
-		t.Errorf("it is %s", got)
+		t.Errorf("the outgoing transaction is %s, want %s", got, bursar.OutgoingAbandoned)
 	}
 	r.Do(func(tx *store.Tx) error {
 		owners, err := tx.Reservations().Owners(ctx, bursar.Ethereum, []string{"hot/1", "hot/2"})

@@ -256,7 +256,8 @@ func TestSweepsInProgressAreBounded(t *testing.T) {
 		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
 		if len(resources) != 32 || resources[0] != "coin 08" || len(tokens) != 3 {
-			t.Fatalf("got %d sweeps from %q on and %d of tokens", len(resources), resources[0], len(tokens))
+			t.Fatalf("got %d sweeps from %q on and %d of tokens, want 32, \"coin 08\" and 3",
+				len(resources), resources[0], len(tokens))
 		}
 	}
 }
@@ -278,7 +279,7 @@ func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	want := []chain.Payment{{Address: bursar.Address{Base: "hot"}, Contract: "token", Amount: bursar.Units(3999)},
 		{Address: bursar.Address{Base: "token"}, Amount: bursar.Units(100)}}
 	if !slices.Equal(r.asked, want) {
-		t.Errorf("quotes asked: %+v", r.asked)
+		t.Errorf("quotes asked: %+v, want %+v", r.asked, want)
 	}
 	r.holds("another", "token", 4000)
 	r.step()
@@ -334,7 +335,7 @@ func TestUTXOChainsAndSharedAddressesAreNotSwept(t *testing.T) {
 				synctest.Wait()
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("the worker ended with %v", err)
+					t.Errorf("the worker ended with %v, want %v", err, context.Canceled)
 				}
 			})
 		})

@@ -32,7 +32,8 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 	r.books(ledger.Capital, 80_000)
 	r.books(ledger.Unattributed, 5)
 	if !slices.Equal(r.decided, []bursar.ChainID{bursar.Bitcoin}) || r.alarms() != 1 {
-		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
+		t.Errorf("woken is %s, %d alarms are open, want %s and 1",
+			r.decided, r.alarms(), []bursar.ChainID{bursar.Bitcoin})
 	}
 	for name, err := range map[string]error{
 		"kept again": second(r.service.Keep(ctx, d.ID, "")),
@@ -40,7 +41,7 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 		"returned":   second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if !errors.Is(err, store.ErrDecided) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, store.ErrDecided)
 		}
 	}
 	r.service.Resolved = nil
@@ -120,12 +121,12 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 	d := r.stranded(80_000)
 	_, err := r.service.AssignToWallet(ctx, d.ID, w.ID, "")
 	if r.Must(err); r.Deposit(d.ID).Purpose != bursar.ForCharge {
-		t.Errorf("the deposit is for %s", r.Deposit(d.ID).Purpose)
+		t.Errorf("the deposit is for %s, want %s", r.Deposit(d.ID).Purpose, bursar.ForCharge)
 	}
 	r.Do(func(tx *store.Tx) error {
 		c, err := tx.Charges().Get(ctx, bob, w.ID)
 		if c.PaidBy != d.ID {
-			t.Errorf("it is paid by %s", c.PaidBy)
+			t.Errorf("it is paid by %s, want %s", c.PaidBy, d.ID)
 		}
 		return err
 	})
@@ -175,7 +176,7 @@ func TestANoteIsShortText(t *testing.T) {
 	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
 		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
 		if _, err := r.service.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
-			t.Errorf("%s: calling back gave %v", name, err)
+			t.Errorf("%s: calling back gave %v, want %v", name, err, unattributed.ErrNote)
 		}
 	}
 	_, err := r.service.Keep(ctx, d.ID, strings.Repeat("x", 1000))
@@ -189,7 +190,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 	d := r.stranded(80_000)
 	for _, note := range []string{"", "wrong address"} {
 		if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
-			t.Errorf("without a return: %v", err)
+			t.Errorf("without a return: %v, want %v", err, unattributed.ErrTooLate)
 		}
 		sent, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})
 		r.Must(err)
@@ -208,7 +209,8 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 		r.books(ledger.Unattributed, 80_000)
 		r.books(ledger.Refunding, 0)
 		if r.alarms() != 1 || r.Deposit(d.ID).Purpose != bursar.ForUnattributed {
-			t.Errorf("%d alarms are open, it is for %s", r.alarms(), r.Deposit(d.ID).Purpose)
+			t.Errorf("%d alarms are open, it is for %s, want 1 and %s",
+				r.alarms(), r.Deposit(d.ID).Purpose, bursar.ForUnattributed)
 		}
 	}
 	_, err := r.service.Keep(ctx, d.ID, "")
@@ -243,7 +245,7 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
-			t.Errorf("%s while the chain recovers: %v", name, err)
+			t.Errorf("%s while the chain recovers: %v, want %v", name, err, unattributed.ErrRecovering)
 		}
 	}
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {

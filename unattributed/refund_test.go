@@ -54,7 +54,7 @@ func TestTheFeesDeductedFromARefund(t *testing.T) {
 				t.Errorf("the resolution is %+v", n)
 			}
 			if got := r.Deposit(d.ID); got.Purpose != bursar.ForRefunded || r.alarms() != 0 || len(r.decided) != 1 {
-				t.Errorf("it is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
+				t.Errorf("the deposit is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
 			}
 			if !c.token {
 				r.books(ledger.Unattributed, 0)
@@ -77,7 +77,7 @@ func TestARefundPaysMoreThanZero(t *testing.T) {
 	}
 	n, err := r.back(r.stranded(1001))
 	if r.Must(err); n.Amount != bursar.Units(1) {
-		t.Errorf("%s is paid", n.Amount)
+		t.Errorf("%s is paid, want %s", n.Amount, bursar.Units(1))
 	}
 	r.books(ledger.Unattributed, 2000)
 }
@@ -245,7 +245,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	}
 	n, err := r.back(d)
 	if r.Must(err); n.Amount != bursar.Units(69_000) {
-		t.Errorf("the second time %s is paid", n.Amount)
+		t.Errorf("the second time %s is paid, want %s", n.Amount, bursar.Units(69_000))
 	}
 }
 
@@ -260,9 +260,9 @@ func TestNoNodeIsAskedAboutAResolvedDeposit(t *testing.T) {
 		return bursar.Amount{}, nil
 	}
 	if _, err := r.back(d); !errors.Is(err, store.ErrDecided) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, store.ErrDecided)
 	}
 	if _, err := r.back(bursar.Deposit{ID: bursar.ID{15: 9}}); !errors.Is(err, bursar.ErrNotFound) {
-		t.Errorf("of one that is not there: %v", err)
+		t.Errorf("of one that is not there: %v, want %v", err, bursar.ErrNotFound)
 	}
 }

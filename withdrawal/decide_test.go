@@ -70,7 +70,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 		"rejected":       func() (bursar.Withdrawal, error) { return d.orders.Reject(ctx, w.ID, "no") },
 	} {
 		if _, err := decide(); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, withdrawal.ErrTooLate)
 		}
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.Error != "" || d.available(ann) != available ||
@@ -98,7 +98,7 @@ func TestARefusedWithdrawalIsRefundedInFull(t *testing.T) {
 	}
 	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
 		if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("cancelled again: %v", err)
+			t.Errorf("cancelled again: %v, want %v", err, withdrawal.ErrTooLate)
 		}
 	}
 	d.holds(ann, 1_000_000_000, 0)
@@ -112,7 +112,7 @@ func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 	_, err := d.orders.Approve(ctx, w.ID)
 	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "police")
 	if d.current(w).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("it is %s", d.current(w).Status)
+		t.Errorf("the withdrawal is %s, want %s", d.current(w).Status, bursar.WithdrawalPendingApproval)
 	}
 	_, err = d.orders.Reject(ctx, w.ID, "no")
 	d.Must(err)
@@ -150,7 +150,7 @@ func TestCancellingAbandonsTheTransaction(t *testing.T) {
 	d.Do(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, p.ID)
 		if p.Status != bursar.OutgoingAbandoned {
-			t.Errorf("the transaction is %s", p.Status)
+			t.Errorf("the transaction is %s, want %s", p.Status, bursar.OutgoingAbandoned)
 		}
 		return err
 	})
@@ -169,7 +169,7 @@ func TestAWithdrawalThatMayBeSignedIsNotCancelled(t *testing.T) {
 	d.takenUp(bursar.OutgoingReserved, w)
 	held := d.sum(ledger.Held(ann))
 	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, withdrawal.ErrTooLate)
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.OutgoingID.IsZero() ||
 		d.sum(ledger.Held(ann)) != held {
@@ -186,10 +186,10 @@ func TestNothingIsRefundedWhileTheChainRecovers(t *testing.T) {
 		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
 	})
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled: %v, want %v", err, withdrawal.ErrRecovering)
 	}
 	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("rejected: %v", err)
+		t.Errorf("rejected: %v, want %v", err, withdrawal.ErrRecovering)
 	}
 	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued {
 		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)

@@ -77,7 +77,7 @@ func TestAnApprovalIsHeldToTheList(t *testing.T) {
 	_, err := d.orders.Approve(ctx, unlisted.ID)
 	d.refused("not listed", err, bursar.CodeDestinationRefused, "not listed")
 	if d.current(unlisted).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("it is %s", d.current(unlisted).Status)
+		t.Errorf("the withdrawal is %s, want %s", d.current(unlisted).Status, bursar.WithdrawalPendingApproval)
 	}
 	_, err = d.orders.Approve(ctx, listed.ID)
 	d.Must(err)

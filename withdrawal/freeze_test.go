@@ -45,7 +45,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 			}
 		}
 		if got := r.Chain.Balance(r.Chain.Named("honest"), ""); got != honest.Amount {
-			t.Errorf("the honest customer was paid %s", got)
+			t.Errorf("the honest customer was paid %s, want %s", got, honest.Amount)
 		}
 		r.Chain.Restore(gone)
 		r.Chain.Mine(3)
@@ -56,7 +56,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 		r.Settle()
 		for to, w := range map[string]bursar.Withdrawal{"queued": queued, "waiting": waiting} {
 			if got := r.Chain.Balance(r.Chain.Named(to), ""); got != w.Amount {
-				t.Errorf("once the deposit is back, %s has %s", to, got)
+				t.Errorf("once the deposit is back, %s has %s, want %s", to, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -122,7 +122,7 @@ func TestAFrozenAccountsWithdrawalIsTakenOutOfItsBatch(t *testing.T) {
 		r.Settle()
 		for i, w := range orders {
 			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
-				t.Errorf("after the freeze withdrawal %d has paid %s", i, got)
+				t.Errorf("after the freeze withdrawal %d has paid %s, want %s", i, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -177,13 +177,13 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.Step()
 		wantFrozen("with one of them orphaned,", true)
 		if got := r.Chain.Balance(r.Chain.Named("double spender"), ""); !got.IsZero() {
-			t.Errorf("%s were paid with other customers' money", got)
+			t.Errorf("%s were paid with other customers' money, want 0", got)
 		}
 		r.Chain.Restore(second)
 		r.Settle()
 		wantFrozen("with both of them credited,", false)
 		if got := r.Chain.Balance(r.Chain.Named("double spender"), ""); got != order.Amount {
-			t.Errorf("once both are credited, %s was paid", got)
+			t.Errorf("once both are credited, %s was paid, want %s", got, order.Amount)
 		}
 	})
 }

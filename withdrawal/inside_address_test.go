@@ -62,7 +62,8 @@ func TestAnInternalTransferTouchesNoChain(t *testing.T) {
 			t.Fatalf("%+v, %v", order, err)
 		}
 		if a, b := r.Available(0), r.Available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
-			t.Fatalf("the accounts hold %s and %s", a, b)
+			t.Fatalf("the accounts hold %s and %s, want %s and %s",
+				a, b, bursar.Units(49_000_000), bursar.Units(49_500_000))
 		}
 		r.Settle()
 		if err := r.Audit(); err != nil {

@@ -58,7 +58,7 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	d.holds(ann, 1_000_000_000-10_000_070, 0)
 	d.holds(bob, 10_000_000-5, 0)
 	if income := d.sum(ledger.WithdrawalFees); income != bursar.Units(70) {
-		t.Errorf("the income is %s", income)
+		t.Errorf("the income is %s, want %s", income, bursar.Units(70))
 	}
 	list := d.deposits(to)
 	if len(list) != 1 || list[0].Amount != bursar.Units(10_000_000) || list[0].Fee != bursar.Units(5) ||
@@ -67,10 +67,10 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 		t.Errorf("credited is %+v", list)
 	}
 	if kinds, _ := d.notified(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
-		t.Errorf("the receiver's events are %s", kinds)
+		t.Errorf("the receiver's events are %s, want %s", kinds, []bursar.EventKind{bursar.EventDeposit})
 	}
 	if kinds, _ := d.notified(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
-		t.Errorf("the payer's events are %s", kinds)
+		t.Errorf("the payer's events are %s, want %s", kinds, []bursar.EventKind{bursar.EventWithdrawal})
 	}
 }
 
@@ -119,7 +119,8 @@ func TestAnAddressMayBecomeAWalletWhileAWithdrawalWaits(t *testing.T) {
 	_, err = d.orders.Approve(ctx, other.ID)
 	d.refused("of another currency", err, bursar.CodeDestinationRefused, "cannot receive COIN")
 	if d.current(other).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("of another currency it is %s", d.current(other).Status)
+		t.Errorf("of another currency the withdrawal is %s, want %s",
+			d.current(other).Status, bursar.WithdrawalPendingApproval)
 	}
 }
 
@@ -235,7 +236,7 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 		Webhook:   "https://b.example/hook",
 	})
 	if w := d.accept(1000, hot.String()); w.Status != bursar.WithdrawalConfirmed {
-		t.Errorf("to a wallet's tag it is %s", w.Status)
+		t.Errorf("to a wallet's tag the withdrawal is %s, want %s", w.Status, bursar.WithdrawalConfirmed)
 	}
 	nobody := hot
 	nobody.Memo = 8
@@ -245,6 +246,6 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 	}
 	if w := d.accept(1000, bursar.Address{Base: shared.Named("outside"), Memo: 7,
 		HasMemo: true}.String()); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("to an outsider with the same tag it is %s", w.Status)
+		t.Errorf("to an outsider with the same tag the withdrawal is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 }

@@ -152,7 +152,7 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 			r.Step()
 			r.Settle()
 			if got := words(r, w); got != "broadcast confirmed broadcast failed" {
-				t.Errorf("notified %s", got)
+				t.Errorf("notified %s, want broadcast confirmed broadcast failed", got)
 			}
 		})
 	})

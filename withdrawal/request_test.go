@@ -89,10 +89,10 @@ func TestAWithdrawalHoldsItsWholeCost(t *testing.T) {
 		t.Errorf("it is %+v, recorded is %+v", w, got)
 	}
 	if !slices.Equal(d.taken, []bursar.ChainID{bursar.Bitcoin}) {
-		t.Errorf("the spender was woken for %s", d.taken)
+		t.Errorf("the spender was woken for %s, want %s", d.taken, []bursar.ChainID{bursar.Bitcoin})
 	}
 	if _, err := d.orders.Get(ctx, bob, w.ID); !errors.Is(err, bursar.ErrNotFound) {
-		t.Errorf("another account reads it: %v", err)
+		t.Errorf("another account reads it: %v, want %v", err, bursar.ErrNotFound)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTheCostMayBeTheWholeBalance(t *testing.T) {
 	_, err := d.ask(1_000_000_000-69, d.node.Named("outside"))
 	d.refused("one more", err, bursar.CodeInsufficientBalance, "COIN")
 	if w := d.accept(1_000_000_000-70, d.node.Named("outside")); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("without a limit it is %s", w.Status)
+		t.Errorf("without a limit the withdrawal is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 	d.holds(ann, 0, 1_000_000_000)
 }
@@ -119,7 +119,7 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 		t.Errorf("it is %s, woken is %s", w.Status, d.taken)
 	}
 	if w := d.accept(50_000_000, d.node.Named("outside")); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("the limit itself is %s", w.Status)
+		t.Errorf("the limit itself is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestFeesAreTheAccounts(t *testing.T) {
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, d.node.Named("outside")); w.Fee != bursar.Units(9) {
-		t.Errorf("the fee is %s", w.Fee)
+		t.Errorf("the fee is %s, want %s", w.Fee, bursar.Units(9))
 	}
 	d.node.RequireMemo(d.node.Named("demands a memo"))
 	_, err := d.ask(10_000_000, d.node.Named("demands a memo"))
@@ -172,7 +172,7 @@ func TestANetworkFeeIsUsedForTenMinutes(t *testing.T) {
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, outside); w.Fee != bursar.Units(9) {
-		t.Errorf("the fee is %s", w.Fee)
+		t.Errorf("the fee is %s, want %s", w.Fee, bursar.Units(9))
 	}
 }
 
@@ -218,16 +218,16 @@ func TestAWithdrawalMayBeFundedInItsTransaction(t *testing.T) {
 	none := errors.New("there is none")
 	short.Fund = func(context.Context, *store.Tx, bursar.Withdrawal) error { return none }
 	if _, err = d.orders.Request(ctx, short); !errors.Is(err, none) {
-		t.Errorf("where there is no money: %v", err)
+		t.Errorf("where there is no money: %v, want %v", err, none)
 	}
 	undone := o
 	undone.Done = func(context.Context, *store.Tx, bursar.Withdrawal) error { return none }
 	if _, err = d.orders.Request(ctx, undone); !errors.Is(err, none) {
-		t.Errorf("where what belongs to it is not written: %v", err)
+		t.Errorf("where what belongs to it is not written: %v, want %v", err, none)
 	}
 	d.holds(bob, 0, units)
 	if n := d.count(); n != 1 {
-		t.Errorf("%d withdrawals are recorded", n)
+		t.Errorf("%d withdrawals are recorded, want 1", n)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 	first.becomes(raw(502, ""))
 	mustCall(t, c, "second")
 	if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != 8*time.Second {
-		t.Errorf("pause of a flapping endpoint %v", pause)
+		t.Errorf("pause of a flapping endpoint %v, want %v", pause, 8*time.Second)
 	}
 	clk.Advance(8 * time.Second)
 	first.becomes(gives(`"first"`))
@@ -58,7 +58,7 @@ func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 	first.becomes(raw(502, ""))
 	mustCall(t, c, "second")
 	if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != time.Second {
-		t.Errorf("pause of a forgiven endpoint %v", pause)
+		t.Errorf("pause of a forgiven endpoint %v, want %v", pause, time.Second)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTimeoutsAndShortDeadlines(t *testing.T) {
 		start := time.Now()
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no complete answer within 10s")
 		if took := time.Since(start); took != 20*time.Second {
-			t.Errorf("two silent endpoints took %v", took)
+			t.Errorf("two silent endpoints took %v, want %v", took, 20*time.Second)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // a caller that goes away says nothing about the node

@@ -232,7 +232,7 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	n.becomes(sound)
 	clk.Advance(offerMemory - 1)
 	if err := ask(); !errors.Is(err, ErrNotOffered) {
-		t.Errorf("before it is forgotten: %v", err)
+		t.Errorf("before it is forgotten: %v, want %v", err, ErrNotOffered)
 	}
 	clk.Advance(1)
 	if err := ask(); err != nil {
@@ -267,7 +267,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 		n.becomes(hangUp) // and every call behind it: the node is gone
 		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
 		if !errors.Is(err, ErrUnavailable) {
-			t.Fatalf("time %d: %v", i, err)
+			t.Fatalf("time %d: %v, want %v", i, err, ErrUnavailable)
 		}
 		clk.Advance(time.Minute)
 	}
@@ -292,14 +292,14 @@ func TestAnOptionalCallGoesOnToAnEndpointThatOffersIt(t *testing.T) {
 	var out string
 	for range 2 {
 		if err := c.CallOptional(t.Context(), "debug_x", nil, &out); err != nil || out != "trace" {
-			t.Fatalf("%q, %v", out, err)
+			t.Fatalf("%q, %v, want \"trace\"", out, err)
 		}
 	}
 	for i := range 3 {
 		wantState(t, c, i, StateUp)
 	}
 	if without.hits.Load() != 2 || slow.hits.Load() != 3 { // with a check each
-		t.Errorf("asked %d and %d times", without.hits.Load(), slow.hits.Load())
+		t.Errorf("asked %d and %d times, want 2 and 3", without.hits.Load(), slow.hits.Load())
 	}
 	gone := startNode(t, hangUp)
 	c = newClient(t, Config{URLs: urlsOf(gone, without), Check: chainCheck("0x1")})

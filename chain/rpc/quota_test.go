@@ -281,7 +281,7 @@ func TestANodeThatStartsOrIsBehindIsNotPaced(t *testing.T) {
 	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true,
 		"Loading block index…": false, "Too many requests": true} {
 		if got := speaksOfLimits(&Error{Code: -32005, Message: message}); got != want {
-			t.Errorf("%q: %v", message, got)
+			t.Errorf("%q: %v, want %v", message, got, want)
 		}
 	}
 }

@@ -162,7 +162,8 @@ func TestCallSendsTheEnvelope(t *testing.T) {
 		t.Errorf("sent %+v, received %+v", got, out)
 	}
 	if user != "me" || password != "p@ss/1" || contentType != "application/json" || path != "/v3?key=abc" {
-		t.Errorf("user %q password %q type %q path %q", user, password, contentType, path)
+		t.Errorf("user %q password %q type %q path %q, "+
+			`want "me", "p@ss/1", "application/json" and "/v3?key=abc"`, user, password, contentType, path)
 	}
 	if err := c.Call(t.Context(), "stop", nil, nil); err != nil || got.Params == nil {
 		t.Errorf("without parameters: %v, params %v", err, got.Params)
@@ -193,7 +194,7 @@ func TestWrongUseIsRefusedBeforeSending(t *testing.T) {
 		}
 	}
 	if hits := n.hits.Load(); hits != 0 {
-		t.Errorf("%d requests were sent", hits)
+		t.Errorf("%d requests were sent, want 0", hits)
 	}
 	if err := c.Batch(ctx, nil); err != nil {
 		t.Errorf("empty batch: %v", err)

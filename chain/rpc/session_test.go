@@ -31,11 +31,11 @@ func TestASessionStaysOnItsEndpoint(t *testing.T) {
 	requests := []*Request{{Method: "m", Out: &out}}
 	second.becomes(says(200, `[{"id":ID,"result":"batch"}]`))
 	if err := s.Batch(t.Context(), requests); err != nil || out != "batch" {
-		t.Errorf("batch: %q, %v", out, err)
+		t.Errorf("batch: %q, %v, want \"batch\"", out, err)
 	}
 	second.becomes(gives(`"still second"`))
 	if err := s.Call(t.Context(), "m", nil, &out); err != nil || out != "still second" {
-		t.Errorf("call: %q, %v", out, err)
+		t.Errorf("call: %q, %v, want \"still second\"", out, err)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Call(gone, "m", nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	n.becomes(gives(`"ok"`))
 	if err := s.Call(t.Context(), "m", nil, nil); err != nil {
@@ -158,7 +158,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	mustCall(t, c, "first")
 	wantState(t, c, 0, StateLagging)
 	if checks[first.URL] != 2 {
-		t.Errorf("%d checks of an endpoint that was put aside once", checks[first.URL])
+		t.Errorf("%d checks of an endpoint that was put aside once, want 2", checks[first.URL])
 	}
 	s, err := c.Pin(t.Context())
 	if err != nil {
@@ -257,17 +257,18 @@ func TestGetAndPost(t *testing.T) {
 		t.Errorf("post: %+v, %v", out, err)
 	}
 	if got.Load() != "POST /api/wallet/getblock?key=k" || body.Load() != `{"id_or_num":"5"}` {
-		t.Errorf("sent %v with %v", got.Load(), body.Load())
+		t.Errorf("sent %v with %v, want POST /api/wallet/getblock?key=k and %v",
+			got.Load(), body.Load(), `{"id_or_num":"5"}`)
 	}
 	var value []byte
 	if err := c.Get(t.Context(), "/v1/a%2Fb?x=1", &value); err != nil || string(value) != `{"block":{"n":1}}` {
 		t.Errorf("get: %s, %v", value, err)
 	}
 	if got.Load() != "GET /api/v1/a%2Fb?key=k&x=1" || body.Load() != "" {
-		t.Errorf("sent %v with %v", got.Load(), body.Load())
+		t.Errorf("sent %v with the body %q, want %s and none", got.Load(), body.Load(), "GET /api/v1/a%2Fb?key=k&x=1")
 	}
 	if err := c.Post(t.Context(), "", nil, nil); err != nil || got.Load() != "POST /api/?key=k" {
-		t.Errorf("post to the endpoint itself: sent %v, %v", got.Load(), err)
+		t.Errorf("post to the endpoint itself: sent %v, %v, want POST /api/?key=k", got.Load(), err)
 	}
 	var answer *Error
 	if err := c.Get(t.Context(), "/missing?x=1", &out); !errors.As(err, &answer) || answer.Code != 404 ||

@@ -220,6 +220,6 @@ func TestABatchWithWithdrawnCredentials(t *testing.T) {
 	}))
 	clk.Advance(time.Minute)
 	if err := c.Batch(t.Context(), requests); err != nil || lists.Load() != 1 {
-		t.Errorf("%v after %d lists", err, lists.Load())
+		t.Errorf("%v after %d lists, want 1", err, lists.Load())
 	}
 }

@@ -58,11 +58,11 @@ func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 		}
 	}
 	if checks.Load() != 1 || wrong.hits.Load() != 1 {
-		t.Errorf("%d checks, %d requests", checks.Load(), wrong.hits.Load())
+		t.Errorf("%d checks, %d requests, want 1 and 1", checks.Load(), wrong.hits.Load())
 	}
 	wantState(t, c, 0, StateWrongChain)
 	if _, err := c.Pin(t.Context()); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("pinned a wrong chain: %v", err)
+		t.Errorf("pinned a wrong chain: %v, want %v", err, ErrUnavailable)
 	}
 
 	// The others go on, and a corrected node comes back.
@@ -92,7 +92,7 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	}
 	wg.Wait()
 	if checks.Load() != 1 {
-		t.Fatalf("%d checks for 8 calls at once", checks.Load())
+		t.Fatalf("%d checks for 8 calls at once, want 1", checks.Load())
 	}
 	n.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
@@ -122,7 +122,7 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 	clk.Advance(time.Minute)
 	mustCall(t, c, "ok")
 	if checks.Load() != 1 {
-		t.Fatalf("%d checks on one connection", checks.Load())
+		t.Fatalf("%d checks on one connection, want 1", checks.Load())
 	}
 	n.CloseClientConnections()
 	mustCall(t, c, "ok")
@@ -136,7 +136,7 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 	err := c.Call(t.Context(), "m", nil, &out)
 	mustBeUnavailable(t, err, "this node serves chain 0x5")
 	if out != "" {
-		t.Errorf("an answer of the wrong chain was delivered: %q", out)
+		t.Errorf("an answer of the wrong chain was delivered: %q, want \"\"", out)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestWaitingCallersShareAFailedCheck(t *testing.T) {
 		}
 		wg.Wait()
 		if checks.Load() != 1 {
-			t.Errorf("%d checks", checks.Load())
+			t.Errorf("%d checks, want 1", checks.Load())
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if err := c.Call(ctx, "m", nil, nil); !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
+				t.Errorf("error %v, want %v", err, context.Canceled)
 			}
 		})
 		synctest.Wait()
@@ -215,7 +215,7 @@ func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 		short, stop := context.WithTimeout(t.Context(), time.Millisecond)
 		defer stop()
 		if err := c.Call(short, "m", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
 		}
 		cancel()
 		wg.Wait()
@@ -251,13 +251,13 @@ func TestOnlyOneCallerWaitsForACheck(t *testing.T) {
 			defer close(done)
 			mustCall(t, c, "b")
 			if took := time.Since(start); took != maxCheckTime {
-				t.Errorf("the one that checks waited %v", took)
+				t.Errorf("the one that checks waited %v, want %v", took, maxCheckTime)
 			}
 		}()
 		<-checking
 		mustCall(t, c, "b")
 		if took := time.Since(start); took != 0 {
-			t.Errorf("another waited %v", took)
+			t.Errorf("another waited %v, want 0", took)
 		}
 		<-done
 	})
