@@ -45,6 +45,23 @@ func (tx Accounts) Lock(ctx context.Context, id bursar.ID) (bursar.Account, erro
 	return accountColumns.one(ctx, tx.Tx, "lock account", `FROM accounts WHERE id = $1`+tx.forUpdate(), id)
 }
 
+// NotifiedOfPending returns those of some accounts that asked for events about deposits which are only seen.
+func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bool, error) {
+	notified := map[bursar.ID]bool{}
+	for part := range parts(tx.Tx, ids) {
+		those, args := among(tx.Tx, "id", part)
+		found, err := rows(ctx, tx.Tx, "look for accounts that are notified of pending deposits", scanOne[bursar.ID],
+			`SELECT id FROM accounts WHERE notify_pending = TRUE AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			notified[id] = true
+		}
+	}
+	return notified, nil
+}
+
 // LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
 // of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
@@ -136,11 +138,28 @@ func columnsFirst(rows []any, width, offset int) (query string, arrays []any, er
 	return b.String(), arrays, nil
 }
 
-// pairs returns the condition that two columns have one of some pairs of values, and their arguments behind args.
-func pairs(tx *Tx, columns string, values []any, args ...any) (condition string, _ []any, err error) {
+// within returns the condition that width columns have one of some lists of values, and their arguments behind args.
+func within(tx *Tx, columns string, width int, values []any, args ...any) (condition string, _ []any, err error) {
 	if !tx.postgres {
-		return columns + " IN (VALUES " + tuples(len(values)/2, 2, len(args)) + ")", append(args, values...), nil
+		return columns + " IN (VALUES " + tuples(len(values)/width, width, len(args)) + ")", append(args, values...), nil
 	}
-	query, arrays, err := columnsFirst(values, 2, len(args))
+	query, arrays, err := columnsFirst(values, width, len(args))
 	return columns + " IN (" + query + ")", append(args, arrays...), err
+}
+
+// pairs is within for two columns.
+func pairs(tx *Tx, columns string, values []any, args ...any) (condition string, _ []any, err error) {
+	return within(tx, columns, 2, values, args...)
+}
+
+// atOnce is how many values one statement takes on SQLite, which binds each by itself, in a time that grows with the
+// square of their number.
+const atOnce = 500
+
+// parts returns a list in the parts that one statement each takes: on PostgreSQL all together.
+func parts[T any](tx *Tx, list []T) iter.Seq[[]T] {
+	if tx.postgres {
+		return slices.Chunk(list, max(len(list), 1))
+	}
+	return slices.Chunk(list, atOnce)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -154,7 +153,7 @@ func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.
 func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
-	for chunk := range slices.Chunk(addresses, 500) {
+	for chunk := range parts(tx.Tx, addresses) {
 		names := make([]any, 0, 2*len(chunk))
 		for _, a := range chunk {
 			names = append(names, a.Base, memoValue(a))
