@@ -76,6 +76,9 @@ func (c Currency) Exact(a Amount) string { return a.Decimal(c.Decimals, c.Places
 // Balance writes an amount with exactly the decimals of the display precision, rounded down.
 func (c Currency) Balance(a Amount) string { return a.Rounded(c.Decimals, c.Places) }
 
+// Text writes an amount in whole units with the currency's code, for logs, alarms and errors: "0.60000000 BTC".
+func (c Currency) Text(a Amount) string { return c.Exact(a) + " " + string(c.Code) }
+
 // Registry is the set of currencies that a service knows, in the order of the configuration. It never changes.
 type Registry struct {
 	list   []Currency
@@ -128,6 +131,27 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 		}
 	}
 	return Currency{}, false
+}
+
+// Text writes an amount of a currency in whole units with its code. It never fails: for a currency that is no longer
+// configured it counts smallest units, "60000000 units of BTC".
+func (r *Registry) Text(code CurrencyCode, a Amount) string {
+	if c, err := r.Get(code); err == nil {
+		return c.Text(a)
+	}
+	return a.String() + " units of " + string(code)
+}
+
+// AssetText writes an amount of a chain's contract ("" for the native asset) as Text does.
+func (r *Registry) AssetText(chain ChainID, contract string, a Amount) string {
+	c, ok := r.Asset(chain, contract)
+	switch {
+	case ok:
+		return c.Text(a)
+	case contract == "":
+		return a.String() + " units of the native asset of " + string(chain)
+	}
+	return a.String() + " units of the contract " + contract
 }
 
 // All returns every currency in the registry's order. The slice must not be changed.

@@ -113,6 +113,28 @@ func TestARegistryRefusesContradictions(t *testing.T) {
 	}
 }
 
+// An amount for an operator never fails to be written, also for a currency that is no longer configured.
+func TestAmountsAreWrittenWithTheirCode(t *testing.T) {
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "BTC", Chain: "bitcoin", Decimals: 8, Places: 8},
+		{Code: "USDT", Chain: "tron", Contract: "token", Decimals: 6, Places: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, got := range map[string]string{
+		"0.60000000 BTC":                      registry.Text("BTC", bursar.Units(60_000_000)),
+		"1.50 USDT":                           registry.Text("USDT", bursar.Units(1_500_000)),
+		"0.000001 USDT":                       registry.AssetText("tron", "token", bursar.Units(1)),
+		"0.00000001 BTC":                      registry.AssetText("bitcoin", "", bursar.Units(1)),
+		"7 units of OLD":                      registry.Text("OLD", bursar.Units(7)),
+		"7 units of the contract old":         registry.AssetText("tron", "old", bursar.Units(7)),
+		"7 units of the native asset of tron": registry.AssetText("tron", "", bursar.Units(7)),
+	} {
+		if got != want {
+			t.Errorf("the amount is written as %q, want %q", got, want)
+		}
+	}
+}
+
 func TestStatusesMoveAlongTheirTables(t *testing.T) {
 	for _, c := range []struct {
 		allowed bool

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -25,40 +26,27 @@ type harness struct {
 	*account.Service
 	replica *account.Service
 	db      *store.DB
-	offset  atomic.Int64
+	clock   *clocktest.Clock
 }
 
 func each(t *testing.T, test func(s *harness)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newHarness(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newHarness(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newHarness(t, url)) })
 }
 
 func newHarness(t *testing.T, url string) *harness {
-	s := &harness{T: t}
+	s := &harness{T: t, clock: clocktest.New()}
 	open := func() (*store.DB, *account.Service) {
-		db, err := store.Open(t.Context(), store.Config{URL: url, Now: s.now})
+		db, err := store.Open(t.Context(), store.Config{URL: url, Now: s.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		return db, account.NewService(db, bursar.NewIDs(s.now, nil))
+		return db, account.NewService(db, bursar.NewIDs(s.clock.Now, nil))
 	}
 	s.db, s.Service = open()
 	_, s.replica = open()
 	return s
 }
-
-func (s *harness) now() time.Time          { return time.Now().Add(time.Duration(s.offset.Load())) }
-func (s *harness) advance(d time.Duration) { s.offset.Add(int64(d)) }
 
 func (s *harness) create(withSecret bool) account.Issued {
 	s.Helper()
@@ -148,12 +136,12 @@ func TestARevokedKeyIsInvalidAtOnceOnEveryReplica(t *testing.T) {
 			s.Errorf("revoking an unknown key: %v", err)
 		}
 		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
-			Expires: s.now().Add(time.Minute)})
+			Expires: s.clock.Now().Add(time.Minute)})
 		if err != nil || brief.APISecret != "" {
 			s.Fatal(brief.APISecret != "", err)
 		}
 		s.opens(brief.APIKey, "", "")
-		s.advance(time.Minute)
+		s.clock.Advance(time.Minute)
 		s.opens(brief.APIKey, "", bursar.CodeUnauthorized)
 	})
 }
@@ -168,7 +156,7 @@ func TestRotationOverlaps(t *testing.T) {
 		s.opens(first.APIKey, first.APISecret, "")
 		s.opens(second.APIKey, second.APISecret, "")
 		s.opens(second.APIKey, first.APISecret, bursar.CodeInvalidSecret)
-		s.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		s.opens(first.APIKey, "", bursar.CodeUnauthorized)
 		s.opens(second.APIKey, "", "")
 		if _, err := s.Rotate(s.Context(), first.KeyID, 0); code(s.T, err) != bursar.CodeInvalidRequest {
@@ -191,19 +179,19 @@ func TestABriefKeyIsFollowedByOneOfTheSameLife(t *testing.T) {
 	each(t, func(s *harness) {
 		first := s.create(false)
 		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
-			Expires: s.now().Add(time.Hour)})
+			Expires: s.clock.Now().Add(time.Hour)})
 		if err != nil {
 			s.Fatal(err)
 		}
-		s.advance(50 * time.Minute)
+		s.clock.Advance(50 * time.Minute)
 		next, err := s.Rotate(s.Context(), brief.KeyID, 24*time.Hour)
 		if err != nil {
 			s.Fatal(err)
 		}
-		s.advance(20 * time.Minute)
+		s.clock.Advance(20 * time.Minute)
 		s.opens(brief.APIKey, "", bursar.CodeUnauthorized) // the overlap does not lengthen a life
 		s.opens(next.APIKey, "", "")
-		s.advance(41 * time.Minute)
+		s.clock.Advance(41 * time.Minute)
 		s.opens(next.APIKey, "", bursar.CodeUnauthorized)
 	})
 }
@@ -236,7 +224,7 @@ func TestInvalidGrantsAreRefused(t *testing.T) {
 			{account.Grant{Account: mine.AccountID}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"admin"}}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"read", "read"}}, bursar.CodeInvalidRequest},
-			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.now().Add(-time.Second)},
+			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.clock.Now().Add(-time.Second)},
 				bursar.CodeInvalidRequest},
 			{account.Grant{Account: bursar.ID{9}, Scopes: read}, bursar.CodeNotFound},
 		} {

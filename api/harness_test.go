@@ -164,17 +164,7 @@ func (s *harness) hot(id bursar.ChainID) string {
 
 // onEach runs a test on either database.
 func onEach(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, storetest.SQLite(t))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(t, storetest.Postgres(t))
-	})
+	bursartest.EachURL(t, test)
 }
 
 func (s *harness) account(withSecret bool) account.Issued {

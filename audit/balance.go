@@ -111,15 +111,13 @@ func compareKeys(a, b ledger.Key) int {
 func (a *Auditor) differs(k ledger.Key, balance, sum ledger.Balance) string {
 	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)",
 		k.Account, a.net(k, balance), a.net(k, sum),
-		balance.Debits, sum.Debits, balance.Credits, sum.Credits)
+		a.Registry.Text(k.Asset, balance.Debits), a.Registry.Text(k.Asset, sum.Debits),
+		a.Registry.Text(k.Asset, balance.Credits), a.Registry.Text(k.Asset, sum.Credits))
 }
 
 func (a *Auditor) net(k ledger.Key, b ledger.Balance) string {
 	amount, negative := b.Net(k.Account.Type())
-	text := amount.String() + " units of " + string(k.Asset)
-	if currency, err := a.Registry.Get(k.Asset); err == nil {
-		text = currency.Exact(amount) + " " + string(k.Asset)
-	}
+	text := a.Registry.Text(k.Asset, amount)
 	if negative {
 		return "-" + text
 	}

@@ -102,8 +102,8 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 		b := totals[asset]
 		if b.Debits != b.Credits {
 			f.faults = append(f.faults, store.BookFault{Kind: faultTrial, Ref: string(asset), Asset: asset,
-				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits,
-					b.Credits)})
+				Message: fmt.Sprintf("the debits of all accounts sum to %s, the credits to %s", a.Registry.Text(asset, b.Debits),
+					a.Registry.Text(asset, b.Credits))})
 		}
 	}
 	below, err := tx.Ledger().BelowZero(ctx)

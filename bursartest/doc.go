@@ -11,5 +11,5 @@
 // can be suspended while others run, be refused, or die with its process and everything in its memory.
 //
 // OneChain is the small harness beside it: one chain with a database file and every worker, which a test drives step by
-// step.
+// step. Database is what all smaller harnesses share: what they do to a database and read back from it.
 package bursartest

@@ -27,14 +27,12 @@ var ctx = context.Background()
 // harness of tests of several packages. Its native asset is COIN, of which a deposit costs 1 %. Each test with one ends
 // with a search for rows that contradict each other.
 type OneChain struct {
-	T           testing.TB
-	DB          *store.DB
+	Database
 	Chain       *sim.Chain
 	Registry    *bursar.Registry
 	Currency    bursar.Currency
 	Keys        *cachedKeys
 	Signer      *signer.Signer
-	IDs         *bursar.IDs
 	Hot         chain.Source
 	Lease       store.Lease
 	Follower    service.Followed
@@ -49,7 +47,12 @@ type OneChain struct {
 
 // NewOneChain returns a harness over a database and a chain, with three accounts that have nothing yet.
 func NewOneChain(t testing.TB, db *store.DB, config sim.Config) *OneChain {
-	r := &OneChain{T: t, DB: db, Chain: sim.New(config), IDs: bursar.NewIDs(db.Now, nil)}
+	return newOneChain(t, db, storetest.URL(db), config)
+}
+
+// newOneChain is NewOneChain over a handle of the database with a URL.
+func newOneChain(t testing.TB, db *store.DB, url string, config sim.Config) *OneChain {
+	r := &OneChain{Database: Over(t, db), Chain: sim.New(config)}
 	r.Currency = bursar.Currency{Code: "COIN", Chain: config.ID, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 		WithdrawalMinimum: bursar.Units(500), WithdrawalFee: bursar.Fee{Network: true},
 		DepositFee: bursar.Fee{Millionths: 10_000}}
@@ -70,14 +73,11 @@ func NewOneChain(t testing.TB, db *store.DB, config sim.Config) *OneChain {
 	for i := range byte(3) {
 		id := bursar.ID{0: 1, 15: i}
 		r.Accounts = append(r.Accounts, id)
-		r.Do(func(tx *store.Tx) error {
-			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
-		})
+		r.AddAccount(bursar.Account{ID: id})
 	}
 	r.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, config.ID) })
 	r.Restart()
-	file := storetest.URL(db)
-	t.Cleanup(func() { r.consistent(file) })
+	t.Cleanup(func() { r.consistent(url) })
 	return r
 }
 
@@ -121,24 +121,13 @@ func (r *OneChain) Restart() {
 		Leave: outgoing.Leave})
 }
 
-// Must ends the test if there is an error.
-func (r *OneChain) Must(err error) {
+// Reconfigure starts another process with COIN as r.Currency is now, and with other currencies.
+func (r *OneChain) Reconfigure(others ...bursar.Currency) {
 	r.T.Helper()
-	if err != nil {
-		r.T.Fatal(err)
-	}
-}
-
-// Do runs a transaction that must commit.
-func (r *OneChain) Do(f func(tx *store.Tx) error) {
-	r.T.Helper()
-	r.Must(r.DB.Do(ctx, f))
-}
-
-// View runs a transaction that only reads.
-func (r *OneChain) View(f func(tx *store.Tx) error) {
-	r.T.Helper()
-	r.Must(r.DB.View(ctx, f))
+	var err error
+	r.Registry, err = bursar.NewRegistry(append([]bursar.Currency{r.Currency}, others...))
+	r.Must(err)
+	r.Restart()
 }
 
 // Check is Must, except while faults are injected.

@@ -58,21 +58,10 @@ var UnspentFee = bursar.Units(1_000_000)
 
 // OnClock runs a test on both databases, with a clock that the test sets.
 func OnClock(t *testing.T, config sim.Config, test func(t *testing.T, r *OneChain, c *Clock)) {
-	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if name == "postgres" && testing.Short() {
-				t.Skip("PostgreSQL is left out by -short")
-			}
-			c := NewClock()
-			db, err := store.Open(ctx, store.Config{URL: url(t), Now: c.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { db.Close() })
-			test(t, NewOneChain(t, db, config), c)
-		})
-	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := NewClock()
+		test(t, newOneChain(t, db.As(c.Now, store.Conduct{}), storetest.URL(db), config), c)
+	})
 }
 
 // OnUnswept runs a test on a chain of the UTXO model and on one where wallets share the hot wallet's address: value

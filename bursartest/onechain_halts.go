@@ -2,6 +2,7 @@ package bursartest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -52,6 +53,12 @@ func (f SignerFunc) Sign(
 ) (chain.SignedTx, error) {
 	return f(ctx, id, request, unsigned)
 }
+
+// NoSigner is a signer that does not answer.
+var NoSigner = SignerFunc(
+	func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		return chain.SignedTx{}, errors.New("the signer does not answer")
+	})
 
 // Alarms returns the kinds of the open alarms.
 func (r *OneChain) Alarms() (kinds []string) {

@@ -14,25 +14,19 @@ import (
 func (r *OneChain) WithToken() bursar.Currency {
 	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	var err error
-	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
-	r.Must(err)
-	r.Restart()
+	r.Reconfigure(token)
 	return token
 }
 
 // WithTokens gives a harness two tokens, TOKEN and OTHER, with few decimals.
 func (r *OneChain) WithTokens() *OneChain {
-	list := []bursar.Currency{r.Currency}
+	var list []bursar.Currency
 	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 		list = append(list, bursar.Currency{Code: code, Chain: r.Chain.Capabilities().ID,
 			Contract: r.Chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
 			Minimum: bursar.Units(10), WithdrawalMinimum: bursar.Units(10)})
 	}
-	var err error
-	r.Registry, err = bursar.NewRegistry(list)
-	r.Must(err)
-	r.Restart()
+	r.Reconfigure(list...)
 	return r
 }
 

@@ -43,16 +43,6 @@ func (r *OneChain) StrandedBy(txID string) (d bursar.Deposit) {
 	return d
 }
 
-// Deposit returns a deposit as it is now.
-func (r *OneChain) Deposit(id bursar.ID) (d bursar.Deposit) {
-	r.T.Helper()
-	r.View(func(tx *store.Tx) (err error) {
-		d, err = tx.Deposits().ByID(ctx, id)
-		return err
-	})
-	return d
-}
-
 // FirstDeposit returns a deposit of a wallet; the zero one where there is none.
 func (r *OneChain) FirstDeposit(w bursar.Wallet) (d bursar.Deposit) {
 	r.T.Helper()

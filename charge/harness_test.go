@@ -124,21 +124,7 @@ func (r *harness) open(list []bursar.Currency) {
 
 // both runs a test on either database.
 func both(t *testing.T, test func(t *testing.T, r *harness)) {
-	each(t, func(t *testing.T, url string) { test(t, newHarness(t, url)) })
-}
-
-func each(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, storetest.SQLite(t))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(t, storetest.Postgres(t))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(t, newHarness(t, url)) })
 }
 
 func (r *harness) must(err error) {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/store"
 )
 
 func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
@@ -156,10 +156,7 @@ func TestAChargeOfAToken(t *testing.T) {
 func TestAPendingPaymentIsAnnounced(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		id := bursar.ID{15: 9}
-		r.do(func(tx *store.Tx) error {
-			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1,
-				NotifyPending: true})
-		})
+		bursartest.Over(t, r.DB).AddAccount(bursar.Account{ID: id, Name: "curious", NotifyPending: true})
 		r.account, r.rates["BTC"] = id, bursar.Par()
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 100_000)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 )
 
@@ -221,7 +222,7 @@ func TestRandomHistoriesOfCharges(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			each(t, func(t *testing.T, url string) {
+			bursartest.EachURL(t, func(t *testing.T, url string) {
 				h := &history{harness: newHarness(t, url), random: rand.New(rand.NewPCG(uint64(seed), 3))}
 				for range 150 {
 					h.act()

@@ -244,7 +244,7 @@ func (s *shop) deliveries() {
 		s.Fatalf("the deliveries are %+v", list)
 	}
 	s.need(s.Redeliver(ctx, list.Items[0].EventID))
-	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
+	if n, err := s.RedeliverSince(ctx, s.clock.Now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
 	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "test event"})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/client"
@@ -33,9 +34,9 @@ type shop struct {
 	node     *sim.Chain
 	service  *service.Service
 	issued   account.Issued
-	secret   string // of its webhooks
-	started  time.Time
-	url      string // of the receiver
+	secret   string           // of its webhooks
+	clock    *clocktest.Clock // runs from when the simulated chain starts
+	url      string           // of the receiver
 
 	mu     sync.Mutex
 	events map[string]client.Event // by ID
@@ -46,16 +47,11 @@ type shop struct {
 var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
-// now is a clock that starts with the simulated chain.
-func (s *shop) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.started))
-}
-
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, started: time.Now(), events: map[string]client.Event{},
+	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)), events: map[string]client.Event{},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
-	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.now})
+	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.clock.Now})
 	s.need(err)
 	t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -91,7 +87,7 @@ func (s *shop) rates() *rate.Feed {
 	}))
 	s.Cleanup(source.Close)
 	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"},
-		Every: time.Hour, MaxAge: time.Hour, Now: s.now,
+		Every: time.Hour, MaxAge: time.Hour, Now: s.clock.Now,
 		Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -118,7 +114,7 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	var event client.Event
 	if err == nil {
-		event, err = client.VerifyWebhook(s.secret, r.Header, body, s.now())
+		event, err = client.VerifyWebhook(s.secret, r.Header, body, s.clock.Now())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/ledger"
@@ -147,7 +148,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 				now := f.DB.Now().UTC().Truncate(time.Second)
-				f.DB = f.DB.As(func() time.Time { return now }, store.Conduct{})
+				f.DB = f.DB.As(clocktest.At(now).Now, store.Conduct{})
 				f.Follower.DB, f.Deposits.DB = f.DB, f.DB
 				f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) { b.Time = now.Add(c.made) }}
 				f.CatchUp()

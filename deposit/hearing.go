@@ -131,7 +131,7 @@ func (o *Opinions) hear(ctx context.Context, r report, b disputed, h *hearing) {
 		return
 	}
 	h.silent--
-	said := opinionOf(r.block, b)
+	said := opinionOf(r.block, b, o.Registry)
 	h.forks = h.forks || said.fork
 	for _, d := range said.reported {
 		h.reported.add(d, r.endpoint.Host)

@@ -72,7 +72,7 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 		}
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[pending:201], 0 events")
-		if open := f.Alarms(); len(open) != 2 || !strings.Contains(open[0]+open[1], "the transfer of 70000 units") {
+		if open := f.Alarms(); len(open) != 2 || !strings.Contains(open[0]+open[1], "the transfer of 0.00070000 COIN") {
 			t.Errorf("the alarms are %q", open)
 		}
 	})

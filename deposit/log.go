@@ -12,19 +12,19 @@ import (
 
 func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {
-		c.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address",
+		c.Log.Info("deposit seen", append(c.attrs(d), "status", d.Status, "output", d.Output, "address",
 			d.Address.String(), "purpose", d.Purpose)...)
 	})
 }
 
 func (c Credits) logDeposit(tx *store.Tx, level slog.Level, message string, d bursar.Deposit) {
-	tx.After(func() { c.Log.Log(context.Background(), level, message, depositAttrs(d)...) })
+	tx.After(func() { c.Log.Log(context.Background(), level, message, c.attrs(d)...) })
 }
 
-// depositAttrs returns the log attributes of a deposit. The amount is in smallest units.
-func depositAttrs(d bursar.Deposit) []any {
+// attrs returns the log attributes of a deposit.
+func (c Credits) attrs(d bursar.Deposit) []any {
 	attrs := []any{"deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "height", d.Height, "currency", d.Currency, "amount",
-		d.Amount}
+		c.Registry.Text(d.Currency, d.Amount)}
 	if d.IsCustomers() {
 		attrs = append(attrs, "account", d.AccountID, "wallet", d.WalletID)
 	}

@@ -16,7 +16,7 @@ import (
 // line is one log line.
 type line struct {
 	Level, Msg, Deposit, Chain, Hash, Account, Wallet, Currency string
-	Amount                                                      json.RawMessage
+	Amount                                                      string
 	Height                                                      uint64
 }
 
@@ -64,7 +64,7 @@ func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 			of := l.Deposit == d.ID.String() && l.Account == f.Account.String()
 			if l.Msg != "event recorded" {
 				of = of && l.Wallet == f.Wallet.ID.String() && l.Chain == "ethereum" && l.Hash == id &&
-					l.Currency == "COIN" && l.Height > 0 && strings.Trim(string(l.Amount), `"`) == "5000"
+					l.Currency == "COIN" && l.Height > 0 && l.Amount == "0.00005000 COIN"
 			}
 			if !of {
 				t.Errorf("a line is %+v", l)

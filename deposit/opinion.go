@@ -18,7 +18,7 @@ type opinion struct {
 
 // opinionOf compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its transaction,
 // output, address, contract and amount.
-func opinionOf(block chain.Block, recorded disputed) (o opinion) {
+func opinionOf(block chain.Block, recorded disputed, registry *bursar.Registry) (o opinion) {
 	if block.Ref.Hash != recorded.ref.Hash {
 		o.fork = true
 		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height,
@@ -35,9 +35,9 @@ func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 			o.reported = append(o.reported, d)
 		case !onlyBalances(block, d) && !mayMiss(block, d):
 			o.denied = append(o.denied, d)
-			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, "+
+			o.denial = fmt.Sprintf("does not report the transfer of %s in transaction %s (output %d) of block %d, "+
 				"which is recorded as deposit %s",
-				d.Amount, d.TxID, d.Output, d.Height, d.ID)
+				registry.Text(d.Currency, d.Amount), d.TxID, d.Output, d.Height, d.ID)
 		}
 	}
 	return o

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/follow"
@@ -86,15 +87,11 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 	w.TxID = bursar.TransferHash(w.ID)
 	coin, err := f.Registry.Get("COIN")
 	f.Must(err)
+	db := bursartest.Over(f.T, f.DB)
+	db.AddAccount(bursar.Account{ID: payer, Name: "payer"})
+	db.Credit(payer, "COIN", units+10_000)
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: payer, Name: "payer", CreatedAt: tx.Now(),
-			WebhookGeneration: 1}); err != nil {
-			return err
-		}
-		had := bursar.Deposit{ID: bursar.ID{15: 6}, AccountID: payer, Currency: "COIN",
-			Amount: bursar.Units(units + 10_000)}
-		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(had, tx.Now()),
-			ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
 		_, err := f.Deposits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: coin, To: f.Wallet})

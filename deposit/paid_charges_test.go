@@ -39,3 +39,37 @@ func TestChargesArePaidByDeposits(t *testing.T) {
 		}
 	})
 }
+
+// chargeOf returns a charge as it is now.
+func chargeOf(r *bursartest.OneChain, w bursar.Wallet) (c bursar.Charge) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) (err error) {
+		c, err = tx.Charges().Get(ctx, w.AccountID, w.ID)
+		return err
+	})
+	return c
+}
+
+// If the minimum of a currency is raised after a charge was made, a payer who pays what the charge asks for has paid
+// it. A payer who pays less has not, and neither has one who pays a wallet less than the new minimum.
+func TestARaisedMinimumChangesNoCharge(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Step()
+		paid, short, plain := r.Charge(0, 2000), r.Charge(1, 2000), r.Wallet(2)
+		r.Currency.Minimum = bursar.Units(5000)
+		r.Reconfigure()
+		r.Pay(paid.Address, 2000)
+		r.Pay(short.Address, 1999)
+		r.Pay(plain.Address, 2000)
+		r.Chain.Mine(3)
+		r.Step()
+		if !chargeOf(r, paid).Paid() || r.Available(0) != bursar.Units(1980) {
+			t.Errorf("who paid what was asked for: paid %v, credited %s", chargeOf(r, paid).Paid(), r.Available(0))
+		}
+		if chargeOf(r, short).Paid() || !r.Available(1).IsZero() || !r.Available(2).IsZero() {
+			t.Errorf("less is credited: paid %v, %s and %s", chargeOf(r, short).Paid(), r.Available(1), r.Available(2))
+		}
+		r.WantEvents(0, bursar.EventPaid)
+		r.WantEvents(1)
+	})
+}

@@ -193,7 +193,7 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 			return err
 		}
 		if changed {
-			tx.After(func() { o.Log.Info("deposit reported by enough endpoints", depositAttrs(d)...) })
+			tx.After(func() { o.Log.Info("deposit reported by enough endpoints", o.Deposits.attrs(d)...) })
 		}
 	}
 	if err := o.refute(ctx, tx, j.refuted); err != nil {
@@ -252,7 +252,7 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		err = tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
 			"deposit %s of %s was reported by one endpoint and is not in block %d as the others report: it "+
 				"is orphaned and was never credited; "+
-				"do not trust that endpoint again", d.ID, o.Deposits.exact(d), d.Height)})
+				"do not trust that endpoint again", d.ID, o.Registry.Text(d.Currency, d.Amount), d.Height)})
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 		Kind:  "deposit_reversed",
 		Ref:   fmt.Sprintf("%s/%d", d.ID, d.Reversals),
 		Message: fmt.Sprintf("deposit %s of %s was credited and then reorged out; account %s is frozen", d.ID,
-			h.exact(d), d.AccountID),
+			h.Registry.Text(d.Currency, d.Amount), d.AccountID),
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/store"
@@ -134,5 +135,28 @@ func TestARescanNotifiesNothingTwice(t *testing.T) {
 			f.Sim.Mine(2)
 			f.CatchUp()
 		}
+	})
+}
+
+// A deposit below the minimum is in the books, without an event. If it is reorged out, it leaves nothing there.
+func TestAReorgedOutDepositBelowTheMinimumIsNotBooked(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Step()
+		w := r.Wallet(0)
+		small := r.Pay(w.Address, 999)
+		r.Chain.Mine(4)
+		r.Step()
+		if got := r.FirstDeposit(w).Status; got != bursar.DepositBelowMinimum {
+			t.Fatalf("the deposit of 999 is %s, want %s", got, bursar.DepositBelowMinimum)
+		}
+		r.WantEvents(0)
+		r.Must(r.Audit())
+		r.Undo(small, small)
+		r.Chain.Mine(4)
+		r.Step()
+		if got := r.FirstDeposit(w).Status; got != bursar.DepositOrphaned {
+			t.Errorf("after the reorg the deposit is %s, want %s", got, bursar.DepositOrphaned)
+		}
+		r.Must(r.Audit())
 	})
 }

@@ -19,7 +19,7 @@ const (
 func (h *Handler) unattributed(d bursar.Deposit) store.Alarm {
 	return store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
 		Message: fmt.Sprintf("%s at %s belong to no wallet; resolve once final: `bursar unattributed assign|refund|keep %s`",
-			h.exact(d), d.Address, d.ID)}
+			h.Registry.Text(d.Currency, d.Amount), d.Address, d.ID)}
 }
 
 // Assign credits a final unattributed deposit to a customer. d is the deposit as it was read in this transaction, which
@@ -65,18 +65,8 @@ func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, deposits []bursar.
 // warnOfLoss alarms the operator about a deposit that was reorged out and is, or may be, refunded already.
 func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	h.Log.Error("refunded deposit reorged out", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
-		"amount", d.Amount)
+		"amount", h.Registry.Text(d.Currency, d.Amount))
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
 		Message: fmt.Sprintf("deposit %s of %s was reorged out after it was paid back; it is booked as a loss",
-			d.ID, h.exact(d))})
-}
-
-// exact writes a deposit's amount with its code, in smallest units where its currency is no longer configured: an alarm
-// must not fail for that.
-func (h *Handler) exact(d bursar.Deposit) string {
-	currency, err := h.Registry.Get(d.Currency)
-	if err != nil {
-		return fmt.Sprintf("%s units of %s", d.Amount, d.Currency)
-	}
-	return fmt.Sprintf("%s %s", currency.Exact(d.Amount), d.Currency)
+			d.ID, h.Registry.Text(d.Currency, d.Amount))})
 }

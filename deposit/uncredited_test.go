@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow/followtest"
@@ -17,23 +18,9 @@ import (
 // books checks the balance of COIN of one of the operator's accounts.
 func books(f *followtest.Harness, account ledger.Account, units uint64) {
 	f.T.Helper()
-	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
-		balance, err := tx.Ledger().Balance(ctx, account, "COIN")
-		if amount, negative := balance.Net(account.Type()); negative || amount != bursar.Units(units) {
-			f.T.Errorf("%s has %s (below zero: %v), want %d", account, amount, negative, units)
-		}
-		return err
-	}))
-}
-
-// read returns a deposit as it is now.
-func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
-	f.T.Helper()
-	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
-		d, err = tx.Deposits().ByID(ctx, id)
-		return err
-	}))
-	return d
+	if got := f.Balance(account); got != bursar.Units(units) {
+		f.T.Errorf("the balance of %s is %s, want %d", account, got, units)
+	}
 }
 
 // stranded pays the wallet's address in a way that belongs to no wallet, and returns the deposit once it is final.
@@ -139,7 +126,7 @@ func TestAReorgedOutDepositNeedsNoResolution(t *testing.T) {
 			comes := leaves(f, d.TxID)
 			f.WantNoAlarm()
 			books(f, ledger.Unattributed, 0)
-			if d := read(f, d.ID); d.Status != bursar.DepositReversed {
+			if d := f.Deposit(d.ID); d.Status != bursar.DepositReversed {
 				t.Errorf("it is %s", d.Status)
 			}
 			comes()
@@ -248,7 +235,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 		d := stranded(f, 80_000)
 		later := f.DB.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		s := resolver(f)
-		s.DB = f.DB.As(func() time.Time { return later }, store.Conduct{})
+		s.DB = f.DB.As(clocktest.At(later).Now, store.Conduct{})
 		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
 		f.Must(err)
 		list := notified(f)
@@ -258,7 +245,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 			!list[0].Deposit.ConfirmedAt.Equal(later) {
 			t.Errorf("the events are %+v", list)
 		}
-		if got := read(f, d.ID); !got.ConfirmedAt.Equal(later) {
+		if got := f.Deposit(d.ID); !got.ConfirmedAt.Equal(later) {
 			t.Errorf("it is confirmed at %s and not at %s", got.ConfirmedAt, later)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow/followtest"
@@ -18,9 +19,9 @@ import (
 
 // clocked gives second opinions a clock of their own, and returns the function that advances it.
 func clocked(f *followtest.Harness) (pass func(time.Duration)) {
-	now := f.DB.Now()
-	f.Opinions.DB = f.DB.As(func() time.Time { return now }, store.Conduct{})
-	return func(d time.Duration) { now = now.Add(d) }
+	clock := clocktest.At(f.DB.Now())
+	f.Opinions.DB = f.DB.As(clock.Now, store.Conduct{})
+	return clock.Advance
 }
 
 // threeHosts is a chain with three endpoints of different hosts that requires two of them above 50,000 units.

@@ -86,7 +86,7 @@ func TestOneAddressHasOneSpelling(t *testing.T) {
 			mine := s.account()
 			s.add(destination.New{Account: mine, Currency: c.currency, Address: c.listed})
 			s.must(s.lists.Enable(s.Context(), mine))
-			s.advance(hold)
+			s.clock.Advance(hold)
 			for _, address := range c.paid {
 				s.paid(mine, c.currency, address, "")
 			}
@@ -97,7 +97,7 @@ func TestOneAddressHasOneSpelling(t *testing.T) {
 		mine := s.account() // no tag is not any tag
 		s.add(destination.New{Account: mine, Family: "xrpl", Address: xrpX})
 		s.must(s.lists.Enable(s.Context(), mine))
-		s.advance(hold)
+		s.clock.Advance(hold)
 		s.paid(mine, "XRP", xrpA, "")
 		s.paid(mine, "XRP", xrpA+":0", unlisted)
 		s.paid(mine, "XRP", xrpX1, unlisted)

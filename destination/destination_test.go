@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/ledger"
@@ -44,43 +46,27 @@ type replica struct {
 type harness struct {
 	*testing.T
 	replica
-	other  replica
-	ids    *bursar.IDs
-	offset atomic.Int64
+	other replica
+	ids   *bursar.IDs
+	clock *clocktest.Clock
 }
 
 const hold = 24 * time.Hour
 
 func each(t *testing.T, test func(s *harness)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newHarness(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newHarness(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newHarness(t, url)) })
 }
 
 func newHarness(t *testing.T, url string) *harness {
-	s := &harness{T: t}
-	s.ids = bursar.NewIDs(s.now, nil)
+	s := &harness{T: t, clock: clocktest.At(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC))}
+	s.ids = bursar.NewIDs(s.clock.Now, nil)
 	s.replica, s.other = s.open(url), s.open(url)
 	return s
 }
 
-// now is the same until a test moves it.
-func (s *harness) now() time.Time {
-	return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC).Add(time.Duration(s.offset.Load()))
-}
-func (s *harness) advance(d time.Duration) { s.offset.Add(int64(d)) }
-
 func (s *harness) open(url string) replica {
 	s.Helper()
-	db, err := store.Open(s.Context(), store.Config{URL: url, Now: s.now})
+	db, err := store.Open(s.Context(), store.Config{URL: url, Now: s.clock.Now})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -196,9 +182,9 @@ func TestWithdrawalsGoToUsableDestinationsOnly(t *testing.T) {
 		s.paid(mine, "USDC-MATIC", ethA, "can be paid from 2026-01-03T03:04:06Z on")
 		s.paid(mine, "BNB", ethB, "can be paid from 2026-01-03T03:04:06Z on")
 		s.paid(theirs, "ETH", ethC, "")
-		s.advance(hold - time.Microsecond)
+		s.clock.Advance(hold - time.Microsecond)
 		s.paid(mine, "USDC-MATIC", ethA, "can be paid from")
-		s.advance(time.Microsecond)
+		s.clock.Advance(time.Microsecond)
 		s.paid(mine, "USDC-MATIC", ethA, "")
 		s.paid(mine, "ETH", ethA, unlisted) // another currency at the same address
 		s.paid(mine, "USDT-MATIC", ethA, unlisted)
@@ -209,7 +195,7 @@ func TestWithdrawalsGoToUsableDestinationsOnly(t *testing.T) {
 		s.paid(mine, "USDC-MATIC", ethA, unlisted)
 		again := s.add(destination.New{Account: mine, Currency: "USDC-MATIC", Address: ethA}) // waits again
 		s.paid(mine, "USDC-MATIC", ethA, "can be paid from 2026-01-04T03:04:06Z on")
-		if again.UsableFrom != s.now().Add(hold) {
+		if again.UsableFrom != s.clock.Now().Add(hold) {
 			s.Errorf("usable from %s", again.UsableFrom)
 		}
 	})
@@ -230,22 +216,22 @@ func TestSwitchingOffWaits(t *testing.T) {
 			s.Errorf("a list that was never on is %+v", l)
 		}
 		s.must(s.lists.Enable(s.Context(), mine))
-		end := s.now().Add(hold)
+		end := s.clock.Now().Add(hold)
 		if l := off(); !l.On || l.Until != end {
 			s.Errorf("switched off it is %+v", l)
 		}
 		s.paid(mine, "ETH", ethA, unlisted)
-		s.advance(hold / 2)
+		s.clock.Advance(hold / 2)
 		if l := off(); !l.On || l.Until != end { // asking twice neither hastens nor delays it
 			s.Errorf("switched off twice it is %+v", l)
 		}
 		s.must(s.lists.Enable(s.Context(), mine)) // calls it back
-		s.advance(hold)
+		s.clock.Advance(hold)
 		s.paid(mine, "ETH", ethA, unlisted)
 		off()
-		s.advance(hold - time.Microsecond)
+		s.clock.Advance(hold - time.Microsecond)
 		s.paid(mine, "ETH", ethA, unlisted)
-		s.advance(time.Microsecond)
+		s.clock.Advance(time.Microsecond)
 		s.paid(mine, "ETH", ethA, "")
 		if l := off(); l.On || !l.Until.IsZero() {
 			s.Errorf("after the hold it is %+v", l)
@@ -262,7 +248,7 @@ func TestAWaitingPeriodIsNeverShortened(t *testing.T) {
 		s.must(s.lists.Enable(s.Context(), mine))
 		n := destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: "first"}
 		first := s.add(n)
-		s.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		n.Address, n.Label = strings.ToLower(ethA), "second"
 		hasty := *s.lists
 		hasty.Hold = 0
@@ -272,11 +258,11 @@ func TestAWaitingPeriodIsNeverShortened(t *testing.T) {
 		}
 		s.paid(mine, "ETH", ethA, "can be paid from")
 		n.Currency, n.Family = "", "evm" // for all currencies it is another one, with a hold of its own
-		if d, added, err := s.lists.Add(s.Context(), n); err != nil || !added || d.UsableFrom != s.now().Add(hold) {
+		if d, added, err := s.lists.Add(s.Context(), n); err != nil || !added || d.UsableFrom != s.clock.Now().Add(hold) {
 			s.Errorf("for the family it is %+v, %v, %v", d, added, err)
 		}
 		s.paid(mine, "ETH", ethA, "can be paid from 2026-01-03T03:04:06Z on") // the earlier of the two
-		s.advance(hold - time.Hour)
+		s.clock.Advance(hold - time.Hour)
 		s.paid(mine, "ETH", ethA, "")
 		s.paid(mine, "BNB", ethA, "can be paid from 2026-01-03T04:04:06Z on")
 	})
@@ -304,7 +290,7 @@ func TestAWithdrawalThatWaitedIsJudgedAgain(t *testing.T) {
 			s.Errorf("it is %s, %v", got.Status, err)
 		}
 		s.add(destination.New{Account: mine, Currency: "ETH", Address: ethA})
-		s.advance(hold)
+		s.clock.Advance(hold)
 		if got, err := s.pays.Approve(s.Context(), w.ID); err != nil || got.Status != bursar.WithdrawalQueued {
 			s.Errorf("approved once it is listed: %s, %v", got.Status, err)
 		}
@@ -317,7 +303,7 @@ func TestNoWithdrawalSlipsThroughARemoval(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
 		d := s.add(destination.New{Account: mine, Currency: "MATIC", Address: ethA})
-		s.advance(hold)
+		s.clock.Advance(hold)
 		s.must(s.lists.Enable(s.Context(), mine))
 		var removed, taken atomic.Bool
 		var group sync.WaitGroup

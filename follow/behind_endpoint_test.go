@@ -33,13 +33,13 @@ func behind(f *followtest.Harness) {
 // more.
 func TestFinalBlocksOfAnyEndpointAreRecordedFirst(t *testing.T) {
 	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
-		now := at(f)
+		clock := at(f)
 		behind(f)
 		f.Sim.Down("two", true)
-		*now = now.Add(time.Minute - time.Second)
+		clock.Advance(time.Minute - time.Second)
 		f.CatchUp()
 		wantReady(f, "it reported them less than a minute ago", false)
-		*now = now.Add(time.Second)
+		clock.Advance(time.Second)
 		f.CatchUp()
 		wantReady(f, "no endpoint has reported them for a minute", true)
 	})
@@ -174,7 +174,7 @@ func TestARecoveryMovesTheGoal(t *testing.T) {
 	for name, again := range map[string]bool{"it begins": false, "it begins once more": true} {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
-				now := at(f)
+				clock := at(f)
 				f.Sim.Mine(300)
 				if again {
 					beginRecovery(f)
@@ -186,7 +186,7 @@ func TestARecoveryMovesTheGoal(t *testing.T) {
 					}
 				}
 				step() // up to block 64; the goal is block 300
-				*now = now.Add(6 * time.Second)
+				clock.Advance(6 * time.Second)
 				beginRecovery(f)
 				f.Sim.Mine(200)
 				for range 6 { // up to block 448

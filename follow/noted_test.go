@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow/followtest"
@@ -16,11 +17,10 @@ import (
 )
 
 // at gives the follower a clock that the test sets.
-func at(f *followtest.Harness) (now *time.Time) {
-	now = new(time.Time)
-	*now = f.DB.Now()
-	f.DB = f.DB.As(func() time.Time { return *now }, store.Conduct{})
-	return now
+func at(f *followtest.Harness) *clocktest.Clock {
+	clock := clocktest.At(f.DB.Now())
+	f.DB = f.DB.As(clock.Now, store.Conduct{})
+	return clock
 }
 
 func chainState(f *followtest.Harness) (s store.ChainState) {
@@ -36,19 +36,19 @@ func chainState(f *followtest.Harness) (s store.ChainState) {
 // in between.
 func TestAnIdleChainIsRecordedAsAlive(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		now := at(f)
+		clock := at(f)
 		f.Sim.Mine(3)
 		f.CatchUp()
 		first := chainState(f).CheckedAt
-		*now = now.Add(5 * time.Second)
+		clock.Advance(5 * time.Second)
 		f.CatchUp()
 		if s := chainState(f); s.CheckedAt != first {
 			t.Errorf("after five seconds the head is recorded again, at %v", s.CheckedAt)
 		}
-		*now = now.Add(time.Second)
+		clock.Advance(time.Second)
 		f.CatchUp()
-		if s := chainState(f); s.CheckedAt != *now {
-			t.Errorf("the head was last recorded at %v, want %v", s.CheckedAt, *now)
+		if s := chainState(f); s.CheckedAt != clock.Now() {
+			t.Errorf("the head was last recorded at %v, want %v", s.CheckedAt, clock.Now())
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestAnIdleChainIsRecordedAsAlive(t *testing.T) {
 // A head that was read long ago is read again, although blocks up to it are left: a reorg may have replaced them.
 func TestAnOldHeadIsReadAgain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		now := at(f)
+		clock := at(f)
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
 		f.Sim.Mine(300)
@@ -64,7 +64,7 @@ func TestAnOldHeadIsReadAgain(t *testing.T) {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more || c.heads != want {
 				t.Fatalf("after step %d the head was read %d times, want %d (more: %v, %v)", i, c.heads, want, more, err)
 			}
-			*now = now.Add(time.Duration(i) * 5 * time.Second)
+			clock.Advance(time.Duration(i) * 5 * time.Second)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestAnOldHeadIsReadAgain(t *testing.T) {
 // An error that changes with every attempt is written every few seconds, and its end at once.
 func TestAChangingErrorIsWrittenEveryFewSeconds(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		now := at(f)
+		clock := at(f)
 		fail := func(text, want string) {
 			t.Helper()
 			f.NoteFailure(ctx, f.Lease, 1, errors.New(text))
@@ -81,16 +81,16 @@ func TestAChangingErrorIsWrittenEveryFewSeconds(t *testing.T) {
 			}
 		}
 		fail("one", "one")
-		*now = now.Add(9 * time.Second)
+		clock.Advance(9 * time.Second)
 		fail("two", "one")
-		*now = now.Add(time.Second)
+		clock.Advance(time.Second)
 		fail("three", "three")
 		f.NoteSuccess(ctx, f.Lease)
 		if got := chainState(f).Failing; got != "" {
 			t.Fatalf("once it is followed again the note is %q", got)
 		}
 		fail("four", "four")
-		*now = now.Add(time.Minute)
+		clock.Advance(time.Minute)
 		long := strings.Repeat("ä", 300)
 		f.NoteFailure(ctx, f.Lease, 2, errors.New(long))
 		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) ||

@@ -175,7 +175,7 @@ func TestARecoveryWaitsForBlocksAndForTime(t *testing.T) {
 // Blocks that existed when the chain had caught up, but that were recorded later, prove nothing about what was signed.
 func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
-		now := at(f)
+		clock := at(f)
 		f.Sim.Mine(100)
 		beginRecovery(f)
 		step := func(want string) {
@@ -186,7 +186,7 @@ func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
 		}
 		step("from -1, 0 blocks, until -1") // up to block 64, of 100 that are to be recorded first
 		f.Sim.Mine(100)
-		*now = now.Add(6 * time.Second) // the head is asked for again
+		clock.Advance(6 * time.Second) // the head is asked for again
 		step("from -1, 0 blocks, until -1")
 		step("from 200, 0 blocks, until -1") // up to block 192
 		step("from 200, 0 blocks, until -1")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/store"
@@ -17,28 +18,15 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := context.Background()
-		do := func(f func(tx *store.Tx) error) {
-			t.Helper()
-			if err := db.Do(ctx, f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		account := bursar.ID{1}
-		do(func(tx *store.Tx) error {
-			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()}); err != nil {
-				return err
-			}
-			return tx.Chains().Ensure(ctx, bursar.Bitcoin)
-		})
+		account, over := bursar.ID{1}, bursartest.Over(t, db)
+		over.AddAccount(bursar.Account{ID: account})
+		over.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 		add := func(family bursar.Family, base string) {
-			do(func(tx *store.Tx) error {
-				number, err := tx.Wallets().TakeNumbers(ctx, 1)
-				if err != nil {
-					return err
-				}
-				return tx.Wallets().Insert(ctx,
-					[]bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
-						Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
+			over.AddWallet(bursar.Wallet{
+				AccountID: account,
+				Currency:  "BTC",
+				Family:    family,
+				Address:   bursar.Address{Base: base},
 			})
 		}
 		w := follow.NewWatch(db, chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
@@ -57,7 +45,7 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		}
 		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
 			Request: []byte("{}")}
-		do(func(tx *store.Tx) error {
+		over.Do(func(tx *store.Tx) error {
 			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 				return err
 			}

@@ -97,7 +97,7 @@ func TestAVoidingTransactionTakesOnlyWhatEveryVersionNeeds(t *testing.T) {
 		}
 		r.noted(first, "it is being made void by outgoing transaction "+by.String())
 		if waiting := r.Chain.Waiting(); !slices.Equal(waiting, []string{r.spendNow(by).TxID}) {
-			t.Errorf("with the nodes are %v", waiting)
+			t.Errorf("with the nodes are %v, want %v", waiting, []string{r.spendNow(by).TxID})
 		}
 		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "voiding is already in progress")
 		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "voiding is already in progress")
@@ -139,7 +139,7 @@ func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
 		r.Prepare()
 		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		r.Trouble = true
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Step()
 		unsigned := r.Open()[0]
 		r.cannotBeVoid(unsigned.ID, outgoing.ErrNotOpen, string(unsigned.Status))
@@ -153,7 +153,7 @@ func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
 		w = r.Order(100_000_000, r.Chain.Named("outside"))
 		r.Step()
 		if p := r.spendNow(r.Now(w).OutgoingID); p.Status != bursar.OutgoingSigned {
-			t.Fatalf("it is %s", p.Status)
+			t.Fatalf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingSigned)
 		}
 		r.abandon(r.Now(w).OutgoingID)
 		r.Chain.ClearFaults()
@@ -260,7 +260,8 @@ func TestAVoidingTransactionEndsWithItsAlarms(t *testing.T) {
 		r.once(w, before, to)
 		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned ||
 			p.Error != "outgoing transaction "+w.OutgoingID.String()+" was included after all" {
-			t.Errorf("it is %s: %q", p.Status, p.Error)
+			t.Errorf("the outgoing transaction is %s: %q, want %s and %q",
+				p.Status, p.Error, bursar.OutgoingAbandoned, "outgoing transaction "+w.OutgoingID.String()+" was included after all")
 		}
 		r.WantAlarms()
 	})
@@ -281,7 +282,7 @@ func TestTwoIncludedTransactionsWithOneUTXOAreNotSettled(t *testing.T) {
 			t.Errorf("the step returned %v", err)
 		}
 		if p := r.spendNow(w.OutgoingID); p.Status == bursar.OutgoingFinal {
-			t.Errorf("it is %s", p.Status)
+			t.Errorf("the outgoing transaction is %s", p.Status)
 		}
 		r.Forged = true
 	})

@@ -38,7 +38,7 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if got := r.Now(w); got.OutgoingID != w.OutgoingID {
-			t.Fatalf("it is paid again before the proof is final: %+v", got)
+			t.Fatalf("the withdrawal is paid again before the proof is final: %+v", got)
 		}
 		r.once(w, before, to)
 		if got := r.Now(w); got.OutgoingID == w.OutgoingID {
@@ -56,7 +56,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 		r.Step()
 		r.once(w, before, to)
 		if got := r.Now(w); got.OutgoingID != w.OutgoingID {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestAReorgUndoesAnAbandonment(t *testing.T) {
 		r.Step()
 		r.once(w, before, to)
 		if got := r.Now(w); got.OutgoingID != w.OutgoingID {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 	})
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
@@ -107,12 +107,12 @@ func TestTransactionsThatCannotBeMadeVoid(t *testing.T) {
 		w, _, _ := r.abandoned()
 		if _, err := r.Sender.Abandon(ctx, w.OutgoingID,
 			outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
-			t.Errorf("twice: %v", err)
+			t.Errorf("twice: %v, want %v", err, outgoing.ErrCannotBeVoid)
 		}
 		r.Settle()
 		if _, err := r.Sender.Abandon(ctx, w.OutgoingID,
 			outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
-			t.Errorf("once it is over: %v", err)
+			t.Errorf("once it is over: %v, want %v", err, outgoing.ErrNotOpen)
 		}
 	})
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
@@ -121,7 +121,7 @@ func TestTransactionsThatCannotBeMadeVoid(t *testing.T) {
 		r.Step()
 		if _, err := r.Sender.Abandon(ctx, r.Now(w).OutgoingID,
 			outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
-			t.Errorf("on a chain without UTXOs: %v", err)
+			t.Errorf("on a chain without UTXOs: %v, want %v", err, outgoing.ErrCannotBeVoid)
 		}
 	})
 }

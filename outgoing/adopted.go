@@ -286,7 +286,7 @@ func (s *Sender) makeAgain(
 		return err
 	}
 	s.Log.Warn("adopted transaction was reorged out: another version is sent", "outgoing", p.ID, "chain", p.Chain, "hash",
-		signed.TxID, "fee", unsigned.Fee)
+		signed.TxID, "fee", s.native(unsigned.Fee))
 	return s.Chain.Broadcast(ctx, signed)
 }
 

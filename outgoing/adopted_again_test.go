@@ -143,7 +143,8 @@ func TestAnAdoptedPaymentThatIsIncludedWhileItIsReplacedCounts(t *testing.T) {
 					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
 				}
 				if now := r.Now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
-					t.Errorf("it is paid by %s as %s, and %s was included again", now.TxID, r.spendNow(lost).Unsigned, first)
+					t.Errorf("the withdrawal is paid by %s as %s, and %s was included again",
+						now.TxID, r.spendNow(lost).Unsigned, first)
 				}
 				r.Sender.Signer, r.Sender.Chain = r.Signer, r.Chain
 				r.Settle()
@@ -190,7 +191,7 @@ func TestASignatureWithoutTheLeaseStaysCounted(t *testing.T) {
 			r.overthrow()
 		}}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.Now(w).TxID != first {
 			t.Errorf("counted are %v, discarded %v, and it is paid by %s", kept.signed, kept.dropped, r.Now(w).TxID)
@@ -224,7 +225,8 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 		r.noted(first.OutgoingID, errAway.Error())
 		r.noted(second.OutgoingID, "another version is built once the transactions with lower nonces are included")
 		if now := r.Now(two); sign.asked != 1 || now.TxID != second.TxID {
-			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s", sign.asked, now.TxID)
+			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s, want 1 and %s",
+				sign.asked, now.TxID, second.TxID)
 		}
 		r.Sender.Signer = r.Signer
 		r.Blocks(30)

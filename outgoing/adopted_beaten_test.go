@@ -61,11 +61,12 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 				break
 			}
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-				t.Fatalf("it is %s, and the other one is %s at height %d", p.Status, r.spendNow(by).Status, r.height())
+				t.Fatalf("the outgoing transaction is %s, and the other one is %s at height %d",
+					p.Status, r.spendNow(by).Status, r.height())
 			}
 			r.noted(lost, "outgoing transaction "+by.String()+" uses the same UTXOs or nonce, and goes on")
 			if n := r.versionsOf(lost); n != 1 {
-				t.Fatalf("of it there are %d versions", n)
+				t.Fatalf("of it there are %d versions, want 1", n)
 			}
 			r.Blocks(1)
 		}
@@ -107,7 +108,7 @@ func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
 		r.Blocks(20)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
-			t.Errorf("it is %s by %s, and %s was included again", now.Status, now.TxID, first)
+			t.Errorf("the withdrawal is %s by %s, and %s was included again", now.Status, now.TxID, first)
 		}
 		r.Settle()
 		r.holdsOnce(w, other)

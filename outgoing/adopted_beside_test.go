@@ -28,7 +28,7 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		r.Step()
 		r.Chain.ClearFaults()
 		if got := r.Now(w).Status; got != bursar.WithdrawalSigned {
-			t.Fatalf("it is %s", got)
+			t.Fatalf("the withdrawal is %s, want %s", got, bursar.WithdrawalSigned)
 		}
 		r.Do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
@@ -50,12 +50,12 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		r.CatchUp()
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(unclear[0].OutgoingID); p.Status != bursar.OutgoingFinal {
-			t.Errorf("the adopted one is %s", p.Status)
+			t.Errorf("the adopted one is %s, want %s", p.Status, bursar.OutgoingFinal)
 		}
 		r.Must(r.Audit())
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the payment is %s", got)
+			t.Errorf("the payment is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Audit())
 	})

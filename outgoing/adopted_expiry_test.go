@@ -79,7 +79,7 @@ func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 				r.Blocks(30)
 				lost := r.externalSpend(first).OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-					t.Errorf("it is %s", p.Status)
+					t.Errorf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingSent)
 				}
 				if !r.Recovering() {
 					r.noted(lost,
@@ -125,7 +125,8 @@ func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 		for range 20 {
 			final, _ := r.Chain.Heights()
 			if is, over := r.spendNow(lost).Status == bursar.OutgoingAbandoned, uint64(final) > sent+5+1; is != over {
-				t.Fatalf("at height %d it is %s, sent at %d: %s", r.height(), r.spendNow(lost).Status, sent, r.spendNow(lost).Error)
+				t.Fatalf("at height %d it is %s, sent at %d: %s",
+					r.height(), r.spendNow(lost).Status, sent, r.spendNow(lost).Error)
 			} else if over {
 				break
 			}
@@ -184,7 +185,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 		}
 		for n := 0; n < 40 && !over(); n++ {
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-				t.Fatalf("at height %d it is %s", r.height(), p.Status)
+				t.Fatalf("at height %d the outgoing transaction is %s, want %s", r.height(), p.Status, bursar.OutgoingSent)
 			}
 			r.Chain.Mine(1)
 			r.follow()
@@ -201,7 +202,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			node.after = wrong
 			r.Must(r.Sender.Step(ctx, r.Lease))
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-				t.Fatalf("after %s it is %s", name, p.Status)
+				t.Fatalf("after %s the outgoing transaction is %s, want %s", name, p.Status, bursar.OutgoingSent)
 			}
 			if name == "an error" {
 				r.noted(lost, "the node is unavailable")
@@ -210,7 +211,8 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 		node.after = nil
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned {
-			t.Errorf("at height %d it is %s: %s", r.height(), p.Status, p.Error)
+			t.Errorf("at height %d the outgoing transaction is %s: %s, want %s",
+				r.height(), p.Status, p.Error, bursar.OutgoingAbandoned)
 		}
 		r.Sender.Chain = r.Chain
 		r.Settle()

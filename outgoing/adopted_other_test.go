@@ -55,7 +55,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 		r.Blocks(40)
 		r.holdsOnce(meant)
 		if got := r.Chain.Balance(old, ""); !got.IsZero() {
-			t.Errorf("the old address holds %s", got)
+			t.Errorf("the old address holds %s, want 0", got)
 		}
 		r.wantNone(alarmBytesUnknown)
 	})
@@ -161,7 +161,7 @@ func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 					t.Errorf("%s was not swept; the first is %+v", got, r.spendNow(lost.ID).Status)
 				}
 				if p := r.spendNow(lost.ID); p.Status != bursar.OutgoingFinal || len(r.version(p.TxID).Raw) == 0 {
-					t.Errorf("it is %s by %s", p.Status, p.TxID)
+					t.Errorf("the outgoing transaction is %s by %s", p.Status, p.TxID)
 				}
 				r.wantNone(alarmBytesUnknown)
 			})

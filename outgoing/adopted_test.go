@@ -232,14 +232,15 @@ func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
 				lost := unclear[0].OutgoingID
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent ||
 					!strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
-					t.Errorf("it is %s with the error %q", p.Status, p.Error)
+					t.Errorf("the outgoing transaction is %s with the error %q, want %s and one with %q",
+						p.Status, p.Error, bursar.OutgoingSent, "bursar outgoing abandon "+lost.String())
 				}
 				_, err := r.Sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 				r.Must(err)
 				r.Blocks(40)
 				r.holdsOnce(w)
 				if got := r.Chain.Balance(outside.Base, ""); !got.IsZero() {
-					t.Errorf("%s was paid that no request asked for", got)
+					t.Errorf("%s was paid that no request asked for, want 0", got)
 				}
 				r.NothingOpen()
 				r.wantNone(alarmBytesUnknown)

@@ -39,7 +39,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 		reason = ""
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("in the end it is %s", got)
+			t.Errorf("in the end the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -79,7 +79,8 @@ func TestTheReasonWhyAPaymentIsNotSignedIsStored(t *testing.T) {
 				r.Step()
 				if got := r.only(); got.Status != bursar.OutgoingReserved ||
 					!strings.Contains(got.Error, "the signer is unavailable") {
-					t.Errorf("it is %s: %q", got.Status, got.Error)
+					t.Errorf("the outgoing transaction is %s: %q, want %s and one with %q",
+						got.Status, got.Error, bursar.OutgoingReserved, "the signer is unavailable")
 				}
 			}
 		})
@@ -121,7 +122,7 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.Step()
 			ended(t, r, id, "the address needs a memo")
 			if got := r.Now(w).Status; got != bursar.WithdrawalFailed {
-				t.Errorf("the withdrawal is %s", got)
+				t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalFailed)
 			}
 		})
 	})
@@ -200,7 +201,7 @@ func TestASweepThatIsGivenAwayIsNotBuilt(t *testing.T) {
 		fresh := r.Open()[1].ID
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(fresh); got.Status != bursar.OutgoingAbandoned || got.Error != "" || len(got.Unsigned) > 0 {
-			t.Errorf("it is %s: %q", got.Status, got.Error)
+			t.Errorf("the outgoing transaction is %s: %q", got.Status, got.Error)
 		}
 		if got := r.only(); got.ID != hangs || got.Currency != "TOKEN" {
 			t.Errorf("what hung is %s of %s", got.Kind, got.Currency)

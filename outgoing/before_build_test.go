@@ -54,7 +54,8 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 				}})
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, refused.Error()) {
-					t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
+					t.Errorf("the outgoing transaction is %s, and its error is %q, want %s and one with %q",
+						got.Status, got.Error, bursar.OutgoingNew, refused.Error())
 				}
 				if left > 0 || len(node.built)+len(*signed) > 0 {
 					t.Errorf("%d are built and %d signed", len(node.built), len(*signed))
@@ -62,7 +63,8 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 				r.Sender.DB = r.DB
 				r.Step()
 				if got := r.only(); got.Status != bursar.OutgoingSent || got.Error != "" {
-					t.Errorf("then it is %s: %q", got.Status, got.Error)
+					t.Errorf("then the outgoing transaction is %s: %q, want %s and \"\"",
+						got.Status, got.Error, bursar.OutgoingSent)
 				}
 			})
 		})
@@ -93,7 +95,7 @@ func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
 		r.Chain.DoubleSpend(deposit)
 		r.Blocks(15)
 		if got := r.spendNow(first).Status; got != bursar.OutgoingAbandoned {
-			t.Errorf("the batch is %s", got)
+			t.Errorf("the batch is %s, want %s", got, bursar.OutgoingAbandoned)
 		}
 		if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != len(list) {
 			t.Errorf("the withdrawals are %v", got)
@@ -131,10 +133,10 @@ func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
 		}}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
-			t.Errorf("it is %s: %q", got.Status, got.Error)
+			t.Errorf("the outgoing transaction is %s: %q", got.Status, got.Error)
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued {
-			t.Errorf("the withdrawal is %s", got.Status)
+			t.Errorf("the withdrawal is %s, want %s", got.Status, bursar.WithdrawalQueued)
 		}
 	})
 }
@@ -148,7 +150,7 @@ func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
 		honest := r.Order(100_000_000, r.Chain.Named("honest"))
 		r.Settle()
 		if got := r.Now(honest).Status; got != bursar.WithdrawalConfirmed {
-			t.Fatalf("the first is %s", got)
+			t.Fatalf("the first is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		raise(attack, ledger.Available(r.Accounts[2]))
 		_, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief"))

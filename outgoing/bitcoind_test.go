@@ -37,7 +37,7 @@ func newBank(t *testing.T) *bank {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	b := &bank{harness: &harness{&bursartest.OneChain{T: t, DB: storetest.Open(t, storetest.SQLite(t))}},
+	b := &bank{harness: &harness{&bursartest.OneChain{Database: bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)))}},
 		node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
 	b.Must(err)
@@ -45,7 +45,6 @@ func newBank(t *testing.T) *bank {
 	b.chain, err = bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network, Node: node, Confirmations: 3})
 	b.Must(err)
 	t.Cleanup(b.chain.Close)
-	b.IDs = bursar.NewIDs(b.DB.Now, nil)
 	b.Currency = bursar.Currency{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
 		Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}
 	b.Registry, err = bursar.NewRegistry([]bursar.Currency{b.Currency})
@@ -67,21 +66,12 @@ func (b *bank) open() {
 	b.Signer, err = signer.New(b.Keys.Keys, map[bursar.ChainID]signer.Policy{
 		capabilities.ID: {Capabilities: capabilities, Signable: b.chain, MaxFee: maxFee}})
 	b.Must(err)
-	b.Do(func(tx *store.Tx) (err error) {
-		for i := range byte(2) {
-			id := bursar.ID{0: 1, 15: i}
-			b.Accounts = append(b.Accounts, id)
-			err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
-			if err != nil {
-				return err
-			}
-		}
-		if err := tx.Chains().Ensure(ctx, capabilities.ID); err != nil {
-			return err
-		}
-		b.Lease, _, err = tx.Leases().Acquire(ctx, capabilities.ID, "bank", 1<<50)
-		return err
-	})
+	for i := range byte(2) {
+		id := bursar.ID{0: 1, 15: i}
+		b.Accounts = append(b.Accounts, id)
+		b.AddAccount(bursar.Account{ID: id})
+	}
+	b.Lease = b.AcquireLease(capabilities.ID, "bank")
 	log := slog.New(slog.DiscardHandler)
 	b.Follower = service.Follow(service.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs, Log: log,
 		Hot: b.Hot.Base, OperatorAddress: b.Hot.Base})
@@ -262,11 +252,11 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	b.paid(1, small...)
 	b.mine(1)
 	if n := b.utxos(); n != 40 {
-		t.Fatalf("%d UTXOs", n)
+		t.Fatalf("%d UTXOs, want 40", n)
 	}
 	b.mine(8)
 	if n := b.utxos(); n != 1 {
-		t.Errorf("%d UTXOs are left of 40", n)
+		t.Errorf("%d UTXOs are left of 40, want 1", n)
 	}
 	home := b.node.Balance(t, b.Hot.Base)
 	if home.Less(bursar.Units(39_900_000)) || bursar.Units(40_000_000).Less(home) {
@@ -277,10 +267,10 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	w := b.ordered(1, "0.3", to)
 	b.mine(5)
 	if got := b.Now(w); got.Status != bursar.WithdrawalConfirmed {
-		t.Errorf("the withdrawal is %s: %s", got.Status, got.Error)
+		t.Errorf("the withdrawal is %s: %s, want %s", got.Status, got.Error, bursar.WithdrawalConfirmed)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {
-		t.Errorf("the receiver holds %s", held)
+		t.Errorf("the receiver holds %s, want %s", held, w.Amount)
 	}
 	b.balanced()
 }

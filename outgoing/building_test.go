@@ -52,7 +52,7 @@ func TestAHaltWhileATransactionIsBuiltReservesNothing(t *testing.T) {
 		r.Resume(halt)
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("after the halt it is %s", got)
+			t.Errorf("after the halt the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestTooManyUTXOsAreNoLackOfFunds(t *testing.T) {
 		r.Step()
 		r.WantAlarms("too_many_inputs")
 		if looksAt != 2000 {
-			t.Errorf("an adapter got %d UTXOs to choose from", looksAt)
+			t.Errorf("an adapter got %d UTXOs to choose from, want 2000", looksAt)
 		}
 	})
 }

@@ -157,6 +157,6 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 		return err == nil, err
 	}
 	s.Log.Info("outgoing transaction fee bumped", "outgoing", p.ID, "chain", p.Chain, "hash", signed.TxID,
-		"fee", unsigned.Fee)
+		"fee", s.native(unsigned.Fee))
 	return true, s.Chain.Broadcast(ctx, signed)
 }

@@ -141,7 +141,7 @@ func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 			if p := r.spendNow(r.Now(order).OutgoingID); r.Now(held).OutgoingID.IsZero() && p.Status == bursar.OutgoingSent {
 				free++
 				if p.Versions != 1 {
-					t.Fatalf("behind a free nonce it has %d versions", p.Versions)
+					t.Fatalf("behind a free nonce it has %d versions, want 1", p.Versions)
 				}
 			}
 		}
@@ -179,7 +179,7 @@ func TestAVoidingTransactionIsBumped(t *testing.T) {
 		r.Chain.SetRate(10)
 		r.Blocks(12)
 		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
-			t.Errorf("of COIN %s was paid", got)
+			t.Errorf("of COIN %s was paid, want %s", got, w.Amount)
 		}
 		r.Resume(shortToken())
 		r.Settle()
@@ -237,7 +237,7 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 				}
 				node.wantSent(t, "during the halt", w.TxID)
 				if got := r.only().Error; !strings.Contains(got, "are halted by ann") {
-					t.Errorf("its error is %q", got)
+					t.Errorf("its error is %q, want one with %q", got, "are halted by ann")
 				}
 				r.Resume(byAnn(store.HaltAll))
 				r.Sender.Chain = r.Chain

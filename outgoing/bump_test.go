@@ -13,29 +13,46 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// threeUTXOs gives the hot wallet three UTXOs, the largest of 300,000,000 units.
+func (r *harness) threeUTXOs() {
+	r.T.Helper()
+	r.Step()
+	r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
+	r.Pay(r.Wallet(0).Address, 299_000_000)
+	r.Pay(r.Wallet(0).Address, 298_000_000)
+	r.Chain.Mine(3)
+	r.Step()
+}
+
+// loseBump has the fee of a withdrawal's transaction bumped, after which fees fall and the nodes know only the version
+// with the lower fee.
+func (r *harness) loseBump(w bursar.Withdrawal) (low, high chain.SignedTx) {
+	r.T.Helper()
+	low = r.version(r.Now(w).TxID)
+	r.Chain.SetRate(40)
+	for range 9 {
+		if r.Now(w).TxID == low.TxID {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+	}
+	if high = r.version(r.Now(w).TxID); high.TxID == low.TxID {
+		r.T.Fatal("the fee was not bumped in 9 blocks")
+	}
+	r.Chain.SetRate(10)
+	r.Chain.Forget()
+	r.Must(r.Chain.Broadcast(ctx, low))
+	return low, high
+}
+
 // A fee bump may need a further UTXO. If the lower version is mined after all, that UTXO can still be spent.
 func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
-		r.Pay(r.Wallet(0).Address, 299_000_000)
-		r.Pay(r.Wallet(0).Address, 298_000_000)
-		r.Chain.Mine(3)
-		r.Step()
+		r.threeUTXOs()
 		before, to := r.Available(0), r.Chain.Named("outside")
 		w := r.Order(299_998_000, to) // the largest UTXO is only enough for the first fee
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 5 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, _ := r.loseBump(w)
 		r.Chain.Mine(1)
 		r.Step()
 		r.Settle()
@@ -96,17 +113,12 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 // Nothing is signed before its UTXOs are reserved, including a fee bump.
 func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 300_000_000)
-		r.Pay(r.Wallet(0).Address, 299_000_000)
-		r.Pay(r.Wallet(0).Address, 298_000_000)
-		r.Chain.Mine(3)
-		r.Step()
+		r.threeUTXOs()
 		before, to := r.Available(0), r.Chain.Named("outside")
 		signed := 0
 		r.Sender.Signer = watched{r.Signer, func(d chain.UnsignedTx) {
 			if resource := r.unreserved(d); resource != "" {
-				t.Errorf("%s is to be signed and not reserved", resource)
+				t.Errorf("%s is to be signed and not reserved, want everything reserved", resource)
 			}
 			signed++
 		}}
@@ -115,7 +127,7 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 		r.Chain.SetRate(40)
 		r.Settle()
 		if signed != 2 {
-			t.Errorf("%d unsigned transactions were signed", signed)
+			t.Errorf("%d unsigned transactions were signed, want 2", signed)
 		}
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -138,7 +150,7 @@ func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 		}}
 		r.Settle()
 		if got := r.Now(w).TxID; got != first {
-			t.Errorf("it is paid by %s, want %s", got, first)
+			t.Errorf("the withdrawal is paid by %s, want %s", got, first)
 		}
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -156,18 +168,7 @@ func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 		first, second := r.Chain.Named("first"), r.Chain.Named("second")
 		w := r.Order(100_000_000, first)
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 5 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		high := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, high := r.loseBump(w)
 		r.Chain.Mine(1)
 		r.Step()
 		next := r.Order(100_000_000, second)
@@ -179,7 +180,7 @@ func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 		r.Settle()
 		for to, w := range map[string]bursar.Withdrawal{first: w, second: next} {
 			if got := r.Chain.Balance(to, ""); got != w.Amount {
-				t.Errorf("%s holds %s", to, got)
+				t.Errorf("%s holds %s, want %s", to, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -201,7 +202,7 @@ func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
 		r.Step()
 		sweep := r.Open()[0]
 		if sweep.Versions != 2 {
-			t.Fatalf("the sweep has %d versions", sweep.Versions)
+			t.Fatalf("the sweep has %d versions, want 2", sweep.Versions)
 		}
 		r.Chain.Mine(3)
 		r.Step()
@@ -235,7 +236,8 @@ func TestNothingIsBumpedBehindAStuckNonce(t *testing.T) {
 			r.Step()
 		}
 		if open := r.Open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
+			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second",
+				open[0].Versions, refuses,
 				open[1].Versions)
 		}
 		r.Sender.Signer = r.Signer

@@ -61,7 +61,7 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 			r.Step()
 		}
 		if got := r.utxos(); got != 300 {
-			t.Fatalf("at a high fee %d UTXOs of 300 are left", got)
+			t.Fatalf("at a high fee %d UTXOs of 300 are left, want 300", got)
 		}
 		r.Chain.SetRate(10)
 		for range 8 {
@@ -104,10 +104,10 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 			r.Step()
 		}
 		if got := r.rows(); got != before+3 {
-			t.Errorf("in three blocks %d rows became %d", before, got)
+			t.Errorf("in three blocks %d rows became %d, want %d", before, got, before+3)
 		}
 		if n := len(r.consolidations()); n != 0 {
-			t.Errorf("%d that came to nothing are open", n)
+			t.Errorf("%d that came to nothing are open, want 0", n)
 		}
 	})
 }

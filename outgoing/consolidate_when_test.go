@@ -71,7 +71,7 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 		r.hold(9, 200_000)
 		r.Blocks(3)
 		if n := len(r.consolidations()); n != 0 || node.asked != 0 {
-			t.Fatalf("of 9 UTXOs %d consolidations were made, and the node was asked %d times", n, node.asked)
+			t.Fatalf("of 9 UTXOs %d consolidations were made, and the node was asked %d times, want 0 and 0", n, node.asked)
 		}
 		r.Chain.SetRate(40)
 		r.hold(1, 300_000)
@@ -79,7 +79,8 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 			r.Step()
 		}
 		if n := len(r.consolidations()); n != 0 || node.asked != 1 {
-			t.Fatalf("at a high fee there are %d consolidations, and the node was asked %d times in a block", n, node.asked)
+			t.Fatalf("at a high fee there are %d consolidations, and the node was asked %d times in a block, want 0 and 1",
+				n, node.asked)
 		}
 		wait := func() { // a block that takes nothing of ours, and low fees after it
 			r.Chain.SetRate(40)
@@ -99,7 +100,7 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 		}
 		r.Blocks(12)
 		if n := r.utxos(); n != 1 {
-			t.Errorf("in the end there are %d UTXOs", n)
+			t.Errorf("in the end there are %d UTXOs, want 1", n)
 		}
 		r.Must(r.Audit())
 	})
@@ -131,14 +132,14 @@ func TestWhichUTXOsAreConsolidated(t *testing.T) {
 				}
 				resources := r.resources(list[0])
 				if len(resources) != 400 {
-					t.Fatalf("it takes %d UTXOs", len(resources))
+					t.Fatalf("it takes %d UTXOs, want 400", len(resources))
 				}
 				least, most := r.worth(resources[0]), r.worth(resources[399])
 				if urgent {
 					least, most = most, least
 				}
 				if least != first || most != last {
-					t.Errorf("it takes UTXOs from %s to %s", least, most)
+					t.Errorf("it takes UTXOs from %s to %s, want %s and %s", least, most, first, last)
 				}
 			})
 		})
@@ -172,7 +173,7 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 			})
 			r.StepAndMine(7)
 			if n := len(r.consolidations()); n != want {
-				t.Errorf("for %d UTXOs %d consolidations are in progress", utxos, n)
+				t.Errorf("for %d UTXOs %d consolidations are in progress, want %d", utxos, n, want)
 			}
 		})
 	}
@@ -204,7 +205,7 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 		r.Blocks(4)
 		r.NothingOpen()
 		if n := r.utxos(); n != 5 {
-			t.Errorf("%d UTXOs are left of 5", n)
+			t.Errorf("%d UTXOs are left of 5, want 5", n)
 		}
 	})
 }
@@ -235,7 +236,7 @@ func TestALostLeaseConsolidatesNothing(t *testing.T) {
 		r.Step()
 		r.hold(5, 100_000)
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		r.NothingOpen()
 	})

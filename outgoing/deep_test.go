@@ -72,7 +72,7 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 			return err
 		})
 		if a, b := r.Chain.Balance(closed, ""), r.Chain.Balance(second, ""); a != w.Amount || b != again.Amount {
-			t.Errorf("the receivers hold %s and %s", a, b)
+			t.Errorf("the receivers hold %s and %s, want %s and %s", a, b, w.Amount, again.Amount)
 		}
 		r.Must(r.Audit())
 	})
@@ -114,7 +114,7 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 		r.Step()
 		r.Settle()
 		if got := r.Now(w).TxID; got != first {
-			t.Errorf("it is paid by %s, want %s", got, first)
+			t.Errorf("the withdrawal is paid by %s, want %s", got, first)
 		}
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -155,20 +155,10 @@ func TestABumpThatLostIsMadeAgain(t *testing.T) {
 		before, to := r.Prepare(), r.Chain.Named("outside")
 		w := r.Order(300_000_000, to)
 		r.Step()
-		low := r.version(r.Now(w).TxID)
-		r.Chain.SetRate(40)
-		for range 9 {
-			if r.Now(w).TxID == low.TxID {
-				r.Chain.Mine(1)
-				r.Step()
-			}
-		}
-		r.Chain.SetRate(10)
-		r.Chain.Forget()
-		r.Must(r.Chain.Broadcast(ctx, low))
+		low, _ := r.loseBump(w)
 		r.Settle()
 		if got := r.Now(w).TxID; got != low.TxID {
-			t.Fatalf("it is paid by %s", got)
+			t.Fatalf("the withdrawal is paid by %s, want %s", got, low.TxID)
 		}
 		r.Chain.SetRate(40)
 		r.Undo(low.TxID, low.TxID)

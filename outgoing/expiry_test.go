@@ -78,7 +78,7 @@ func expiredComesBack(t *testing.T, again bool) {
 			r.Step()
 		}
 		if got := r.Chain.Balance(to, ""); got != w.Amount {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		r.View(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, r.Chain.Capabilities().ID)

@@ -37,7 +37,7 @@ func TestAReorgedOutPaymentCanBeBumpedAgain(t *testing.T) {
 			t.Fatalf("its fee was not bumped: %+v, %v", second, err)
 		}
 		if got := r.Chain.Balance(to, ""); got != order.Amount {
-			t.Fatalf("the receiver got %s", got)
+			t.Fatalf("the receiver got %s, want %s", got, order.Amount)
 		}
 		r.Must(r.Audit())
 	})
@@ -69,7 +69,7 @@ func TestNoFeeIsBookedForAnExpiredSweep(t *testing.T) {
 		r.Trouble = false
 		r.Settle()
 		if got := r.Book(ledger.NetworkFees); got != "0" {
-			t.Errorf("%s of fees are booked", got)
+			t.Errorf("%s of fees are booked, want 0", got)
 		}
 		r.Must(r.Audit())
 	})

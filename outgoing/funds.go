@@ -153,8 +153,8 @@ func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 	switch short.Wait {
 	case bursar.WaitsForFunds:
 		return store.Alarm{Chain: id, Kind: alarmFunds, Ref: ref,
-			Message: fmt.Sprintf("the hot wallet lacks %s %s for %s on %s: send it to %s, or wait for sweeps and confirmations",
-				currency.Exact(short.Missing), currency.Code, waiting, id, s.Hot.Base)}, true
+			Message: fmt.Sprintf("the hot wallet lacks %s for %s on %s: send it to %s, or wait for sweeps and confirmations",
+				currency.Text(short.Missing), waiting, id, s.Hot.Base)}, true
 	case bursar.WaitsForFee:
 		return store.Alarm{Chain: id, Kind: alarmFee, Ref: ref,
 			Message: fmt.Sprintf("%s of %s on %s wait because the network fee is above the limit: wait for lower "+

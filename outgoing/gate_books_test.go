@@ -179,7 +179,7 @@ func TestAWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
-			t.Errorf("%s was paid for one withdrawal", got)
+			t.Errorf("%s was paid for one withdrawal, want %s", got, bursar.Units(100_000_000))
 		}
 	})
 }
@@ -224,7 +224,7 @@ func TestASentWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
-			t.Errorf("%s was paid for one withdrawal", got)
+			t.Errorf("%s was paid for one withdrawal, want %s", got, bursar.Units(100_000_000))
 		}
 	})
 }

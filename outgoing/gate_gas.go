@@ -20,9 +20,9 @@ type GasError struct {
 
 func (e *GasError) Error() string {
 	c := e.Currency
-	return fmt.Sprintf("operator funds in %s pay the network fees of tokens: %s %s are left, and %s %s are "+
+	return fmt.Sprintf("operator funds in %s pay the network fees of tokens: %s are left, and %s are "+
 		"needed: send %s to %s, take deposit or withdrawal fees in it, "+
-		"or let customers' funds pay (gas_from_customers)", c.Code, c.Exact(e.Left), c.Code, c.Exact(e.Needed), c.Code,
+		"or let customers' funds pay (gas_from_customers)", c.Code, c.Text(e.Left), c.Text(e.Needed),
 		c.Code, e.Hot)
 }
 

@@ -20,10 +20,7 @@ func (r *harness) pricedTokens() bursar.Currency {
 	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2,
 		Minimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Fixed: bursar.Units(100_000)}}
-	var err error
-	r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
-	r.Must(err)
-	r.Restart()
+	r.Reconfigure(token)
 	r.Step()
 	r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 	r.Pay(r.Wallet(0).Address, 900_000_000)
@@ -175,7 +172,8 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 					r.Order(1_000_000, r.Chain.Named("coin"))
 					r.Check(r.Sender.Step(ctx, r.Lease))
 					if now := r.spendNow(r.Now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
-						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
+						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v",
+							i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
 				if node.builds != 3 && left == 0 {
@@ -252,7 +250,8 @@ func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 		r.Trouble = true
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(r.Now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
-			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
+			t.Fatalf("the outgoing transaction is %s in %d versions, want %s and 1",
+				now.Status, now.Versions, bursar.OutgoingSigned)
 		}
 		r.Order(100_000_000, r.Chain.Named("coin"))
 		for range 2 {
@@ -274,7 +273,7 @@ func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 		r.Must(err)
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("it is %s: %s", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %s", now.Status, r.errors())
 		}
 	})
 }
@@ -292,7 +291,7 @@ func TestASignedPaymentNeedsNoFurtherGas(t *testing.T) {
 		})
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
-			t.Errorf("it is %s: %q", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %q", now.Status, r.errors())
 		}
 	})
 }

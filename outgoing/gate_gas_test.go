@@ -16,13 +16,8 @@ func (r *harness) freeTokens() bursar.Currency {
 	r.T.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID, Contract: r.Chain.Named("the contract"),
 		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	native := r.Currency
-	native.DepositFee, native.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
-	r.Currency = native
-	var err error
-	r.Registry, err = bursar.NewRegistry([]bursar.Currency{native, token})
-	r.Must(err)
-	r.Restart()
+	r.Currency.DepositFee, r.Currency.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
+	r.Reconfigure(token)
 	return token
 }
 
@@ -81,7 +76,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); !got.IsZero() {
-			t.Fatalf("%s was paid without operator funds for its network fee", got)
+			t.Fatalf("%s was paid without operator funds for its network fee, want 0", got)
 		}
 		if got := r.Chain.Balance(swept.Address.Base, ""); got.IsZero() {
 			t.Fatal("a payment in the native asset was held up")
@@ -96,7 +91,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
-			t.Fatalf("%s was paid once there is gas", got)
+			t.Fatalf("%s was paid once there is gas, want %s", got, out.Amount)
 		}
 		if r.alarmed("gas_budget") {
 			t.Error("the alarm is still open")
@@ -126,7 +121,7 @@ func TestGasFromCustomers(t *testing.T) {
 		r.Must(err)
 		r.Settle()
 		if got := r.Chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
-			t.Fatalf("%s was paid", got)
+			t.Fatalf("%s was paid, want %s", got, out.Amount)
 		}
 	})
 }
@@ -196,7 +191,7 @@ func TestATokenPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				r.Must(err)
 				r.Check(r.Sender.Step(ctx, r.Lease))
 				if got := r.Now(paid).Status; got != bursar.WithdrawalBroadcast {
-					t.Fatalf("the payment of the token is %s", got)
+					t.Fatalf("the payment of the token is %s, want %s", got, bursar.WithdrawalBroadcast)
 				}
 				r.Chain.SetRate(50)
 				order := bursar.Withdrawal{}

@@ -51,7 +51,8 @@ func TestAPaymentThatTheJournalHasIsNotSigned(t *testing.T) {
 		kept.fail = nil
 		r.Step()
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || signed != 1 {
-			t.Errorf("it is %s, and %d were signed", now.Status, signed)
+			t.Errorf("the withdrawal is %s, and %d were signed, want %s and 1",
+				now.Status, signed, bursar.WithdrawalBroadcast)
 		}
 	})
 }
@@ -89,7 +90,7 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 			r.Step()
 		}
 		if node.builds != 0 {
-			t.Errorf("%d were built again", node.builds)
+			t.Errorf("%d were built again, want 0", node.builds)
 		}
 		now := r.spendNow(r.Now(second).OutgoingID)
 		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(unsigned) ||
@@ -158,7 +159,7 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 			r.Step()
 		})
 		if now := r.Now(order); now.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("it is %s: %s", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %s", now.Status, r.errors())
 		}
 	})
 }

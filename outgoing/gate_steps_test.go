@@ -63,7 +63,7 @@ func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 				}
 				r.Blocks(6)
 				if got := r.Chain.Balance(r.Chain.Named("frozen"), ""); !got.IsZero() {
-					t.Errorf("%s was paid during the freeze", got)
+					t.Errorf("%s was paid during the freeze, want 0", got)
 				}
 				if now := r.Now(other); now.Status != bursar.WithdrawalConfirmed || node.sent == 0 {
 					t.Errorf("the other account's is %s", now.Status)
@@ -96,7 +96,7 @@ func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 		r.Step()
 		first := r.Now(w)
 		if first.Status != bursar.WithdrawalSigned {
-			t.Fatalf("it is %s", first.Status)
+			t.Fatalf("the withdrawal is %s, want %s", first.Status, bursar.WithdrawalSigned)
 		}
 		halt := byAnn(store.HaltCurrency("COIN"))
 		r.Halt(halt)
@@ -114,7 +114,8 @@ func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 			}
 		}
 		if now := r.Now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" || node.sent != 0 {
-			t.Errorf("it is %s by %q, and %d transactions were sent during the halt", now.Status, now.TxID, node.sent)
+			t.Errorf("the withdrawal is %s by %q, and %d transactions were sent during the halt, want %s, \"\" and 0",
+				now.Status, now.TxID, node.sent, bursar.WithdrawalQueued)
 		}
 		r.NothingOpen()
 		for range 3 {
@@ -126,7 +127,7 @@ func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 		r.Resume(halt)
 		r.Blocks(8)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("after the halt it is %s", now.Status)
+			t.Errorf("after the halt the withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -151,7 +152,8 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 		r.Blocks(12)
 		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 ||
 			!strings.Contains(p.Error, "a drill") {
-			t.Errorf("it is %s, says %q, and %d transactions were sent during the halt", p.Status, p.Error, node.sent)
+			t.Errorf("the outgoing transaction is %s, says %q, and %d transactions were sent during the halt",
+				p.Status, p.Error, node.sent)
 		}
 	})
 }
@@ -223,13 +225,14 @@ func TestAHaltHoldsAPaymentWhateverItsRowSays(t *testing.T) {
 		node := r.sentOnly()
 		r.Blocks(4)
 		if got := r.tokensOf("outside"); !got.IsZero() || node.sent != 0 {
-			t.Errorf("%s of the halted TOKEN was paid by %d transactions", got, node.sent)
+			t.Errorf("%s of the halted TOKEN was paid by %d transactions, want 0 and 0", got, node.sent)
 		}
 		if p := r.Open()[0]; p.Status != bursar.OutgoingNew || len(p.Unsigned) != 0 || !strings.Contains(p.Error, "a drill") {
-			t.Errorf("it is %s with %d bytes reserved: %q", p.Status, len(p.Unsigned), p.Error)
+			t.Errorf("the outgoing transaction is %s with %d bytes reserved: %q, want %s, 0 and one with %q",
+				p.Status, len(p.Unsigned), p.Error, bursar.OutgoingNew, "a drill")
 		}
 		if n := r.written(); n != 0 {
-			t.Errorf("%d transactions were written while it is held", n)
+			t.Errorf("%d transactions were written while it is held, want 0", n)
 		}
 	})
 }
@@ -269,11 +272,12 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 		books.n, books.fail = 0, nil
 		r.withoutSigner(r.Step)
 		if books.n != 1 || len(r.reserved()) != 2 {
-			t.Errorf("they were audited %d times in one step, after which %d are to be signed", books.n, len(r.reserved()))
+			t.Errorf("they were audited %d times in one step, after which %d are to be signed, want 1 and 2",
+				books.n, len(r.reserved()))
 		}
 		r.withoutSigner(r.Step)
 		if books.n != 2 {
-			t.Errorf("they were audited %d times in two steps", books.n)
+			t.Errorf("they were audited %d times in two steps, want 2", books.n)
 		}
 	})
 }

@@ -100,10 +100,10 @@ func TestAnErrorOfWithdrawalsHoldsUpNoSweep(t *testing.T) {
 			return nil
 		}})
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, refused) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, refused)
 		}
 		if got := r.only(); got.Status != bursar.OutgoingSent {
-			t.Errorf("the sweep is %s: %q", got.Status, got.Error)
+			t.Errorf("the sweep is %s: %q, want %s", got.Status, got.Error, bursar.OutgoingSent)
 		}
 	})
 }
@@ -138,12 +138,12 @@ func TestErrorsAreReturnedWhileAChainIsNotReady(t *testing.T) {
 			return nil
 		}})
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, refused) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, refused)
 		}
 		r.Sender.DB = r.DB
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 			t.Errorf("the step returned %v, after %d builds", err, len(node.built))
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
-			t.Errorf("at an outgoing transaction its error is %q", got)
+			t.Errorf("at an outgoing transaction its error is %q, want \"\"", got)
 		}
 		r.WantAlarms("external_nonce")
 		r.Restart()
@@ -246,7 +246,7 @@ func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 			r.overthrow()
 			before := contents(t, url)
 			if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-				t.Errorf("the step returned %v", err)
+				t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 			}
 			if contents(t, url) != before {
 				t.Error("a process without the lease has written something")

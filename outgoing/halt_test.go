@@ -2,7 +2,6 @@ package outgoing_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -11,28 +10,9 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
-
-// mute is a signer that does not answer.
-type mute struct{}
-
-func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("the signer does not answer")
-}
-
-// honest is the signer with the harness's keys.
-func honest(r *harness) *signer.Signer {
-	id := r.Chain.Capabilities().ID
-	s, err := signer.New(r.Keys.Keys,
-		map[bursar.ChainID]signer.Policy{id: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-			MaxFee: bursar.Units(1 << 30)}})
-	r.Must(err)
-	r.Signer = s
-	return s
-}
 
 // busy runs a function while it signs.
 type busy struct {
@@ -141,7 +121,7 @@ func TestNothingIsSentDuringAHalt(t *testing.T) {
 				r.Restart()
 				r.Settle()
 				if got := r.Chain.Balance(to, ""); got != w.Amount {
-					t.Errorf("%s halted when it was %s: afterwards %s was paid", name, begin, got)
+					t.Errorf("%s halted when it was %s: afterwards %s was paid, want %s", name, begin, got, w.Amount)
 				}
 			}
 		}
@@ -176,7 +156,7 @@ func TestASentTransactionGoesOnDuringAHalt(t *testing.T) {
 				r.Sender.Signer = busy{r.Signer, func() { t.Error("something was signed") }}
 				r.Settle()
 				if got := r.Chain.Balance(r.Chain.Named("to"), ""); got != w.Amount {
-					t.Errorf("%s was paid", got)
+					t.Errorf("%s was paid, want %s", got, w.Amount)
 				}
 				r.Must(r.Audit())
 			})
@@ -197,7 +177,7 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 		tokens, err := r.Withdrawals.Request(ctx,
 			withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10", Address: r.Chain.Named("token")})
 		r.Must(err)
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Trouble = true
 		r.Step() // its nonce is reserved
 		r.Halt(byAnn(store.HaltCurrency(token.Code)))
@@ -209,13 +189,13 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 			t.Errorf("%s of the native asset was paid; open:\n%s", got, r.errors())
 		}
 		if got := r.Chain.Balance(r.Chain.Named("token"), token.Contract); !got.IsZero() {
-			t.Errorf("%s of the halted token was paid", got)
+			t.Errorf("%s of the halted token was paid, want 0", got)
 		}
 		r.Trouble = false
 		r.Resume(byAnn(store.HaltCurrency(token.Code)))
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("token"), token.Contract); got != tokens.Amount {
-			t.Errorf("after the halt %s of the token was paid", got)
+			t.Errorf("after the halt %s of the token was paid, want %s", got, tokens.Amount)
 		}
 	})
 }

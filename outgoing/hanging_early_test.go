@@ -50,7 +50,7 @@ func TestASweepIsSettledAfterTheDepositThatItCollected(t *testing.T) {
 				attack(`DELETE FROM deposits WHERE tx_id = 'forged'`)
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.spendNow(list[0].ID).Status; got != bursar.OutgoingFinal {
-					t.Errorf("after that it is %s", got)
+					t.Errorf("after that the outgoing transaction is %s, want %s", got, bursar.OutgoingFinal)
 				}
 			})
 		})

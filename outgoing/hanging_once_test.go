@@ -74,11 +74,11 @@ func TestASweepGoesOnWhenADepositArrivesInTime(t *testing.T) {
 		r.between("FROM holdings", r.CatchUp)
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
-			t.Errorf("the sweep is %s", now.Status)
+			t.Errorf("the sweep is %s, want %s", now.Status, bursar.OutgoingSigned)
 		}
 		// It was signed for more than there is, and another version is made.
 		if now := r.spendNow(sweep.ID); now.Versions != 2 || now.Error != "" {
-			t.Errorf("it has %d versions: %q", now.Versions, now.Error)
+			t.Errorf("it has %d versions: %q, want 2 and \"\"", now.Versions, now.Error)
 		}
 		r.Settle()
 		r.Must(r.Audit())
@@ -90,7 +90,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.hung()
 		if n := r.written(); n != 0 {
-			t.Errorf("%d transactions were written while a sweep hangs", n)
+			t.Errorf("%d transactions were written while a sweep hangs, want 0", n)
 		}
 	})
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
@@ -103,7 +103,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 			t.Fatalf("the sweep is %s: %q", p.Status, p.Error)
 		}
 		if n := r.written(); n != 0 {
-			t.Errorf("%d transactions were written while a sweep waits for a node", n)
+			t.Errorf("%d transactions were written while a sweep waits for a node, want 0", n)
 		}
 	})
 }
@@ -151,7 +151,8 @@ func TestASweepWhoseDepositIsIncludedAgainDoesNotHang(t *testing.T) {
 		r.between("FROM holdings", r.CatchUp)
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.Chain.Waiting()) != 1 {
-			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.Chain.Waiting()))
+			t.Errorf("the sweep waits for %q, and %d transactions wait for a block, want \"\" and 1",
+				now.WaitsFor, len(r.Chain.Waiting()))
 		}
 		r.Settle()
 		r.Must(r.Audit())
@@ -183,7 +184,7 @@ func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 		node := r.sentOnly()
 		r.Step()
 		if node.sent != 1 || node.builds != 0 {
-			t.Errorf("%d were sent, and %d more built", node.sent, node.builds)
+			t.Errorf("%d were sent, and %d more built, want 1 and 0", node.sent, node.builds)
 		}
 	})
 }
@@ -207,7 +208,8 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 		r.CatchUp()
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSent || now.Versions != 1 {
-			t.Errorf("the sweep is %s in %d versions: %q", now.Status, now.Versions, now.Error)
+			t.Errorf("the sweep is %s in %d versions: %q, want %s and 1",
+				now.Status, now.Versions, now.Error, bursar.OutgoingSent)
 		}
 	})
 }

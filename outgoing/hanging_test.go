@@ -53,7 +53,7 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 		})
 		r.NothingOpen()
 		if got := r.Holding(w.Address.Base, ""); !got.IsZero() {
-			t.Errorf("the books say that %s is there", got)
+			t.Errorf("the books say that %s is there, want 0", got)
 		}
 		r.Pay(w.Address, 800_000_000)
 		r.Settle()
@@ -126,12 +126,12 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 		each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 			w := r.hung()
 			if n := r.Swept()["COIN"]; n != 0 {
-				t.Errorf("%d sweeps count as in progress", n)
+				t.Errorf("%d sweeps count as in progress, want 0", n)
 			}
 			r.View(func(tx *store.Tx) error {
 				q, err := tx.Queues().OpenOutgoing(ctx, r.Chain.Capabilities().ID)
 				if q.Waiting != 0 {
-					t.Errorf("in progress are %d", q.Waiting)
+					t.Errorf("in progress are %d, want 0", q.Waiting)
 				}
 				return err
 			})
@@ -165,7 +165,7 @@ func TestAnotherAssetIsSweptWithTheHangingNonce(t *testing.T) {
 			r.LogOpen(5)
 		}
 		if got := r.Holding(w.Address.Base, token.Contract); !got.IsZero() {
-			t.Errorf("the books say that %s TOKEN are left", got)
+			t.Errorf("the books say that %s TOKEN are left, want 0", got)
 		}
 		if err := r.Chain.Check(); err != nil {
 			t.Error(err)
@@ -231,7 +231,7 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 		r.Trouble = false
 		r.NothingOpen()
 		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
-			t.Errorf("%s TOKEN are left", got)
+			t.Errorf("%s TOKEN are left, want 0", got)
 		}
 		r.Must(r.Chain.Check())
 	})

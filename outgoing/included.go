@@ -214,7 +214,7 @@ func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in
 func (h *Inclusions) logIncluded(tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
 		h.Log.Info("outgoing transaction included", "outgoing", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID,
-			"height", at.Height, "failed", in.Failed, "fee", in.Fee)
+			"height", at.Height, "failed", in.Failed, "fee", h.Registry.AssetText(h.Capabilities.ID, "", in.Fee))
 	})
 }
 

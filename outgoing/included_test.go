@@ -27,15 +27,15 @@ func TestAPaymentThatTheChainShowsIsSettled(t *testing.T) {
 		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"},
 			"another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
-				t.Errorf("%s: the chain's proof does not count: %v", name, err)
+				t.Errorf("%s: the chain's proof does not count: %v, want %v", name, err, outgoing.ErrDisputed)
 			}
 		}
 		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil ||
 			!strings.Contains(what, "as the chain shows") {
-			t.Errorf("it became %q (%v)", what, err)
+			t.Errorf("it became %q (%v), want one with %q", what, err, "as the chain shows")
 		}
 		if _, err := ask(outgoing.Resolution{}); !errors.Is(err, outgoing.ErrNotOpen) {
-			t.Errorf("it is resolved twice: %v", err)
+			t.Errorf("it is resolved twice: %v, want %v", err, outgoing.ErrNotOpen)
 		}
 		r.Settle()
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
@@ -49,7 +49,7 @@ func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		if _, err := r.Sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
-			t.Errorf("it is made void twice: %v", err)
+			t.Errorf("it is made void twice: %v, want %v", err, outgoing.ErrCannotBeVoid)
 		}
 		for _, p := range r.Open() {
 			if p.ID == w.OutgoingID {
@@ -57,13 +57,13 @@ func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
 			}
 			r.Step()
 			if _, err := r.Sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
-				t.Errorf("a voiding transaction is made void itself: %v", err)
+				t.Errorf("a voiding transaction is made void itself: %v, want %v", err, outgoing.ErrCannotBeVoid)
 			}
 		}
 		r.once(w, before, to)
 		if _, err := r.Sender.Abandon(ctx, r.Now(w).OutgoingID,
 			outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
-			t.Errorf("a settled transaction is made void: %v", err)
+			t.Errorf("a settled transaction is made void: %v, want %v", err, outgoing.ErrNotOpen)
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("the withdrawal is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		suspended = ""
 		r.withoutSigner(func() {
@@ -93,13 +93,13 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 		r.Step()
 		r.Step()
 		if got := r.Now(w); got.Status == bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s", got.Status)
+			t.Errorf("the withdrawal is %s", got.Status)
 		}
 		suspended = ""
 		r.Trouble = false
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Audit())
 	})
@@ -115,13 +115,13 @@ func TestAHaltedChainAssignsNothing(t *testing.T) {
 		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		r.Step()
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("the withdrawal is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		r.NothingOpen()
 		r.Resume(halt)
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }

@@ -216,7 +216,7 @@ func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
 			r.LogOpen(20)
 		}
 		if got := r.Now(large).Status; got != bursar.WithdrawalQueued {
-			t.Errorf("the large one is %s", got)
+			t.Errorf("the large one is %s, want %s", got, bursar.WithdrawalQueued)
 		}
 		r.WantAlarms("fee_above_limit")
 		r.Sender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
@@ -250,7 +250,7 @@ func TestARefusedReceiverFailsAlone(t *testing.T) {
 			txs[r.Now(list[i]).TxID] = true
 		}
 		if len(txs) != 1 {
-			t.Errorf("the others were paid by %d transactions", len(txs))
+			t.Errorf("the others were paid by %d transactions, want 1", len(txs))
 		}
 	})
 }

@@ -48,12 +48,13 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
 			r.spendNow(ours).Status != bursar.OutgoingAbandoned {
-			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, r.spendNow(ours).Status)
+			t.Errorf("the external spend is %s, and what was to pay the outgoing transaction is %s, want %s and %s",
+				x.Status, r.spendNow(ours).Status, store.ExternalAdopted, bursar.OutgoingAbandoned)
 		}
 		r.Chain.ClearFaults()
 		r.Settle()
 		if now := r.Now(w); now.TxID != external {
-			t.Errorf("it is paid by %s", now.TxID)
+			t.Errorf("the withdrawal is paid by %s, want %s", now.TxID, external)
 		}
 		r.holdsOnce(w)
 	})
@@ -79,10 +80,10 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		r.Chain.ClearFaults()
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalUnclear {
-			t.Errorf("the external spend is %s", x.Status)
+			t.Errorf("the external spend is %s, want %s", x.Status, store.ExternalUnclear)
 		}
 	})
 }
@@ -94,7 +95,7 @@ func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 		r.doubtful()
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 	})
 }
@@ -106,7 +107,7 @@ func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
 		r.Settle()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		r.Trouble = true
-		r.Sender.Signer = mute{}
+		r.Sender.Signer = bursartest.NoSigner
 		r.Step()
 		reserved := r.Open()
 		r.Do(func(tx *store.Tx) error {
@@ -120,10 +121,10 @@ func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
 			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.Unclear())
 		}
 		if p := r.spendNow(reserved[0].ID); p.Status != bursar.OutgoingReserved {
-			t.Errorf("it is %s", p.Status)
+			t.Errorf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingReserved)
 		}
 		if now := r.Now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" {
-			t.Errorf("the withdrawal is %s by %q", now.Status, now.TxID)
+			t.Errorf("the withdrawal is %s by %q, want %s and \"\"", now.Status, now.TxID, bursar.WithdrawalQueued)
 		}
 	})
 }

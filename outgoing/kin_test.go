@@ -37,11 +37,12 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, bursar.Ethereum)
 			if !strings.Contains(state.Halted, "bsc, polygon") {
-				t.Errorf("halted because %s", state.Halted)
+				t.Errorf("halted because %s, want one with %q", state.Halted, "bsc, polygon")
 			}
 			other, _ := tx.Chains().State(ctx, bursar.Polygon)
 			if !strings.Contains(other.Halted, "polygon shares its keys with ethereum") {
-				t.Errorf("polygon is halted because %s", other.Halted)
+				t.Errorf("polygon is halted because %s, want one with %q",
+					other.Halted, "polygon shares its keys with ethereum")
 			}
 			return err
 		})

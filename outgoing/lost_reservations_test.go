@@ -1,8 +1,6 @@
 package outgoing_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -63,10 +61,10 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		r.NothingOpen()
 	})
@@ -90,10 +88,10 @@ func TestAReorgedOutProofDoesNotCount(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID != first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		if err := r.Audit(); err != nil {
 			t.Error(err)
@@ -167,10 +165,10 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
-			t.Fatalf("it is %+v", got)
+			t.Fatalf("the withdrawal is %+v", got)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
 		}
 		r.NothingOpen()
 	})
@@ -199,24 +197,16 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		to := r.Chain.Named("outside")
 		w := r.Order(200_000_000, to)
 		real := r.Sender.Signer
-		r.Sender.Signer = bursartest.SignerFunc(func(context.Context, bursar.ChainID, chain.TxRequest,
-			chain.UnsignedTx) (chain.SignedTx,
-			error) {
-			return chain.SignedTx{}, errors.New("the signer is unavailable")
-		})
+		r.Sender.Signer = bursartest.NoSigner
 		r.Trouble = true
 		r.Step()
 		r.Chain.Reorg(3, deposit)
-		for more := true; more; {
-			var err error
-			more, err = r.Follower.Step(ctx, r.Lease)
-			r.Must(err)
-		}
+		r.CatchUp()
 		r.Sender.Signer = real
 		r.Trouble = false
 		r.Settle()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.Chain.Balance(to, "") != w.Amount {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 	})
 }

@@ -48,7 +48,8 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		for range 10 {
 			r.Blocks(1)
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-				t.Fatalf("it is %s, though its first version may be included", p.Status)
+				t.Fatalf("the outgoing transaction is %s, though its first version may be included, want %s",
+					p.Status, bursar.OutgoingSent)
 			}
 		}
 		r.Chain.SetRate(10)
@@ -56,7 +57,8 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		r.Must(r.Chain.Broadcast(ctx, first))
 		r.Blocks(6)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first.TxID {
-			t.Errorf("it is %s by %s", now.Status, now.TxID)
+			t.Errorf("the withdrawal is %s by %s, want %s and %s",
+				now.Status, now.TxID, bursar.WithdrawalConfirmed, first.TxID)
 		}
 		r.holdsOnce(w)
 	})
@@ -97,7 +99,7 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 				}
 				_ = r.Sender.Step(ctx, r.Lease)
 				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.Now(w).OutgoingID != lost {
-					t.Fatalf("it is %s, and the withdrawal is %+v", p.Status, r.Now(w))
+					t.Fatalf("the outgoing transaction is %s, and the withdrawal is %+v", p.Status, r.Now(w))
 				}
 				if !inBlock {
 					r.Blocks(6)
@@ -124,7 +126,7 @@ func TestATransactionThatIsGivenUpIsNotSentAgain(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" ||
 			slices.Contains(watched.sent, txID) {
-			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
+			t.Errorf("the outgoing transaction is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
 		}
 		r.Sender.Chain = r.Chain
 		r.Settle()

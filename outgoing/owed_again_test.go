@@ -45,7 +45,7 @@ func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 		r.Settle()
 		for _, w := range []bursar.Withdrawal{old, fresh} {
 			if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-				t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+				t.Errorf("withdrawal %s is %s, want %s", w.ID, now.Status, bursar.WithdrawalConfirmed)
 			}
 		}
 		if r.Halted() {

@@ -37,7 +37,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(900_000) {
-			t.Fatalf("%s left within the hour", got)
+			t.Fatalf("%s left within the hour, want %s", got, bursar.Units(900_000))
 		}
 		r.View(func(tx *store.Tx) error {
 			list, err := tx.Withdrawals().List(ctx, r.Accounts[0], store.Page{Limit: 10})
@@ -65,7 +65,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 		r.Trouble = false
 		r.Settle()
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(1_500_000) {
-			t.Fatalf("the receiver has %s", got)
+			t.Fatalf("the receiver has %s, want %s", got, bursar.Units(1_500_000))
 		}
 		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)

@@ -64,13 +64,13 @@ func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 		}
 		r.Step()
 		if got := r.underWay(chain.KindWithdrawal); got != 1 {
-			t.Errorf("after one step %d are under way", got)
+			t.Errorf("after one step %d are under way, want 1", got)
 		}
 		for range 12 {
 			r.Step()
 		}
 		if got := r.underWay(chain.KindWithdrawal); got != 9 || len(r.Open()) != 9 {
-			t.Errorf("after more steps %d are under way, and %d open", got, len(r.Open()))
+			t.Errorf("after more steps %d are under way, and %d open, want 9 and 9", got, len(r.Open()))
 		}
 		r.Settle()
 		r.Must(r.Audit())
@@ -151,14 +151,14 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		for range 4 {
 			r.Check(r.Sender.Step(ctx, r.Lease))
 			if n := r.underWay(chain.KindGasTopUp); n != 2 {
-				t.Errorf("%d top-ups are under way", n)
+				t.Errorf("%d top-ups are under way, want 2", n)
 			}
 		}
 		if got := r.spendNow(pointless.ID); got.Status != bursar.OutgoingAbandoned || got.Error != "" {
-			t.Errorf("what is pointless is %s: %q", got.Status, got.Error)
+			t.Errorf("what is pointless is %s: %q, want %s and \"\"", got.Status, got.Error, bursar.OutgoingAbandoned)
 		}
 		if n := len(node.sent); n != 2 {
-			t.Errorf("%d are sent", n)
+			t.Errorf("%d are sent, want 2", n)
 		}
 		r.blocksWithoutSweeps(20)
 		if open := r.Open(); len(open) > 0 {
@@ -191,7 +191,7 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 			}
 		}
 		if n := len(r.Open()); n != 10 {
-			t.Errorf("%d are taken up", n)
+			t.Errorf("%d are taken up, want 10", n)
 		}
 		tried := map[bursar.ID]bool{}
 		for range 3 {
@@ -202,7 +202,7 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 			}
 		}
 		if len(tried) != 10 {
-			t.Errorf("in three steps %d are built", len(tried))
+			t.Errorf("in three steps %d are built, want 10", len(tried))
 		}
 		other := r.orders(3, "OTHER")
 		r.Step()
@@ -232,7 +232,7 @@ func TestEveryTransactionInProgressIsReached(t *testing.T) {
 		r.Step()
 		r.Step()
 		if got := r.underWay(chain.KindWithdrawal); got != n {
-			t.Fatalf("%d are sent", got)
+			t.Fatalf("%d are sent, want %d", got, n)
 		}
 		r.Chain.SetRate(1000)
 		r.Chain.Mine(1)

@@ -73,10 +73,10 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 		want("with the proof", bursar.WithdrawalQueued)
 		r.WantAlarms()
 		if got := r.spendNow(first.OutgoingID); got.Status != bursar.OutgoingAbandoned {
-			t.Errorf("its transaction is %s", got.Status)
+			t.Errorf("its transaction is %s, want %s", got.Status, bursar.OutgoingAbandoned)
 		}
 		if builds := len(node.built); builds != 1 {
-			t.Errorf("%d are built", builds)
+			t.Errorf("%d are built, want 1", builds)
 		}
 		r.Chain.ClearFaults()
 		r.Sender.Chain = r.Chain
@@ -120,7 +120,7 @@ func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
 		r.Must(err)
 		r.Step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
-			t.Fatalf("the voiding transaction is %s", got.Status)
+			t.Fatalf("the voiding transaction is %s, want %s", got.Status, bursar.OutgoingSent)
 		}
 		node := r.record()
 		r.Chain.SetRate(1000) // no block takes either
@@ -139,11 +139,12 @@ func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
 		r.Blocks(20)
 		for _, id := range []bursar.ID{first, void} {
 			if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned {
-				t.Errorf("the %s is %s: %q", got.Kind, got.Status, got.Error)
+				t.Errorf("the %s is %s: %q, want %s", got.Kind, got.Status, got.Error, bursar.OutgoingAbandoned)
 			}
 		}
 		if got := r.Chain.Balance(to, ""); got != w.Amount || r.Now(w).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s was paid, and the withdrawal is %s", got, r.Now(w).Status)
+			t.Errorf("%s was paid, and the withdrawal is %s, want %s and %s",
+				got, r.Now(w).Status, w.Amount, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -161,7 +162,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 			t.Errorf("the answer is %v", err)
 		}
 		if got := r.spendNow(id); got.Status != bursar.OutgoingSent || r.Now(w).Status == bursar.WithdrawalQueued {
-			t.Errorf("it is %s, and the withdrawal %s", got.Status, r.Now(w).Status)
+			t.Errorf("the outgoing transaction is %s, and the withdrawal %s", got.Status, r.Now(w).Status)
 		}
 	})
 }
@@ -179,7 +180,7 @@ func TestACustomerIsNotifiedOnceOfAPaymentSentAgain(t *testing.T) {
 		r.Step()
 		r.Blocks(5)
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
-			t.Fatalf("it is %s", got.Status)
+			t.Fatalf("the withdrawal is %s", got.Status)
 		}
 		txID := r.Now(w).TxID
 		r.Undo(txID, txID)
@@ -221,7 +222,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 				unknown(r, node)
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingAbandoned {
-					t.Fatalf("it is %s: %q", got.Status, got.Error)
+					t.Fatalf("the outgoing transaction is %s: %q, want %s", got.Status, got.Error, bursar.OutgoingAbandoned)
 				}
 				var h store.Holding
 				r.View(func(tx *store.Tx) (err error) {

@@ -85,7 +85,7 @@ func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 		sign := &observed{Signer: r.Signer, outgoingID: r.waitingToBePutBack()[0].OutgoingID, err: errAway}
 		r.Sender.Signer = sign
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, errAway) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, errAway)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
 			t.Errorf("waiting is %+v", list)

@@ -29,7 +29,7 @@ func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
 		}
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("outside"), ""); got != bursar.Units(12_000_000) {
-			t.Errorf("%s is paid", got)
+			t.Errorf("%s is paid, want %s", got, bursar.Units(12_000_000))
 		}
 	})
 }
@@ -54,13 +54,13 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 				t.Errorf("the step returned %v", err)
 			}
 			if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
-				t.Errorf("the withdrawal is %s", got)
+				t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)
 			}
 		}
 		r.Sender.Registry = known
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("in the end it is %s", got)
+			t.Errorf("in the end the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Audit())
 	})

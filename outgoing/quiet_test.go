@@ -48,7 +48,7 @@ func TestWaitingPaymentsWriteNothing(t *testing.T) {
 		r.Settle()
 		r.idleStep(t, "all is paid")
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestAFreezeHoldsUpNoSignedTransaction(t *testing.T) {
 		r.Chain.SetRate(50)
 		r.Blocks(12)
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.TxID == first {
-			t.Errorf("it is %s, by another version: %v", got.Status, got.TxID != first)
+			t.Errorf("the withdrawal is %s, by another version: %v", got.Status, got.TxID != first)
 		}
 		r.NothingOpen()
 	})

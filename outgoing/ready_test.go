@@ -20,7 +20,7 @@ func TestNothingIsSignedBeforeTheFollowerHasCaughtUp(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		r.Must(r.Sweeper.Step(ctx, r.Lease))
 		if n := r.Taken(); n != 0 {
-			t.Fatalf("before the follower has caught up %d withdrawals are taken up", n)
+			t.Fatalf("before the follower has caught up %d withdrawals are taken up, want 0", n)
 		}
 		r.Step()
 		if r.Taken() == 0 {
@@ -43,7 +43,7 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 		r.Restart()
 		r.Step()
 		if n := r.Taken(); n != 0 {
-			t.Fatalf("with an endpoint that lags %d withdrawals are taken up", n)
+			t.Fatalf("with an endpoint that lags %d withdrawals are taken up, want 0", n)
 		}
 		r.Chain.Behind("one", 0)
 		r.Step()
@@ -75,7 +75,7 @@ func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
 			t.Error("it is still recovering")
 		}
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("paid is %s", got)
+			t.Errorf("paid is %s, want %s", got, w.Amount)
 		}
 	})
 }

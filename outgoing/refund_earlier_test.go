@@ -38,14 +38,15 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 					for _, when := range []string{"in no block", "in a block"} {
 						r.Step()
 						if n := r.Resolution(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
-							t.Errorf("with the earlier one %s the later one is %s by %q", when, n.Status, n.TxID)
+							t.Errorf("with the earlier one %s the later one is %s by %q, want %s and \"\"",
+								when, n.Status, n.TxID, bursar.ResolutionQueued)
 						}
 						r.Chain.Mine(1)
 					}
 					r.Step()
 					const why = "an earlier refund of the same deposit is no longer in a final block"
 					if text := r.errors(); !strings.Contains(text, why) {
-						t.Errorf("its error is %q", text)
+						t.Errorf("its error is %q, want one with %q", text, why)
 					}
 					r.Settle()
 					if failsAgain {
@@ -56,7 +57,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.wantSender("somebody else", "0")
 						const why = "an earlier refund of the deposit was paid after all"
 						if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
-							t.Errorf("the later one is %s: %s", n.Status, n.Error)
+							t.Errorf("the later one is %s: %s, want %s and %s", n.Status, n.Error, bursar.ResolutionFailed, why)
 						}
 					}
 					r.WantBooks("0", "0", "0")

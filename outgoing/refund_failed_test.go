@@ -129,7 +129,7 @@ func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 		r.Undo(first.TxID)
 		r.stepUntilOpen(d)
 		if _, err := r.Unattributed().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
-			t.Fatalf("it was decided: %v", err)
+			t.Fatalf("it was decided: %v, want %v", err, unattributed.ErrNotFinal)
 		}
 		r.Settle()
 		r.wantSender("sender", first.Amount.String())
@@ -195,7 +195,7 @@ func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
 				t.Errorf("included again the books say %s, before %s", got, want)
 			}
 			if got := r.Resolution(d); got.Status != bursar.ResolutionFailed {
-				t.Errorf("the decision is %s", got.Status)
+				t.Errorf("the decision is %s, want %s", got.Status, bursar.ResolutionFailed)
 			}
 			r.Must(r.Reconcile())
 		}
@@ -204,10 +204,10 @@ func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
 		r.stepUntilOpen(d)
 		r.Blocks(12)
 		if got := r.Chain.Balance(r.Chain.Named("sender"), token.Contract); got != n.Amount {
-			t.Errorf("on the branch where it delivers the sender got %s", got)
+			t.Errorf("on the branch where it delivers the sender got %s, want %s", got, n.Amount)
 		}
 		if got := r.Resolution(d); got.Status != bursar.ResolutionDone {
-			t.Errorf("on the branch where it delivers the decision is %s", got.Status)
+			t.Errorf("on the branch where it delivers the decision is %s, want %s", got.Status, bursar.ResolutionDone)
 		}
 		r.Must(r.Reconcile())
 	})

@@ -41,7 +41,8 @@ func TestARefundIsAssignedOnceThereIsAPlace(t *testing.T) {
 			r.Must(r.Sender.Step(ctx, r.Lease))
 		}
 		if a, b := r.Resolution(first), r.Resolution(second); a.Status != bursar.ResolutionSigned || !b.OutgoingID.IsZero() {
-			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.OutgoingID)
+			t.Errorf("the first is %s, the second is taken up as %s, want %s and 0",
+				a.Status, b.OutgoingID, bursar.ResolutionSigned)
 		}
 		r.Settle()
 		r.Settle()
@@ -70,7 +71,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 				r.SendBack(d, "sender")
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				if got := !r.Resolution(d).OutgoingID.IsZero(); got != taken {
-					t.Errorf("with %d open ones it is assigned: %v", open, got)
+					t.Errorf("with %d open ones it is assigned: %v, want %v", open, got, taken)
 				}
 			})
 		})
@@ -93,7 +94,7 @@ func TestALostLeaseAssignsNothing(t *testing.T) {
 			r.overthrow()
 			before := contents(t, url)
 			if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-				t.Errorf("the step returned %v", err)
+				t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 			}
 			if contents(t, url) != before {
 				t.Error("it has written something")
@@ -110,13 +111,14 @@ func TestARefundThatIsCalledBackReleasesItsReservations(t *testing.T) {
 		r.withoutSigner(r.Step)
 		p := r.spendNow(r.Resolution(d).OutgoingID)
 		if p.Status != bursar.OutgoingReserved {
-			t.Fatalf("it is %s", p.Status)
+			t.Fatalf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingReserved)
 		}
 		_, err := r.Unattributed().Cancel(ctx, d.ID, "")
 		r.Must(err)
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(p.ID); got.Status != bursar.OutgoingAbandoned {
-			t.Errorf("after a step it is %s: %s", got.Status, got.Error)
+			t.Errorf("after a step the outgoing transaction is %s: %s, want %s",
+				got.Status, got.Error, bursar.OutgoingAbandoned)
 		}
 		r.NothingOpen()
 		r.SendBack(d, "another") // with the same nonce or UTXOs
@@ -182,7 +184,7 @@ func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 		r.Chain.Close(to)
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalFailed {
-			t.Fatalf("it is %s", got)
+			t.Fatalf("the withdrawal is %s, want %s", got, bursar.WithdrawalFailed)
 		}
 		frozen := func() bool {
 			var a bursar.Account
@@ -203,7 +205,7 @@ func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 			t.Error("the account stays frozen")
 		}
 		if got := r.Now(again).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("what was ordered again is %s", got)
+			t.Errorf("what was ordered again is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Audit())
 	})

@@ -24,7 +24,7 @@ func TestADepositReorgedOutBeforeItsRefundIsSignedIsNotRefunded(t *testing.T) {
 			r.Restart()
 			r.Settle()
 			if got := r.Chain.Balance(r.Chain.Named("sender"), ""); !got.IsZero() {
-				t.Fatalf("%s was paid back of what is not there", got)
+				t.Fatalf("%s was paid back of what is not there, want 0", got)
 			}
 			if n := r.Resolution(d); n.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %+v", n)
@@ -72,7 +72,7 @@ func TestASignatureThatComesTooLateIsDiscarded(t *testing.T) {
 			t.Errorf("signed %v, the decision is %+v", signed, n)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); !got.IsZero() {
-			t.Errorf("%s was paid back of what is not there", got)
+			t.Errorf("%s was paid back of what is not there, want 0", got)
 		}
 		r.WantBooks("0", "0", "0")
 		r.Must(r.Audit())
@@ -97,7 +97,8 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 		r.Chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
 		r.Step()
 		if got := r.Deposit(d.ID); got.Status != bursar.DepositReversed || got.Purpose != bursar.ForRefunded {
-			t.Fatalf("the deposit is %s for %s", got.Status, got.Purpose)
+			t.Fatalf("the deposit is %s for %s, want %s and %s",
+				got.Status, got.Purpose, bursar.DepositReversed, bursar.ForRefunded)
 		}
 		r.WantBooks("0", "0", "80000000")
 		kinds := map[string]bool{}

@@ -63,7 +63,7 @@ func (s *Sender) refundShort(
 		return false, err
 	}
 	what := fmt.Sprintf("transaction %s succeeded and delivered %s of %s to %s for the refund of deposit %s",
-		p.TxID, s.amount(n.Currency, short.Delivered), s.amount(n.Currency, n.Amount), n.Address, n.DepositID)
+		p.TxID, s.Registry.Text(n.Currency, short.Delivered), s.Registry.Text(n.Currency, n.Amount), n.Address, n.DepositID)
 	if err := s.raiseShort(ctx, tx, p, n.Currency, what); err != nil || !short.Delivered.IsZero() {
 		return false, err
 	}
@@ -128,5 +128,5 @@ func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_paid_twice", Ref: n.ID.String(),
 		Message: fmt.Sprintf("the refund of deposit %s to %s had failed, its block was reorged out, and transaction %s "+
 			"paid it on the other branch after the deposit was "+
-			"resolved again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
+			"resolved again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.Registry.Text(n.Currency, n.Amount))})
 }

@@ -57,7 +57,7 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 					t.Errorf("it is %s: %q", n.Status, n.Error)
 				}
 				if got := r.Chain.Balance(r.Chain.Named("sender"), token.Contract); got != bursar.Units(c.arrives) {
-					t.Errorf("the sender got %s", got)
+					t.Errorf("the sender got %s, want %s", got, bursar.Units(c.arrives))
 				}
 				if got := slices.Sorted(slices.Values(r.Alarms())); !slices.Equal(got, c.alarms) {
 					t.Errorf("the open alarms are %q, want %q", got, c.alarms)
@@ -82,7 +82,7 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 			t.Errorf("it is %s by %s: %q", n.Status, n.TxID, n.Error)
 		}
 		if got := r.Deposit(d.ID); got.Purpose != bursar.ForRefunded {
-			t.Errorf("the deposit is for %s", got.Purpose)
+			t.Errorf("the deposit is for %s, want %s", got.Purpose, bursar.ForRefunded)
 		}
 		r.WantBooks("0", "0", "0")
 		r.WantAlarms("deep_reorg")
@@ -129,7 +129,7 @@ func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
 			first := firstOfTwo(r, func() string { return r.Now(w).TxID })
 			r.Settle()
 			if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.TxID != first.TxID {
-				t.Errorf("it is %s by %s, included was %s", got.Status, got.TxID, first.TxID)
+				t.Errorf("the withdrawal is %s by %s, included was %s", got.Status, got.TxID, first.TxID)
 			}
 			r.Must(r.Audit())
 		})

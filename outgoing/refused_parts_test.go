@@ -35,7 +35,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				r.Step()
 				const why = "the address needs a memo"
 				if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
-					t.Errorf("it is %+v", got)
+					t.Errorf("the withdrawal is %+v", got)
 				}
 				if got := r.Available(0); got != before {
 					t.Errorf("of %s the customer has %s", before, got)
@@ -45,7 +45,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				}
 				r.NothingOpen()
 				if p := r.spendNow(r.Now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
-					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
+					t.Errorf("its transaction is %s: %s, want %s and %s", p.Status, p.Error, bursar.OutgoingAbandoned, why)
 				}
 				r.Must(r.Audit())
 			})
@@ -93,11 +93,11 @@ func TestARefusedPaymentOfAnAlteredBatchRefundsNobody(t *testing.T) {
 		}}
 		r.Step()
 		if text := r.errors(); !strings.Contains(text, "its request has 3 payments for 2 withdrawals") {
-			t.Errorf("its error is %q", text)
+			t.Errorf("its error is %q, want one with %q", text, "its request has 3 payments for 2 withdrawals")
 		}
 		for _, w := range orders {
 			if got := r.Now(w).Status; got != bursar.WithdrawalQueued {
-				t.Errorf("a withdrawal is %s", got)
+				t.Errorf("a withdrawal is %s, want %s", got, bursar.WithdrawalQueued)
 			}
 		}
 	})
@@ -119,7 +119,7 @@ func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 			return chain.UnsignedTx{}, errLate
 		}}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, chain.ErrExternalNonce)
 		}
 		r.WantAlarms("external_nonce")
 		id := r.Now(w).OutgoingID.String()
@@ -134,13 +134,13 @@ func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 		})
 		r.Step()
 		if asks != 1 {
-			t.Errorf("the adapter was asked %d times", asks)
+			t.Errorf("the adapter was asked %d times, want 1", asks)
 		}
 		r.Sender.Chain = r.Chain
 		r.Resume(halt)
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("after the halt it is %s", got)
+			t.Errorf("after the halt the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -159,7 +159,7 @@ func TestANonceOfTheNextLeaseHolderHaltsNothing(t *testing.T) {
 			return chain.UnsignedTx{}, errLate
 		}}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		r.WantAlarms()
 		r.View(func(tx *store.Tx) error {

@@ -37,7 +37,7 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 		r.Sender.Signer = real
 		r.Settle()
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(30_000_000) {
-			t.Errorf("the receiver got %s", got)
+			t.Errorf("the receiver got %s, want %s", got, bursar.Units(30_000_000))
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -62,7 +62,8 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 		r.Settle()
 		for _, w := range orders {
 			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount || r.Now(w).Status != bursar.WithdrawalConfirmed {
-				t.Errorf("%s was paid, the withdrawal is %s: %s", got, r.Now(w).Status, r.Now(w).Error)
+				t.Errorf("%s was paid, the withdrawal is %s: %s, want %s and %s",
+					got, r.Now(w).Status, r.Now(w).Error, w.Amount, bursar.WithdrawalConfirmed)
 			}
 		}
 		r.Must(r.Audit())

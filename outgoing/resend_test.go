@@ -29,7 +29,7 @@ func TestAPaymentWithoutFundsForABumpIsSentAgain(t *testing.T) {
 		r.Chain.SetRate(10)
 		r.Settle()
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(out) {
-			t.Errorf("the receiver got %s", got)
+			t.Errorf("the receiver got %s, want %s", got, bursar.Units(out))
 		}
 		r.Must(r.Audit())
 	})

@@ -163,7 +163,8 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		}
 		r.Step()
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") {
-			t.Errorf("when it cannot be bumped it has %d versions, and its error is %q", got.Versions, got.Error)
+			t.Errorf("when it cannot be bumped it has %d versions, and its error is %q, want 1 and one with %q",
+				got.Versions, got.Error, "no fees known")
 		}
 		first := r.Now(w).TxID
 		node.build = nil
@@ -175,7 +176,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		bumped := r.only()
 		node.wantSent(t, "when its fee is refused", first, bumped.TxID)
 		if bumped.Versions != 2 {
-			t.Fatalf("it has %d versions", bumped.Versions)
+			t.Fatalf("it has %d versions, want 2", bumped.Versions)
 		}
 		r.Chain.SetRate(200)
 		r.Chain.Mine(1)
@@ -184,7 +185,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 			t.Errorf("with the next block it is %+v", got)
 		}
 		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
-			t.Errorf("with the next block the withdrawal is %s", got)
+			t.Errorf("with the next block the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)
 		}
 		r.Chain.SetRate(10)
 		r.Settle()
@@ -222,7 +223,7 @@ func TestAPaymentNotKnownToBeSentIsSentBeforeItIsBumped(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if p := r.only(); p.Versions != 2 {
-			t.Errorf("three blocks later it has %d versions", p.Versions)
+			t.Errorf("three blocks later it has %d versions, want 2", p.Versions)
 		}
 		r.Chain.SetRate(10)
 		r.Settle()
@@ -294,7 +295,7 @@ func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 		node.wantSent(t, "when its block is gone", low.TxID)
 		r.Settle()
 		if got := r.Now(w).TxID; got != low.TxID {
-			t.Errorf("it is paid by %s", got)
+			t.Errorf("the withdrawal is paid by %s, want %s", got, low.TxID)
 		}
 		r.Must(r.Audit())
 	})

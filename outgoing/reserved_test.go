@@ -74,7 +74,7 @@ func TestATransactionLeavesTheFundsOfASweepOfItsAddress(t *testing.T) {
 		r.Step()
 		r.Step()
 		if got := r.only(); got.Status != bursar.OutgoingSent {
-			t.Fatalf("the sweep is %s", got.Status)
+			t.Fatalf("the sweep is %s, want %s", got.Status, bursar.OutgoingSent)
 		}
 		r.Chain.SetRate(50)
 		r.sweepAlso(w, token, 500)

@@ -203,7 +203,7 @@ func TestWithoutTheLeaseNoAlarmAboutHistoryIsRaised(t *testing.T) {
 		})
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		r.WantAlarms()
 	})

@@ -43,12 +43,12 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 		w, before, to := r.unknownFate()
 		id := r.Now(w).OutgoingID
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
-			t.Fatalf("a pruned node resolved it: %v", err)
+			t.Fatalf("a pruned node resolved it: %v, want %v", err, outgoing.ErrUnknown)
 		}
 		r.Chain.Prune(0)
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{Paid: r.Now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
-			t.Fatalf("what the chain disproves was believed: %v", err)
+			t.Fatalf("what the chain disproves was believed: %v, want %v", err, outgoing.ErrDisputed)
 		}
 		_, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{})
 		r.Must(err)
@@ -65,7 +65,7 @@ func TestAnOperatorsStatementResolvesATransactionWithoutHistory(t *testing.T) {
 		id := r.Now(w).OutgoingID
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
-			t.Fatalf("a word without a reason was believed: %v", err)
+			t.Fatalf("a word without a reason was believed: %v, want %v", err, outgoing.ErrUnknown)
 		}
 		_, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
@@ -87,17 +87,17 @@ func TestAnOperatorsStatementSettlesAPayment(t *testing.T) {
 		id := r.Now(w).OutgoingID
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
-			t.Fatalf("another transaction was believed: %v", err)
+			t.Fatalf("another transaction was believed: %v, want %v", err, outgoing.ErrDisputed)
 		}
 		_, err := r.Sender.Resolve(ctx, id, r.Chain, outgoing.Resolution{Paid: r.Now(w).TxID, Reason: "an explorer"})
 		r.Must(err)
 		r.Step()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
-			t.Errorf("what is settled was resolved: %v", err)
+			t.Errorf("what is settled was resolved: %v, want %v", err, outgoing.ErrNotOpen)
 		}
 	})
 }
@@ -111,12 +111,12 @@ func TestNoStatementEndsATransactionThatMayBeIncluded(t *testing.T) {
 		_, err := r.Sender.Resolve(ctx, r.Now(w).OutgoingID, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
 		if !errors.Is(err, outgoing.ErrDisputed) {
-			t.Fatalf("it was resolved: %v", err)
+			t.Fatalf("it was resolved: %v, want %v", err, outgoing.ErrDisputed)
 		}
 		r.View(func(tx *store.Tx) error {
 			p, err := tx.Outgoing().Get(ctx, r.Now(w).OutgoingID)
 			if p.Status != bursar.OutgoingSent {
-				t.Errorf("it is %s", p.Status)
+				t.Errorf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingSent)
 			}
 			return err
 		})

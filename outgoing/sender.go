@@ -219,7 +219,7 @@ func (s *Sender) state(ctx context.Context) (state store.ChainState, err error) 
 func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
-		text = trouble.Error()
+		text = s.describe(trouble)
 	}
 	if text == p.Error {
 		return nil
@@ -232,10 +232,10 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			"reason", held.Reason)
 	case errors.As(trouble, &gas): // every sweep of a token begins this way
 		s.Log.Info("outgoing transaction waits for gas", "outgoing", p.ID, "chain", p.Chain, "address", gas.Source.Base,
-			"amount", gas.Amount)
+			"amount", s.native(gas.Amount))
 	case trouble != nil:
 		s.Log.Warn("outgoing transaction cannot go on now", "outgoing", p.ID, "chain", p.Chain, "status", p.Status,
-			"error", trouble)
+			"error", text)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

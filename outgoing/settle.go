@@ -55,7 +55,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 }
 
 func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	s.log(tx, "outgoing transaction final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
+	s.log(tx, "outgoing transaction final", p, "height", p.Height, "failed", p.Failed, "fee", s.native(p.Fee))
 	unsigned, err := s.finalRequest(ctx, tx, &p)
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.Ou
 			return err
 		}
 	}
-	whole := func(a bursar.Amount) string { return s.amount(currency.Code, a) }
+	whole := func(a bursar.Amount) string { return s.Registry.Text(currency.Code, a) }
 	return s.raiseShort(ctx, tx, p, currency.Code, fmt.Sprintf(
 		"transaction %s succeeded and delivered %s of %s from %s to the hot wallet; %s were lost",
 		p.TxID, whole(gone.SubOrZero(lost)), whole(sweep.Amount), p.Base, whole(lost)))

@@ -24,17 +24,17 @@ func TestARunningSenderPays(t *testing.T) {
 		go func() { ended <- r.Sender.Run(running, r.Lease) }()
 		<-settled
 		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("when a node has taken it, it is %s", got.Status)
+			t.Errorf("when a node has taken it, the withdrawal is %s, want %s", got.Status, bursar.WithdrawalBroadcast)
 		}
 		r.Chain.Mine(3)
 		r.CatchUp()
 		<-settled
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("when its block is final, it is %s", got.Status)
+			t.Errorf("when its block is final, the withdrawal is %s, want %s", got.Status, bursar.WithdrawalConfirmed)
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("it ends with %v, want %v", err, context.Canceled)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 		builds := &asked{Chain: r.Chain}
 		r.Sender.Chain = builds
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast || builds.builds > 0 {
 			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, builds.builds)
@@ -103,7 +103,7 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.Sender.Signer = real
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Audit())
 	})
@@ -139,7 +139,7 @@ func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 		r.resumeAll()
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -157,13 +157,14 @@ func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 		r.Step()
 		first := r.Now(w)
 		if first.Status != bursar.WithdrawalSigned {
-			t.Fatalf("it is %s", first.Status)
+			t.Fatalf("the withdrawal is %s, want %s", first.Status, bursar.WithdrawalSigned)
 		}
 		r.Sender.Chain = r.Chain
 		r.Halt(halt)
 		r.Blocks(12)
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || got.TxID != "" {
-			t.Errorf("after they expired it is %s by %q", got.Status, got.TxID)
+			t.Errorf("after they expired the withdrawal is %s by %q, want %s and \"\"",
+				got.Status, got.TxID, bursar.WithdrawalQueued)
 		}
 		r.NothingOpen()
 		r.Resume(halt)

@@ -35,14 +35,14 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 func (s *Sender) settleShort(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall,
 ) error {
-	got := s.amount(w.Currency, short.Delivered) + " of " + s.amount(w.Currency, w.Amount)
+	got := s.Registry.Text(w.Currency, short.Delivered) + " of " + s.Registry.Text(w.Currency, w.Amount)
 	if err := s.payouts().SettleShort(ctx, tx, w, p.ID, short, got); err != nil {
 		return err
 	}
 	return s.raiseShort(ctx, tx, p, w.Currency,
 		fmt.Sprintf("transaction %s succeeded and delivered %s to %s for withdrawal %s; the customer got the rest back, "+
 			"%s went elsewhere",
-			p.TxID, got, w.Address, w.ID, s.amount(w.Currency, short.Elsewhere)))
+			p.TxID, got, w.Address, w.ID, s.Registry.Text(w.Currency, short.Elsewhere)))
 }
 
 // raiseShort raises the alarm that a token did not deliver what was paid, and halts its currency.
@@ -55,13 +55,4 @@ func (s *Sender) raiseShort(
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmShort, Ref: p.ID.String(), Message: what})
-}
-
-// amount formats an amount in whole units with its code.
-func (s *Sender) amount(code bursar.CurrencyCode, a bursar.Amount) string {
-	currency, err := s.Registry.Get(code)
-	if err != nil {
-		return a.String() + " units of " + string(code)
-	}
-	return currency.Exact(a) + " " + string(code)
 }

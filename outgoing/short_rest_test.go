@@ -49,7 +49,8 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 		r.Must(err)
 		r.blocksWithoutSweeps(6)
 		if now := r.Now(w); now.Status != bursar.WithdrawalFailed || !strings.Contains(now.Error, "delivered nothing") {
-			t.Errorf("it is %s: %q", now.Status, now.Error)
+			t.Errorf("the withdrawal is %s: %q, want %s and one with %q",
+				now.Status, now.Error, bursar.WithdrawalFailed, "delivered nothing")
 		}
 		r.wantToken(token, "80000000", "4000000")
 		r.wantShort(token, true)
@@ -66,7 +67,8 @@ func TestAShortPaymentSaysWhatWasDelivered(t *testing.T) {
 		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		if got := r.Now(w).Error; !strings.Contains(got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back") {
-			t.Errorf("its error is %q", got)
+			t.Errorf("its error is %q, want one with %q",
+				got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back")
 		}
 	})
 }
@@ -105,7 +107,7 @@ func TestAWithdrawalMissingInTheRequestIsNotShort(t *testing.T) {
 			r.DB)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
 		r.Blocks(6)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("payout_short") {
-			t.Errorf("it is %s: %q", now.Status, now.Error)
+			t.Errorf("the withdrawal is %s: %q", now.Status, now.Error)
 		}
 	})
 }

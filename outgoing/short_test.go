@@ -55,7 +55,7 @@ func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{False: true})
 		if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error == "" {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 		r.wantToken(token, "80000000", "0")
 		r.WantAlarms("payout_short")
@@ -72,10 +72,10 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		if got := r.Chain.Balance(r.Chain.Named("outside"), token.Contract); got != bursar.Units(9_900_000) {
-			t.Fatalf("the receiver holds %s", got)
+			t.Fatalf("the receiver holds %s, want %s", got, bursar.Units(9_900_000))
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.Error == "" {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the withdrawal is %+v", got)
 		}
 		r.wantToken(token, "70100000", "100000")
 		r.WantAlarms("payout_short")
@@ -119,7 +119,7 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 			r.WantAlarms("payout_short")
 			r.wantShort(token, true)
 			if got := r.Holding(w.Address.Base, token.Contract); !got.IsZero() {
-				t.Errorf("the books say that %s are left at the address", got)
+				t.Errorf("the books say that %s are left at the address, want 0", got)
 			}
 			r.Must(r.Reconcile())
 			r.Chain.SetManners(token.Contract, sim.Manners{Fee: again.fee})
@@ -127,7 +127,8 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 			r.CatchUp()
 			r.wantToken(token, "80000000", "0")
 			if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_000) {
-				t.Errorf("while the sweep is in no final block the books say that %s are at the address", got)
+				t.Errorf("while the sweep is in no final block the books say that %s are at the address, want %s",
+					got, bursar.Units(80_000_000))
 			}
 			r.SettleAll()
 			r.wantToken(token, "80000000", again.losses)
@@ -146,7 +147,7 @@ func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 		r.wantToken(token, "80000000", "0")
 		r.wantShort(token, true)
 		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_000) {
-			t.Errorf("the books say that %s are left at the address", got)
+			t.Errorf("the books say that %s are left at the address, want %s", got, bursar.Units(80_000_000))
 		}
 		r.Must(r.Reconcile())
 		first := r.SweepOf(w.Address.Base).TxID
@@ -158,10 +159,10 @@ func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 		r.Resume(store.Halt{Scope: store.HaltCurrency(token.Code), Kind: store.HaltByShortPayout})
 		r.SettleAll()
 		if got := r.Chain.Balance(r.Hot.Base, token.Contract); got != bursar.Units(80_000_000) {
-			t.Errorf("the hot wallet holds %s", got)
+			t.Errorf("the hot wallet holds %s, want %s", got, bursar.Units(80_000_000))
 		}
 		if got := r.Holding(w.Address.Base, token.Contract); !got.IsZero() {
-			t.Errorf("the books say that %s are left at the address", got)
+			t.Errorf("the books say that %s are left at the address, want 0", got)
 		}
 		r.wantToken(token, "80000000", "0")
 		r.Must(r.Reconcile())

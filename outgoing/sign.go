@@ -96,7 +96,7 @@ func (s *Sender) store(
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.log(tx, "outgoing transaction signed", now, "fee", b.unsigned.Fee)
+		s.log(tx, "outgoing transaction signed", now, "fee", s.native(b.unsigned.Fee))
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err

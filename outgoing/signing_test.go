@@ -145,7 +145,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 				}
 				r.Settle()
 				if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-					t.Errorf("after the halt it is %s", got)
+					t.Errorf("after the halt the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 				}
 			})
 			if seen["new signed false"] == 0 || seen["new signed true"] > 0 || seen["claimed signed false"] == 0 ||

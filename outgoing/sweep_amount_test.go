@@ -94,7 +94,8 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 				want = append(want, c.built)
 			}
 			if len(node.built) != len(want) || len(want) > 0 && node.built[0] != want[0] || node.asked != c.asked {
-				t.Errorf("the node was asked %d times, built were %q; want %d times, %q", node.asked, node.built, c.asked, want)
+				t.Errorf("the node was asked %d times, built were %q; want %d times, %q",
+					node.asked, node.built, c.asked, want)
 			}
 			r.Sender.Chain = r.Chain
 			r.Settle()
@@ -131,7 +132,7 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 		}
 		for _, amount := range node.built {
 			if amount != "80000000" {
-				t.Errorf("a version of the sweep should collect %s", amount)
+				t.Errorf("a version of the sweep should collect %s, want 80000000", amount)
 			}
 		}
 		r.Chain.SetRate(10)
@@ -158,7 +159,7 @@ func TestTwoPaymentsDoNotUseTheSameFunds(t *testing.T) {
 		r.WantAlarms("funds_low")
 		r.SettleAll()
 		if got := r.Now(second).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("with the funds that it needs the second is %s", got)
+			t.Errorf("with the funds that it needs the second is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -177,7 +178,7 @@ func TestAPaymentIsBuiltWithinTheCurrentFeeLimit(t *testing.T) {
 		r.Sender.MaxFee = bursar.Units(1 << 30)
 		r.Step()
 		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
-			t.Errorf("with a higher limit it is %s", got)
+			t.Errorf("with a higher limit the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)
 		}
 		r.WantAlarms()
 	})

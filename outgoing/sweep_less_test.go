@@ -54,11 +54,12 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 		}
 		got := r.spendNow(sweep.ID)
 		if got.Status != bursar.OutgoingFinal || got.Versions != 2 || got.Error != "" {
-			t.Errorf("the sweep is %s with %d versions: %q", got.Status, got.Versions, got.Error)
+			t.Errorf("the sweep is %s with %d versions: %q, want %s, 2 and \"\"",
+				got.Status, got.Versions, got.Error, bursar.OutgoingFinal)
 		}
 		hot, left := r.Chain.Balance(r.Hot.Base, token.Contract), r.Holding(w.Address.Base, token.Contract)
 		if hot != bursar.Units(50_000) || !left.IsZero() {
-			t.Errorf("swept are %s, and the books say that %s are left", hot, left)
+			t.Errorf("swept are %s, and the books say that %s are left, want %s and 0", hot, left, bursar.Units(50_000))
 		}
 		r.NothingOpen()
 		r.Must(r.Reconcile())
@@ -97,12 +98,12 @@ func TestASweepThatANodeCoversIsSent(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		node.wantSent(t, "by the node's word", sweep.TxID)
 		if got := r.spendNow(sweep.ID); got.Versions != 1 || got.Error != "" {
-			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
+			t.Errorf("it has %d versions: %q, want 1 and \"\"", got.Versions, got.Error)
 		}
 		r.Sender.Chain = r.Chain
 		r.Blocks(15)
 		if hot := r.Chain.Balance(r.Hot.Base, token.Contract); hot != bursar.Units(80_000) {
-			t.Errorf("swept are %s", hot)
+			t.Errorf("swept are %s, want %s", hot, bursar.Units(80_000))
 		}
 	})
 }
@@ -118,16 +119,17 @@ func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 		}
 		r.Blocks(4)
 		if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingSent || !strings.Contains(got.Error, "no fees known") {
-			t.Errorf("the sweep is %s: %q", got.Status, got.Error)
+			t.Errorf("the sweep is %s: %q, want %s and one with %q",
+				got.Status, got.Error, bursar.OutgoingSent, "no fees known")
 		}
 		node.wantSent(t, "meanwhile")
 		r.Sender.Chain = r.Chain
 		r.Blocks(15)
 		if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingFinal {
-			t.Errorf("in the end the sweep is %s: %q", got.Status, got.Error)
+			t.Errorf("in the end the sweep is %s: %q, want %s", got.Status, got.Error, bursar.OutgoingFinal)
 		}
 		if hot := r.Chain.Balance(r.Hot.Base, token.Contract); hot != bursar.Units(50_000) {
-			t.Errorf("swept are %s", hot)
+			t.Errorf("swept are %s, want %s", hot, bursar.Units(50_000))
 		}
 	})
 }
@@ -147,7 +149,8 @@ func (r *harness) unsentSweep() (sweep bursar.OutgoingTx) {
 	r.Step()
 	sweep = r.only()
 	if sweep.Status != bursar.OutgoingSigned || !strings.Contains(sweep.Error, "no peers") {
-		r.T.Fatalf("the sweep is %s: %q", sweep.Status, sweep.Error)
+		r.T.Fatalf("the sweep is %s: %q, want %s and one with %q",
+			sweep.Status, sweep.Error, bursar.OutgoingSigned, "no peers")
 	}
 	r.Chain.ClearFaults()
 	r.Undo(gone, gone)
@@ -207,7 +210,7 @@ func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
 		r.Step()
 		first := r.only()
 		if first.Versions != 1 || !strings.Contains(first.Error, "no peers") {
-			t.Errorf("it has %d versions: %q", first.Versions, first.Error)
+			t.Errorf("it has %d versions: %q, want 1 and one with %q", first.Versions, first.Error, "no peers")
 		}
 		r.Step()
 		if got := r.only(); got.Versions != 1 || got.Status != bursar.OutgoingSent || got.Error != "" {
@@ -226,7 +229,7 @@ func TestASweepThatHangsIsNotSent(t *testing.T) {
 		r.Blocks(3)
 		node.wantSent(t, "while it hangs")
 		if got := r.only(); !strings.Contains(got.Error, "it goes on once its address receives a deposit") {
-			t.Errorf("its error is %q", got.Error)
+			t.Errorf("its error is %q, want one with %q", got.Error, "it goes on once its address receives a deposit")
 		}
 	})
 }

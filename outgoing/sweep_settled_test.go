@@ -78,7 +78,7 @@ func TestTheRestOfASweepIsDueIfItIsWorthOne(t *testing.T) {
 				}
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				if h := r.whole(w.Address.Base, token.Contract); h.Amount != bursar.Units(c.left) || h.Due != c.due {
-					t.Errorf("%s are left, due for a sweep: %v", h.Amount, h.Due)
+					t.Errorf("%s are left, due for a sweep: %v, want %s and %v", h.Amount, h.Due, bursar.Units(c.left), c.due)
 				}
 				r.Must(r.Reconcile())
 			})
@@ -128,14 +128,14 @@ func TestAShortSweepOfAnUnconfiguredTokenWaits(t *testing.T) {
 			t.Errorf("the step returned %v", err)
 		}
 		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
-			t.Errorf("the books say that %s are at the address", got)
+			t.Errorf("the books say that %s are at the address, want %s", got, bursar.Units(80_000_500))
 		}
 		r.Sender.Registry = whole
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		r.WantAlarms("payout_short")
 		r.wantShort(token, true)
 		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
-			t.Errorf("in the end the books say that %s are at the address", got)
+			t.Errorf("in the end the books say that %s are at the address, want %s", got, bursar.Units(500))
 		}
 		r.Must(r.Reconcile())
 	})
@@ -163,7 +163,7 @@ func TestASweepThatCannotBeReadIsNotSettled(t *testing.T) {
 		r.Sender.Chain = r.Chain
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
-			t.Errorf("in the end the books say that %s are at the address", got)
+			t.Errorf("in the end the books say that %s are at the address, want %s", got, bursar.Units(500))
 		}
 	})
 }

@@ -33,10 +33,11 @@ func TestATransactionThatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		}
 		a, b := r.Now(broken).Status, r.Now(whole).Status
 		if a != bursar.WithdrawalBroadcast || b != bursar.WithdrawalConfirmed {
-			t.Errorf("the broken one is %s, the other one %s", a, b)
+			t.Errorf("the broken one is %s, the other one %s, want %s and %s",
+				a, b, bursar.WithdrawalBroadcast, bursar.WithdrawalConfirmed)
 		}
 		if woken != 1 {
-			t.Errorf("deliveries were woken %d times", woken)
+			t.Errorf("deliveries were woken %d times, want 1", woken)
 		}
 	})
 }
@@ -74,12 +75,12 @@ func TestAFeeOfAnUnconfiguredAssetIsNotSkipped(t *testing.T) {
 			t.Errorf("the step returned %v", err)
 		}
 		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
-			t.Errorf("without its fee it is %s", got)
+			t.Errorf("without its fee the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)
 		}
 		r.Sender.Registry = whole
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("in the end it is %s", got)
+			t.Errorf("in the end the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		r.Must(r.Reconcile())
 	})

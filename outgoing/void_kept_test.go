@@ -51,7 +51,7 @@ func TestNothingIsVoidedForATransactionThatWaitsForSomethingElse(t *testing.T) {
 				r.Resume(shortToken())
 				r.Settle()
 				if now := r.Now(held); now.Status != bursar.WithdrawalConfirmed {
-					t.Errorf("it is %s", now.Status)
+					t.Errorf("the withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 				}
 			})
 		})
@@ -107,7 +107,7 @@ func TestAHeldPaymentIsVoidedForTransactionsFurtherBehind(t *testing.T) {
 		r.holdsOnce(w)
 		for _, token := range []bursar.Withdrawal{held, second} {
 			if now := r.Now(token); now.Status != bursar.WithdrawalQueued {
-				t.Errorf("a payment of TOKEN is %s", now.Status)
+				t.Errorf("a payment of TOKEN is %s, want %s", now.Status, bursar.WithdrawalQueued)
 			}
 		}
 		r.Resume(shortToken())
@@ -163,7 +163,7 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 		r.Settle()
 		r.wantNone("nonce_blocked")
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s", now.Status)
+			t.Errorf("the withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 		}
 	})
 }

@@ -67,10 +67,10 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 					r.LogOpen(10)
 				}
 				if got := r.tokensOf("one who wants tokens"); !got.IsZero() {
-					t.Errorf("%s units of the halted TOKEN were paid", got)
+					t.Errorf("%s units of the halted TOKEN were paid, want 0", got)
 				}
 				if got := r.Now(held).Status; got != bursar.WithdrawalQueued {
-					t.Errorf("the payment of TOKEN is %s", got)
+					t.Errorf("the payment of TOKEN is %s, want %s", got, bursar.WithdrawalQueued)
 				}
 				r.Resume(shortToken())
 				r.Settle()
@@ -101,7 +101,7 @@ func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 			r.Step()
 		}
 		if got := len(r.fillers()); got != 1 {
-			t.Fatalf("%d transactions are to make it void", got)
+			t.Fatalf("%d transactions are to make it void, want 1", got)
 		}
 		r.Chain.ClearFaults()
 		r.Chain.Forget()
@@ -109,10 +109,11 @@ func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Blocks(12)
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.Now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.Now(held).Status)
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s, want %s and %s",
+				got, r.Now(held).Status, held.Amount, bursar.WithdrawalConfirmed)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
-			t.Errorf("of COIN %s was paid", got)
+			t.Errorf("of COIN %s was paid, want %s", got, w.Amount)
 		}
 		r.NothingOpen()
 		r.Must(r.Chain.Check())
@@ -153,10 +154,11 @@ func TestAHeldPaymentIsIncludedAfterAReorg(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Blocks(12)
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.Now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.Now(held).Status)
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s, want %s and %s",
+				got, r.Now(held).Status, held.Amount, bursar.WithdrawalConfirmed)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
-			t.Errorf("of COIN %s was paid", got)
+			t.Errorf("of COIN %s was paid, want %s", got, w.Amount)
 		}
 		r.NothingOpen()
 		r.Must(r.Chain.Check())
@@ -174,7 +176,7 @@ func TestAHeldPaymentThatBlocksNothingIsKept(t *testing.T) {
 		r.Resume(shortToken())
 		r.Settle()
 		if now := r.Now(held); now.TxID != before || now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s by %s, and was signed as %s", now.Status, now.TxID, before)
+			t.Errorf("the withdrawal is %s by %s, and was signed as %s", now.Status, now.TxID, before)
 		}
 	})
 }
@@ -211,7 +213,7 @@ func TestTransactionsHeldUpByTheNativeAssetsHaltRaiseAnAlarm(t *testing.T) {
 			t.Error("the alarm is still open")
 		}
 		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
-			t.Errorf("%s units of TOKEN were paid", got)
+			t.Errorf("%s units of TOKEN were paid, want %s", got, token.Amount)
 		}
 	})
 }
@@ -247,7 +249,7 @@ func TestAVoidingTransactionIsPutBackFromTheJournal(t *testing.T) {
 					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.Now(w).Status)
 				}
 				if now := r.Now(held).Status; now != bursar.WithdrawalQueued {
-					t.Errorf("the payment of TOKEN, whose nonce is used, is %s", now)
+					t.Errorf("the payment of TOKEN, whose nonce is used, is %s, want %s", now, bursar.WithdrawalQueued)
 				}
 				r.Resume(shortToken())
 				r.Blocks(20)

@@ -69,7 +69,7 @@ func TestATransactionWithoutANonceReleasesNone(t *testing.T) {
 		r.Sender.Signer = real
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("it is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/rate"
 )
 
@@ -62,14 +63,9 @@ func (s *source) says(text string) {
 	s.answers(func(w http.ResponseWriter) { io.WriteString(w, text) })
 }
 
-// clock shows the same time until a test moves it.
-type clock struct{ at time.Time }
-
-func (c *clock) now() time.Time { return c.at }
-
-func feed(url string, c *clock, pointers map[bursar.CurrencyCode]string) *rate.Feed {
+func feed(url string, c *clocktest.Clock, pointers map[bursar.CurrencyCode]string) *rate.Feed {
 	return rate.NewFeed(rate.FeedConfig{URL: url, Pointers: pointers, Every: time.Minute, MaxAge: 10 * time.Minute,
-		Now: c.now, Log: slog.New(slog.DiscardHandler)})
+		Now: c.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
 func TestAFeedReadsTheRatesAtItsPointers(t *testing.T) {
@@ -104,7 +100,7 @@ func TestAFeedReadsTheRatesAtItsPointers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.says(c.answer)
-			f := feed(s.URL, &clock{time.Unix(1000, 0)}, map[bursar.CurrencyCode]string{"BTC": c.pointer})
+			f := feed(s.URL, clocktest.New(), map[bursar.CurrencyCode]string{"BTC": c.pointer})
 			_, err := f.Ask(t.Context())
 			if got := f.Rate("BTC"); got.String() != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("the rate is %q, %v", got, err)
@@ -115,7 +111,7 @@ func TestAFeedReadsTheRatesAtItsPointers(t *testing.T) {
 
 func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	s := newSource(t)
-	at := &clock{time.Unix(1000, 0)}
+	at := clocktest.New()
 	f := feed(s.URL, at, map[bursar.CurrencyCode]string{"BTC": "/BTC", "ETH": "/ETH"})
 	if missing, err := feed("http://127.0.0.1:1", at, nil).Ask(t.Context()); err != nil || missing != nil {
 		t.Errorf("without currencies it asks: %v, %v", missing, err)
@@ -127,7 +123,7 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	if missing, err := f.Ask(t.Context()); err != nil || len(missing) != 0 {
 		t.Fatal(missing, err)
 	}
-	at.at = at.at.Add(6 * time.Minute)
+	at.Advance(6 * time.Minute)
 	s.says(`{"BTC":"66000"}`)
 	if missing, err := f.Ask(t.Context()); err != nil || !slices.Equal(missing, []bursar.CurrencyCode{"ETH"}) {
 		t.Fatal(missing, err)
@@ -146,11 +142,11 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	at.at = at.at.Add(4 * time.Minute)
+	at.Advance(4 * time.Minute)
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" {
 		t.Error("a rate of ten minutes is too old")
 	}
-	at.at = at.at.Add(time.Nanosecond)
+	at.Advance(time.Nanosecond)
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").IsKnown() {
 		t.Error("a rate of more than ten minutes counts")
 	}
@@ -194,12 +190,12 @@ func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 }
 
 func TestNoErrorQuotesTheURL(t *testing.T) {
-	f := feed("https://rates.example/?key=hunter2", &clock{}, map[bursar.CurrencyCode]string{"BTC": "/BTC"})
+	f := feed("https://rates.example/?key=hunter2", clocktest.New(), map[bursar.CurrencyCode]string{"BTC": "/BTC"})
 	f.SetTransport(through(func(r *http.Request) (*http.Response, error) { return nil, errors.New("refused") }))
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
-	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, map[bursar.CurrencyCode]string{"BTC": "/BTC"})
+	f = feed("https://rates.example/\x7f?key=hunter2", clocktest.New(), map[bursar.CurrencyCode]string{"BTC": "/BTC"})
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}

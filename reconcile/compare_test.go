@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -23,6 +24,7 @@ import (
 // customer.
 type bench struct {
 	*testing.T
+	bursartest.Database
 	*sim.Chain
 	reconcile.Reconciler
 	holds  map[string]uint64 // of COIN, by address
@@ -30,7 +32,7 @@ type bench struct {
 	fails  error
 	tokens bool // the chain has a token too, which nobody has
 	n      int
-	now    time.Time
+	clock  *clocktest.Clock
 }
 
 func (b *bench) Holdings(_ context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount,
@@ -48,40 +50,22 @@ func (b *bench) Holdings(_ context.Context, bases []string, contract string, at 
 func newBench(t *testing.T, spending chain.Model) *bench {
 	t.Parallel()
 	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
-		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
+		clock: clocktest.New(), holds: map[string]uint64{}}
+	b.Database = bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)).As(b.clock.Now, store.Conduct{}))
 	b.Mine(9)
 	native := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
 	known, err := bursar.NewRegistry([]bursar.Currency{native})
-	b.need(err)
-	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
-	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
-	b.do(func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{2}, Name: "a", CreatedAt: tx.Now(),
-			WebhookGeneration: 1}); err != nil {
-			return err
-		}
+	b.Must(err)
+	b.Reconciler = reconcile.Reconciler{DB: b.Database.DB, Chain: b, Registry: known, Hot: "hot"}
+	b.AddAccount(bursar.Account{ID: bursar.ID{2}})
+	b.Credit(bursar.ID{2}, "COIN", 1000)
+	b.Do(func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
-			return err
-		}
-		d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(1000)}
-		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Chains().SetHead(ctx, bursar.Ethereum, 9, 7)
 	})
 	return b
-}
-
-func (b *bench) need(err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-func (b *bench) do(f func(tx *store.Tx) error) {
-	b.Helper()
-	b.need(b.Reconciler.DB.Do(ctx, f))
 }
 
 // arrives records a transfer to an address in a block, not booked yet.
@@ -93,7 +77,7 @@ func (b *bench) arrives(base string, height, units uint64) {
 		Chain:    bursar.Ethereum,
 		TxID:     fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units),
 		Status: bursar.DepositPending, Height: height}
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d})
 		return err
 	})
@@ -101,13 +85,12 @@ func (b *bench) arrives(base string, height, units uint64) {
 
 func (b *bench) wallet(base string) {
 	b.Helper()
-	b.do(func(tx *store.Tx) error {
-		number, err := tx.Wallets().TakeNumbers(ctx, 1)
-		b.need(err)
-		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
-			AccountID: bursar.ID{2}, Currency: "COIN",
-			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/",
-			CreatedAt: tx.Now()}})
+	b.AddWallet(bursar.Wallet{
+		AccountID: bursar.ID{2},
+		Currency:  "COIN",
+		Family:    "evm",
+		Address:   bursar.Address{Base: base},
+		Webhook:   "https://a.example/",
 	})
 }
 
@@ -115,8 +98,8 @@ func (b *bench) wallet(base string) {
 func (b *bench) compare() (line reconcile.Line, alarm string) {
 	b.Helper()
 	lines, err := b.Reconciler.Run(ctx)
-	b.need(err)
-	b.do(func(tx *store.Tx) error {
+	b.Must(err)
+	b.Do(func(tx *store.Tx) error {
 		list, err := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		for _, a := range list {
 			alarm += a.Message
@@ -151,10 +134,10 @@ func TestEqualBalancesAreNoDifference(t *testing.T) {
 		if !strings.Contains(alarm, c.words) || (alarm == "") != (c.words == "") {
 			t.Errorf("it holds %d: the alarm is %q", c.holds, alarm)
 		}
-		b.do(func(tx *store.Tx) error {
+		b.Do(func(tx *store.Tx) error {
 			v, err := reconcile.Judge(ctx, tx, b.Registry)
 			if v.OK() != (c.words == "") || v.Lines[0].Chain == nil || v.Lines[0].Chain.OnChain != line.OnChain ||
-				!v.Lines[0].Since.Equal(b.now) {
+				!v.Lines[0].Since.Equal(b.clock.Now()) {
 				t.Errorf("it holds %d: the verdict is %+v", c.holds, v)
 			}
 			return err
@@ -173,7 +156,7 @@ func TestUnbookedTransfersAreNoDifference(t *testing.T) {
 	p := bursar.OutgoingTx{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Request: []byte("{}"),
 		Unsigned: []byte("{}"), Currency: "COIN", TxID: "t",
 		Height: 7, Fee: bursar.Units(2)}
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		if err := tx.Withdrawals().Insert(ctx, bursar.Ethereum, w); err != nil {
 			return err
 		}
@@ -231,7 +214,7 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
-		b.do(func(tx *store.Tx) error {
+		b.Do(func(tx *store.Tx) error {
 			return tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: base, Amount: bursar.Units(units)})
 		})
 		b.holds[base] = units
@@ -252,14 +235,14 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 		t.Errorf("it is %+v", line)
 	}
 	if got := want[3].Size(); got != bursar.Units(1) {
-		t.Errorf("its size is %s", got)
+		t.Errorf("its size is %s, want %s", got, bursar.Units(1))
 	}
 }
 
 // With UTXOs the books know the balance of each address.
 func TestUTXOsAreComparedByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		for resource, c := range map[string]store.UTXO{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
 			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
@@ -300,14 +283,14 @@ func TestAnUnreachableNodeProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.fails = sim.ErrNode
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, sim.ErrNode)
 	}
 	b.fails = nil
 	b.Fail(sim.At, 1, nil)
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, sim.ErrNode)
 	}
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		chains, err := tx.Reconciliations().All(ctx)
 		alarms, _ := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		if len(chains)+len(alarms) != 0 {
@@ -326,7 +309,7 @@ func TestHowOftenTheChainIsCompared(t *testing.T) {
 	steps := func(after time.Duration, compares bool) {
 		t.Helper()
 		b.asked = nil
-		b.now = b.now.Add(after)
+		b.clock.Advance(after)
 		if err := k.Step(ctx); err != nil && b.fails == nil {
 			t.Fatal(err)
 		}

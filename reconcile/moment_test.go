@@ -40,7 +40,7 @@ func (h *hurried) Holdings(
 
 // credit books 500 units of a currency received in block 8, which becomes final with it.
 func (h *hurried) credit(code bursar.CurrencyCode) {
-	h.do(func(tx *store.Tx) error {
+	h.Do(func(tx *store.Tx) error {
 		d := bursar.Deposit{ID: bursar.ID{8}, AccountID: bursar.ID{2}, Currency: code, Amount: bursar.Units(500)}
 		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())); err != nil {
 			return err
@@ -63,13 +63,13 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 			h := &hurried{bench: newBench(t, chain.AccountModel)}
 			known, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2},
 				{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "0xt", Decimals: 2, Places: 2}})
-			h.need(err)
+			h.Must(err)
 			h.Reconciler.Registry, h.Reconciler.Chain = known, h
 			h.holds["hot"] = 1000
 			h.tokens = true
 			arrange(h)
 			lines, err := h.Reconciler.Run(ctx)
-			h.need(err)
+			h.Must(err)
 			for _, l := range lines {
 				if !l.Balanced() {
 					t.Errorf("it differs: %+v", l)
@@ -82,14 +82,14 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 // A block that differs between the node and the record proves nothing: a reorg is in progress.
 func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		return tx.Blocks().Push(ctx, bursar.Ethereum, store.Block{Height: 7, Hash: "left behind", Parent: "p"}, 10)
 	})
 	b.holds["hot"] = 1
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, reconcile.ErrMoved) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, reconcile.ErrMoved)
 	}
-	b.do(func(tx *store.Tx) error {
+	b.Do(func(tx *store.Tx) error {
 		alarms, err := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		if len(alarms) != 0 {
 			t.Errorf("alarms are %+v", alarms)

@@ -57,7 +57,7 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 		r.Settle()
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != r.Resolution(d).Amount {
-			t.Fatalf("the sender got %s", got)
+			t.Fatalf("the sender got %s, want %s", got, r.Resolution(d).Amount)
 		}
 		r.WantBooks("0", "0", "80000000")
 		r.Must(r.Audit())

@@ -142,9 +142,9 @@ func (v *Verdict) judge(p Position) {
 	c := p.Currency
 	if !p.Uncovered.IsZero() {
 		v.Problems = append(v.Problems, Problem{Uncovered, c.Code,
-			fmt.Sprintf("liabilities exceed custody by %s %s: %s %s are owed, %s %s are held. Send at least the difference as "+
+			fmt.Sprintf("liabilities exceed custody by %s: %s are owed, %s are held. Send at least the difference as "+
 				"operator funds",
-				c.Exact(p.Uncovered), c.Code, c.Exact(p.Owed), c.Code, c.Exact(p.Custody), c.Code)})
+				c.Text(p.Uncovered), c.Text(p.Owed), c.Text(p.Custody))})
 	}
 	if p.Chain != nil && !p.Chain.Balanced() {
 		v.Problems = append(v.Problems, Problem{Differs, c.Code, p.Chain.differs(c)})

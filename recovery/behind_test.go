@@ -13,12 +13,12 @@ func TestARestoredDatabaseIsKnownToBeBehind(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil {
-			t.Errorf("without marks: %q, %v", why, err)
+			t.Errorf("without marks: %q, %v, want \"\"", why, err)
 		}
 		r.Guarded(file)
 		r.Prepare()
 		if why, err := r.Guard(file).Behind(ctx); why != "" || err != nil {
-			t.Errorf("while it is current: %q, %v", why, err)
+			t.Errorf("while it is current: %q, %v, want \"\"", why, err)
 		}
 		r.Order(300_000_000, r.Chain.Named("receiver"))
 		before := r.Backup()

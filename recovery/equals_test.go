@@ -35,7 +35,7 @@ func TestAForgottenPaymentIsNotMatchedWithAnEqualSentOne(t *testing.T) {
 				}
 				for _, w := range []bursar.Withdrawal{one, two} {
 					if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-						t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+						t.Errorf("withdrawal %s is %s, want %s", w.ID, now.Status, bursar.WithdrawalConfirmed)
 					}
 				}
 			})
@@ -70,7 +70,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 				r.Restore(before)
 				r.Follower.Step(ctx, r.Lease)
 				if n := len(r.Unclear()); n != 1 {
-					t.Fatalf("%d external spends are unclear", n)
+					t.Fatalf("%d external spends are unclear, want 1", n)
 				}
 				if included {
 					r.Must(r.Chain.Broadcast(ctx, first))
@@ -87,7 +87,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 					t.Errorf("the receiver holds %s, want %s", got, want)
 				}
 				if n := len(r.Unclear()); n != unclear {
-					t.Errorf("%d external spends are unclear in the end", n)
+					t.Errorf("%d external spends are unclear in the end, want %d", n, unclear)
 				}
 				if now := r.Now(one); now.Status != bursar.WithdrawalConfirmed || (now.TxID == first.TxID) != included {
 					t.Errorf("the withdrawal is %s by %s", now.Status, now.TxID)

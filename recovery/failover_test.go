@@ -83,7 +83,7 @@ func TestAFailoverDeclaredSynchronousLosesNothing(t *testing.T) {
 			g.SynchronousFailover = test.synchronous
 			start(t, g)
 			if got := recovering(t, db); got != test.recovers {
-				t.Errorf("it recovers: %v", got)
+				t.Errorf("it recovers: %v, want %v", got, test.recovers)
 			}
 			if now := g.Kept().Database; now != is {
 				t.Errorf("the marks are of %+v, the database is %+v", now, is)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
@@ -20,14 +21,14 @@ import (
 type post struct {
 	*testing.T
 	*recovery.Guard
-	file string
-	base *store.DB
-	now  time.Time
+	file  string
+	base  *store.DB
+	clock *clocktest.Clock
 }
 
 func newPost(t *testing.T) *post {
 	t.Parallel()
-	p := &post{T: t, file: filepath.Join(t.TempDir(), "seed.marks"), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	p := &post{T: t, file: filepath.Join(t.TempDir(), "seed.marks"), clock: clocktest.New()}
 	p.over(storetest.SQLite(t))
 	return p
 }
@@ -37,7 +38,7 @@ func (p *post) over(url string) {
 	p.Helper()
 	p.base = storetest.Open(p.T, url)
 	ids := bursar.NewIDs(p.base.Now, nil)
-	p.Guard = &recovery.Guard{DB: p.base.As(func() time.Time { return p.now }, store.Conduct{}),
+	p.Guard = &recovery.Guard{DB: p.base.As(p.clock.Now, store.Conduct{}),
 		Keeper: marks.NewFile(p.file),
 		Chains: []bursar.ChainID{simbtc}, Families: []bursar.Family{"fam"}, Log: slog.New(slog.DiscardHandler),
 		Name: func() string { return ids.Next().String() },
@@ -105,8 +106,8 @@ func (p *post) lease() (l store.Lease) {
 // sign counts a new outgoing transaction that is about to be signed.
 func (p *post) sign(lease store.Lease) error {
 	p.Helper()
-	p.now = p.now.Add(time.Second)
-	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
+	p.clock.Advance(time.Second)
+	id := bursar.NewIDs(p.clock.Now, nil).Next()
 	p.do(func(tx *store.Tx) error {
 		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x",
 			Request: []byte(`{"Payments":[]}`)}
@@ -137,7 +138,7 @@ func TestANewDatabaseGetsMarks(t *testing.T) {
 	}
 	p.need(p.Compare(ctx))
 	if p.Kept().Beat != 2 || p.marks().Beat != 2 {
-		t.Errorf("after another look the marks count %d, the database %d", p.Kept().Beat, p.marks().Beat)
+		t.Errorf("after another look the marks count %d, the database %d, want 2 and 2", p.Kept().Beat, p.marks().Beat)
 	}
 }
 
@@ -157,7 +158,7 @@ func TestAUsedDatabaseNeedsItsMarks(t *testing.T) {
 		t.Errorf("restored, the database has %+v, recovering are %v", now, recovering(t, p.DB))
 	}
 	if index, err := p.give(); err != nil || index != 64+recovery.LostJump {
-		t.Errorf("the next index is %d, %v", index, err)
+		t.Errorf("the next index is %d, %v, want %d", index, err, 64+recovery.LostJump)
 	}
 }
 
@@ -222,7 +223,7 @@ func TestARestoredDatabaseIsRaisedToTheMarks(t *testing.T) {
 		t.Error("a second recovery started")
 	}
 	if index, err := p.give(); err != nil || index != 64 {
-		t.Errorf("the next index is %d, %v", index, err)
+		t.Errorf("the next index is %d, %v, want 64", index, err)
 	}
 }
 
@@ -245,7 +246,7 @@ func TestNothingIsSignedWithADatabaseThatLostASignature(t *testing.T) {
 	other := p.lease()
 	other.Token++
 	if err := p.sign(other); !errors.Is(err, store.ErrLeaseLost) {
-		t.Errorf("without the lease: %v", err)
+		t.Errorf("without the lease: %v, want %v", err, store.ErrLeaseLost)
 	}
 }
 
@@ -321,17 +322,17 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 			p.need(err)
 		}
 		if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
-			t.Fatalf("index %d is issued: %v", index, err)
+			t.Fatalf("index %d is issued: %v, want %v", index, err, recovery.ErrUnreserved)
 		}
 		next = p.marks().Next["fam"]
-		p.now = p.now.Add(c.after)
+		p.clock.Advance(c.after)
 		p.need(p.Reserve(ctx, "fam"))
 		if got := p.Kept().Indexes["fam"] - next; got != c.size || p.marks().Reserved["fam"] != next+got {
 			t.Errorf("after %s %d are reserved, want %d", c.after, got, c.size)
 		}
 		p.need(p.Reserve(ctx, "fam")) // another caller was faster
 		if got := p.Kept().Indexes["fam"] - next; got != c.size {
-			t.Errorf("after %s a second caller reserves up to %d", c.after, got)
+			t.Errorf("after %s a second caller reserves up to %d, want %d", c.after, got, c.size)
 		}
 	}
 }
@@ -349,7 +350,7 @@ func TestAnIndexIsIssuedOnce(t *testing.T) {
 		}
 	}
 	if _, err := p.Take(store.Identity{}, "fam", 60, 5); !errors.Is(err, recovery.ErrUnreserved) {
-		t.Errorf("beyond what is reserved: %v", err)
+		t.Errorf("beyond what is reserved: %v, want %v", err, recovery.ErrUnreserved)
 	}
 	if _, err := p.Take(store.Identity{}, "fam", 60, 4); err != nil {
 		t.Errorf("up to what is reserved: %v", err)
@@ -374,6 +375,6 @@ func TestAPromotedServerIssuesNothingBeforeALook(t *testing.T) {
 	}
 	answers.Timeline = "0000FFFF"
 	if _, err := p.Take(answers, "fam", next, 1); !errors.Is(err, recovery.ErrUnreserved) {
-		t.Errorf("by one that was promoted: %v", err)
+		t.Errorf("by one that was promoted: %v, want %v", err, recovery.ErrUnreserved)
 	}
 }

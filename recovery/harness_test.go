@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/outgoing"
@@ -30,10 +32,10 @@ var (
 // harness is the book of one chain over a database with the accounts of Ann and Bob.
 type harness struct {
 	*testing.T
+	bursartest.Database
 	recovery.Book
-	db *store.DB
-	at time.Time
-	n  byte
+	clock *clocktest.Clock
+	n     byte
 }
 
 func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
@@ -43,42 +45,20 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 
 // newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
-	r := &harness{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
+	r := &harness{T: t, clock: clocktest.New()}
+	r.Database = bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)).As(r.clock.Now, store.Conduct{}))
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
-	r.need(err)
-	r.Book = outgoing.Book(capabilities, registry, bursar.NewIDs(r.db.Now, nil),
+	r.Must(err)
+	r.Book = outgoing.Book(capabilities, registry, r.Database.IDs,
 		chain.Source{Base: "hot", Key: chain.Hot(capabilities.Family)}, slog.New(slog.DiscardHandler))
-	r.do(func(tx *store.Tx) error {
-		for _, id := range []bursar.ID{ann, bob} {
-			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
-				Webhook: "https://a.example/"}
-			if err := tx.Accounts().Insert(ctx, account); err != nil {
-				return err
-			}
-			d := bursar.Deposit{ID: bursar.ID{0: 9, 1: id[0]}, AccountID: id, Currency: "COIN", Amount: bursar.Units(1_000_000)}
-			t := bursar.Deposit{ID: bursar.ID{0: 8, 1: id[0]}, AccountID: id, Currency: "TOKEN", Amount: bursar.Units(1_000_000)}
-			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()),
-				ledger.DepositCredited(t, tx.Now())); err != nil {
-				return err
-			}
-		}
-		return tx.Chains().Ensure(ctx, capabilities.ID)
-	})
-	return r
-}
-
-func (r *harness) need(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
+	for _, id := range []bursar.ID{ann, bob} {
+		r.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/"})
+		r.Credit(id, "COIN", 1_000_000)
+		r.Credit(id, "TOKEN", 1_000_000)
 	}
-}
-
-func (r *harness) do(f func(tx *store.Tx) error) {
-	r.Helper()
-	r.need(r.db.Do(ctx, f))
+	r.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, capabilities.ID) })
+	return r
 }
 
 // order records a waiting withdrawal, one second after the previous one.
@@ -90,11 +70,11 @@ func (r *harness) order(account bursar.ID, to string, currency bursar.CurrencyCo
 func (r *harness) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.CurrencyCode,
 	units uint64) bursar.Withdrawal {
 	r.Helper()
-	r.at = r.at.Add(time.Second)
-	w := bursar.Withdrawal{ID: r.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
+	r.clock.Advance(time.Second)
+	w := bursar.Withdrawal{ID: r.Book.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
 		Address: bursar.Address{Base: to},
-		Status:  status, CreatedAt: r.db.Now()}
-	r.do(func(tx *store.Tx) error {
+		Status:  status, CreatedAt: r.DB.Now()}
+	r.Do(func(tx *store.Tx) error {
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
@@ -139,10 +119,10 @@ func units(a bursar.Amount) uint64 {
 func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
+	p := bursar.OutgoingTx{ID: r.Book.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
 		Request:  marshal(r.T, request),
 		Currency: "COIN", Base: "hot"}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
@@ -175,8 +155,8 @@ func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, r
 func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
-	r.do(func(tx *store.Tx) (err error) {
-		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.at}, x, forgot)
+	r.Do(func(tx *store.Tx) (err error) {
+		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.clock.Now()}, x, forgot)
 		return err
 	})
 	return found
@@ -184,26 +164,17 @@ func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 
 func (r *harness) now(w bursar.Withdrawal) bursar.Withdrawal {
 	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
+	r.Do(func(tx *store.Tx) (err error) {
 		w, err = tx.Withdrawals().Lock(ctx, w.ID)
 		return err
 	})
 	return w
 }
 
-func (r *harness) outgoing(id bursar.ID) (p bursar.OutgoingTx) {
-	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
-		p, err = tx.Outgoing().Get(ctx, id)
-		return err
-	})
-	return p
-}
-
 // external returns the record of a transaction.
 func (r *harness) external(txID string) (x store.ExternalSpend) {
 	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
+	r.Do(func(tx *store.Tx) (err error) {
 		x, err = tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
 		return err
 	})
@@ -216,7 +187,7 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 	if found.Verdict != recovery.Adopted || found.OutgoingID.IsZero() {
 		r.Fatalf("it is %+v", found)
 	}
-	p := r.outgoing(found.OutgoingID)
+	p := r.Outgoing(found.OutgoingID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.OutgoingSent || p.Fee != x.Fee || p.Failed != x.Failed {
 		r.Errorf("the outgoing transaction is %+v", p)
 	}
@@ -227,7 +198,7 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 		}
 	}
 	var n int
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		list, err := tx.Withdrawals().PaidBy(ctx, found.OutgoingID)
 		n = len(list)
 		return err

@@ -118,7 +118,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		sent := r.Chain.Waiting()
 		if len(sent) != 1 {
-			t.Fatalf("%d transactions wait", len(sent))
+			t.Fatalf("%d transactions wait, want 1", len(sent))
 		}
 		r.Chain.Forget()
 		r.Revive(before, file)
@@ -181,7 +181,7 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		txID := r.Now(w).TxID
 		r.Chain.SetRate(1 << 20) // no block takes it
 		r.Revive(before, file)
-		r.Sender.Signer, r.Trouble = absent{}, true
+		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true
 		for range 5 {
 			r.Step()
 			r.Chain.Mine(1)
@@ -249,13 +249,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 		n := r.SendBack(d, "sender")
 		r.Pay(r.Wallet(1).Address, 400_000_000)
 		r.Chain.Mine(3)
-		for {
-			more, err := r.Follower.Step(ctx, r.Lease)
-			r.Must(err)
-			if !more {
-				break
-			}
-		}
+		r.CatchUp()
 		before := r.Backup()
 		r.Step()
 		r.Step()

@@ -50,7 +50,7 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		w := r.Order(100_000_000, r.Chain.Named("receiver"))
 		r.Settle()
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("the receiver holds %s", got)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		if r.Chain.Capabilities().Model == chain.AccountModel &&
 			!r.Chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
@@ -89,7 +89,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := recoveries(r); n != 1 {
-			t.Fatalf("the chain has recovered %d times", n)
+			t.Fatalf("the chain has recovered %d times, want 1", n)
 		}
 		r.Settle()
 		r.Recovered()
@@ -97,7 +97,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", now.Status)
+			t.Errorf("the withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 		r.Wallet(0)
 		g.Keeper = marks.NewFile(filepath.Join(folder, "other.marks"))
 		if err := g.Start(ctx); !errors.Is(err, marks.ErrMissing) {
-			t.Fatalf("starting without the marks gives %v", err)
+			t.Fatalf("starting without the marks gives %v, want %v", err, marks.ErrMissing)
 		}
 		r.Must(g.Begin(ctx, "moved to another machine", 500))
 		r.Must(g.Start(ctx))

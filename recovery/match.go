@@ -134,11 +134,7 @@ func (k Book) inUnits(why string, payments []chain.Payment) string {
 
 // Describe formats a payment in whole units: "0.6 BTC to bc1…".
 func (k Book) Describe(p chain.Payment) string {
-	currency, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract)
-	if !configured {
-		return fmt.Sprintf("%s units of %q to %s", p.Amount, p.Contract, p.Address)
-	}
-	return fmt.Sprintf("%s %s to %s", currency.Exact(p.Amount), currency.Code, p.Address)
+	return fmt.Sprintf("%s to %s", k.Registry.AssetText(k.Capabilities.ID, p.Contract, p.Amount), p.Address)
 }
 
 // wants returns the payments due to the addresses that were paid.

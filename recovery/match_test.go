@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -38,11 +39,11 @@ func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
 				var request chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Request, &request))
+				r.Must(json.Unmarshal(r.Outgoing(found.OutgoingID).Request, &request))
 				if len(request.Payments) != 3 || request.Kind != chain.KindWithdrawal || request.MaxFee != x.Fee {
 					t.Errorf("its request is %+v", request)
 				}
-				r.do(func(tx *store.Tx) error {
+				r.Do(func(tx *store.Tx) error {
 					notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 					if len(notified) != 1 || notified[0].Subject != waiting.ID {
 						t.Errorf("notified are %+v", notified)
@@ -79,7 +80,7 @@ func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 			}
 			y := r.mineExternal(payments...)
 			found = r.judge(y, true)
-			if found.Verdict != recovery.Unclear || r.outgoing(found.OutgoingID).TxID != y.TxID ||
+			if found.Verdict != recovery.Unclear || r.Outgoing(found.OutgoingID).TxID != y.TxID ||
 				r.external(y.TxID).Status != store.ExternalUnclear {
 				t.Errorf("it is %+v, recorded as %+v", found, r.external(y.TxID))
 			}
@@ -93,7 +94,7 @@ func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 func TestEqualWithdrawals(t *testing.T) {
 	r := newHarness(t, numbered)
 	younger := r.order(ann, "x", "COIN", 500)
-	r.at = r.at.Add(-5_000_000_000)
+	r.clock.Advance(-5 * time.Second)
 	older := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
 	r.paid(r.judge(x, false), x, older)
@@ -147,7 +148,7 @@ func TestAWithdrawalThatAnotherTransactionMayPayIsNotMatched(t *testing.T) {
 			}
 			r.paid(found, x, w, extra)
 			unsigned := c.status == bursar.OutgoingNew || c.status == bursar.OutgoingReserved
-			if got := r.outgoing(p.ID).Status; unsigned && got != bursar.OutgoingAbandoned || !unsigned && got != c.status {
+			if got := r.Outgoing(p.ID).Status; unsigned && got != bursar.OutgoingAbandoned || !unsigned && got != c.status {
 				t.Errorf("the other transaction is %s", got)
 			}
 		})
@@ -163,7 +164,7 @@ func TestTheWaitingWithdrawalIsMatchedFirst(t *testing.T) {
 			sent := r.order(ann, "x", "COIN", 500)
 			p := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, sent)
 			if height > 0 {
-				r.do(func(tx *store.Tx) error {
+				r.Do(func(tx *store.Tx) error {
 					return tx.Outgoing().Include(ctx, p.ID, "tx", height, false, bursar.Units(1))
 				})
 			}

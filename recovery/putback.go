@@ -292,10 +292,7 @@ func (k Book) askWhatItPaid(
 
 // name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
 func (k Book) name(j journaled) string {
-	paid := fmt.Sprintf("%s units of %s to %s", j.Amount, j.Currency, j.Address)
-	if currency, err := k.Registry.Get(j.Currency); err == nil {
-		paid = fmt.Sprintf("%s %s to %s", currency.Exact(j.Amount), currency.Code, j.Address)
-	}
+	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
 	if !j.Deposit.IsZero() {
 		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -16,13 +17,13 @@ import (
 func (r *harness) refund(to string, units uint64) bursar.Resolution {
 	r.Helper()
 	r.n++
-	d := bursar.Deposit{ID: r.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Capabilities.ID,
+	d := bursar.Deposit{ID: r.Book.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Capabilities.ID,
 		TxID:    fmt.Sprint("came ", r.n),
 		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
-	n := bursar.Resolution{ID: r.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
+	n := bursar.Resolution{ID: r.Book.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
 		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
-		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
-	r.do(func(tx *store.Tx) error {
+		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.clock.Now()}
+	r.Do(func(tx *store.Tx) error {
 		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n burs
 	request := chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
 	p := r.spend(status, request, []string{resource})
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
 		now.OutgoingID = p.ID
 		if err != nil {
@@ -54,7 +55,7 @@ func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n burs
 
 func (r *harness) standing(n bursar.Resolution) bursar.Resolution {
 	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
+	r.Do(func(tx *store.Tx) (err error) {
 		n, err = tx.Resolutions().Standing(ctx, n.DepositID)
 		return err
 	})
@@ -73,7 +74,7 @@ func TestARefundIsAdopted(t *testing.T) {
 		!strings.Contains(found.Reason, n.ID.String()) {
 		t.Errorf("the refund is %+v", got)
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 		if len(left) > 0 {
 			t.Errorf("unexplained is %+v", left)
@@ -102,9 +103,9 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 // The older of two equal refunds is matched.
 func TestTheOlderRefundIsMatched(t *testing.T) {
 	r := newHarness(t, numbered)
-	r.at = r.at.Add(10_000_000_000)
+	r.clock.Advance(10 * time.Second)
 	younger := r.refund("x", 500)
-	r.at = r.at.Add(-5_000_000_000)
+	r.clock.Advance(-5 * time.Second)
 	older := r.refund("x", 500)
 	found := r.judge(r.mineExternal(pays("x", "", 500)), false)
 	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {
@@ -128,7 +129,7 @@ func TestARefundOfAReplacedTransactionWaitsAgain(t *testing.T) {
 	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID {
 		t.Errorf("the one that is made is %+v", got)
 	}
-	if r.outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
+	if r.Outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.Outgoing(q.ID).Status != bursar.OutgoingAbandoned {
 		t.Error("a transaction is not given up")
 	}
 }
@@ -153,7 +154,7 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	r.takenUp(bursar.OutgoingSent, []string{"hot/1"}, w)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		for _, next := range []bursar.WithdrawalStatus{bursar.WithdrawalSigned, bursar.WithdrawalBroadcast} {
 			now, err := tx.Withdrawals().Lock(ctx, w.ID)
 			if err != nil {
@@ -169,7 +170,7 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, w)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
 		if len(notified) != 0 {
 			t.Errorf("notified are %+v", notified)
@@ -182,25 +183,25 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 func TestARecoveryIsAnAlarm(t *testing.T) {
 	r := newHarness(t, numbered)
 	open := func() (n int) {
-		r.do(func(tx *store.Tx) error {
+		r.Do(func(tx *store.Tx) error {
 			list, err := tx.Alarms().OfKind(ctx, "database_behind")
 			n = len(list)
 			return err
 		})
 		return n
 	}
-	r.do(func(tx *store.Tx) error { return recovery.Begin(ctx, tx, bursar.Ethereum, "it was restored") })
+	r.Do(func(tx *store.Tx) error { return recovery.Begin(ctx, tx, bursar.Ethereum, "it was restored") })
 	if open() != 1 {
 		t.Error("there is no alarm")
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		now, err := tx.Recoveries().Get(ctx, bursar.Ethereum)
 		if err != nil {
 			return err
 		}
 		return recovery.End(ctx, tx, now)
 	})
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		if is, err := tx.Recoveries().IsOpen(ctx, bursar.Ethereum); is || err != nil {
 			t.Errorf("it is still recovering: %v", err)
 		}

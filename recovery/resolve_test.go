@@ -16,7 +16,7 @@ import (
 func (r *harness) answer(x chain.ExternalSpend, a recovery.Answer) error {
 	r.Helper()
 	a.Item, a.Actor = r.external(x.TxID).Number, "ann"
-	return r.db.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
+	return r.DB.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
 }
 
 // An explanation names the withdrawals that an unclear transaction has paid: they are on the chain from then on. It
@@ -33,10 +33,10 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	}
 	r.untouched(w)
 	if err := r.answer(x, recovery.Answer{}); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("no explanation at all: %v", err)
+		t.Errorf("no explanation at all: %v, want %v", err, recovery.ErrUnfit)
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
-	r.need(r.answer(x, named))
+	r.Must(r.answer(x, named))
 	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID ||
 		got.TxID != x.TxID {
 		t.Errorf("the withdrawal is %+v", got)
@@ -46,7 +46,7 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 		t.Errorf("recorded is %+v", got)
 	}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("a second explanation: %v", err)
+		t.Errorf("a second explanation: %v, want %v", err, recovery.ErrUnfit)
 	}
 }
 
@@ -55,10 +55,10 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 func TestAnExplanationMatchesThePayments(t *testing.T) {
 	r := newHarness(t, numbered)
 	ended := r.order(ann, "x", "COIN", 500)
-	r.do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
+	r.Do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
 	included := r.order(ann, "x", "COIN", 500)
 	p := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, included)
-	r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
+	r.Do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
 	elsewhere, more, token := r.order(ann, "y", "COIN", 500), r.order(ann, "x", "COIN", 501), r.order(ann, "x", "TOKEN",
 		500)
 	unsigned := r.order(ann, "x", "COIN", 500)
@@ -71,23 +71,24 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 		before := r.now(w)
 		if err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: store.UsedUpAsLoss}); !errors.Is(err,
 			recovery.ErrUnfit) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, recovery.ErrUnfit)
 		}
 		if r.now(w) != before {
-			t.Errorf("%s: it is %+v", name, r.now(w))
+			t.Errorf("%s: it is %+v, want %+v", name, r.now(w), before)
 		}
 	}
 	both := recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID, elsewhere.ID}, Rest: store.UsedUpAsLoss, Note: "n"}
 	if err := r.answer(x, both); !errors.Is(err, recovery.ErrUnfit) {
-		t.Errorf("two withdrawals for one payment: %v", err)
+		t.Errorf("two withdrawals for one payment: %v, want %v", err, recovery.ErrUnfit)
 	}
-	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
-	if r.now(unsigned).OutgoingID != found.OutgoingID || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
-		t.Errorf("it is paid by %s, and its earlier transaction is %s", r.now(unsigned).OutgoingID, r.outgoing(q.ID).Status)
+	r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
+	if r.now(unsigned).OutgoingID != found.OutgoingID || r.Outgoing(q.ID).Status != bursar.OutgoingAbandoned {
+		t.Errorf("it is paid by %s, and its earlier transaction is %s, want %s and %s",
+			r.now(unsigned).OutgoingID, r.Outgoing(q.ID).Status, found.OutgoingID, bursar.OutgoingAbandoned)
 	}
 	y := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
 	r.judge(y, true)
-	r.need(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
+	r.Must(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
 		Note: "the customer moved"}))
 	if r.now(elsewhere).TxID != y.TxID {
 		t.Errorf("it is %+v", r.now(elsewhere))
@@ -99,7 +100,7 @@ func TestCandidatesAreWaitingWithdrawalsToTheAddress(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	r.order(ann, "y", "COIN", 500)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		list, err := r.Candidates(ctx, tx, []chain.Payment{pays("x", "", 9), pays("z", "", 9)})
 		if len(list) != 1 || list[0].ID != w.ID {
 			t.Errorf("they are %+v", list)
@@ -111,7 +112,7 @@ func TestCandidatesAreWaitingWithdrawalsToTheAddress(t *testing.T) {
 // sums checks the balance of an account in an asset.
 func (r *harness) sums(account ledger.Account, code bursar.CurrencyCode, want string) {
 	r.Helper()
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		b, err := tx.Ledger().Balance(ctx, account, code)
 		amount, negative := b.Net(account.Type())
 		got := amount.String()
@@ -136,18 +137,18 @@ func TestTheRestIsBookedAsTheOperatorDeclared(t *testing.T) {
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 40), pays("z", "", 2), pays("z", "token", 9),
 				pays("z", "unknown", 1))
 			found := r.judge(x, true)
-			r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
+			r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
 			sign := ""
 			if account == ledger.Capital {
 				sign = "-" // the amount is lowered
 			}
 			for range 2 {
-				r.do(func(tx *store.Tx) error {
+				r.Do(func(tx *store.Tx) error {
 					return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 				})
 				r.sums(account, "COIN", sign+"42")
 				r.sums(account, "TOKEN", sign+"9")
-				r.do(func(tx *store.Tx) error {
+				r.Do(func(tx *store.Tx) error {
 					return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 				})
 				r.sums(account, "COIN", "0")
@@ -160,7 +161,7 @@ func TestTheRestIsBookedAsTheOperatorDeclared(t *testing.T) {
 func (r *harness) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 	r.Helper()
 	p, err := tx.Outgoing().Get(ctx, id)
-	r.need(err)
+	r.Must(err)
 	return p
 }
 
@@ -177,7 +178,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 	unclear := r.judge(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has explained it
 	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
-		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
+		r.Do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
 	}
 	r.sums(ledger.Losses, "COIN", "0")
 	r.sums(ledger.Capital, "COIN", "0")
@@ -186,7 +187,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 // take settles the external spends that halted the chain, up to a final block.
 func (r *harness) take(final uint64, use store.ExternalUse) (taken []store.ExternalSpend, err error) {
 	r.Helper()
-	err = r.db.Do(ctx, func(tx *store.Tx) error {
+	err = r.DB.Do(ctx, func(tx *store.Tx) error {
 		taken, err = r.TakeAll(ctx, tx, final, recovery.Answer{Rest: use, Note: "n", Actor: "ann"})
 		return err
 	})
@@ -205,19 +206,19 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 		t.Errorf("before it is final: %v", err)
 	}
 	taken, err := r.take(7, store.UsedUpAsLoss)
-	r.need(err)
+	r.Must(err)
 	got := r.external(x.TxID)
 	if len(taken) != 1 || taken[0].TxID != x.TxID || got.Status != store.ExternalSettled ||
 		got.Booked != store.UsedUpAsLoss || got.Note != "n" || got.Actor != "ann" {
 		t.Errorf("settled is %+v, recorded %+v", taken, got)
 	}
-	p := r.outgoing(got.OutgoingID)
+	p := r.Outgoing(got.OutgoingID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Fee != x.Fee || p.Base != "hot" {
 		t.Errorf("it is %+v", p)
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		if next, _, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
-			t.Errorf("the next nonce is %d, %v", next, err)
+			t.Errorf("the next nonce is %d, %v, want 5", next, err)
 		}
 		return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, p.ID))
 	})
@@ -230,7 +231,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 // An external transaction of UTXOs takes the value of ours, whoever else took part and whatever came back.
 func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	r := newHarness(t, utxoCapabilities)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		for resource, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
 			utxo := store.UTXO{Outpoint: resource, Base: "hot", Amount: bursar.Units(amount), Height: 1}
 			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo); err != nil {
@@ -243,12 +244,12 @@ func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	x.Reservations = []string{"u:0", "u:1", "foreign:9"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedForOperator)
-	r.need(err)
-	p := r.outgoing(r.external(x.TxID).OutgoingID)
+	r.Must(err)
+	p := r.Outgoing(r.external(x.TxID).OutgoingID)
 	if !p.Fee.IsZero() {
-		t.Errorf("the fee is %s, but it is part of the loss", p.Fee)
+		t.Errorf("the fee is %s, but it is part of the loss, want 0", p.Fee)
 	}
-	r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, p) })
+	r.Do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, p) })
 	r.sums(ledger.Capital, "COIN", "-100")
 }
 
@@ -256,7 +257,7 @@ func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	r := newHarness(t, numbered)
 	r.wallet("deposit")
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		for contract, amount := range map[string]uint64{"": 100, "token": 50} {
 			if err := tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: "deposit", Contract: contract,
 				Amount: bursar.Units(amount)}); err != nil {
@@ -269,16 +270,16 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	x.Base, x.Reservations = "deposit", []string{"deposit/0"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedUpAsLoss)
-	r.need(err)
-	r.do(func(tx *store.Tx) error {
+	r.Must(err)
+	r.Do(func(tx *store.Tx) error {
 		for base, want := range map[string]uint64{"deposit": 100 - 60 - 3, "another": 100} {
 			if h, err := tx.Holdings().Get(ctx, bursar.Ethereum, base, ""); err != nil || h.Amount != bursar.Units(want) {
-				t.Errorf("%s holds %s, %v", base, h.Amount, err)
+				t.Errorf("%s holds %s, %v, want %s", base, h.Amount, err, bursar.Units(want))
 			}
 		}
 		h, err := tx.Holdings().Get(ctx, bursar.Ethereum, "deposit", "token")
 		if !h.Amount.IsZero() {
-			t.Errorf("it holds %s of the token", h.Amount)
+			t.Errorf("it holds %s of the token, want 0", h.Amount)
 		}
 		return err
 	})
@@ -296,7 +297,7 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"u:0", "u:1", "u:2"}
 	r.judge(x, false)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
 		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Resources) != 3 || len(shown.Payments) != 1 ||
 			shown.TxID != x.TxID {
@@ -304,8 +305,8 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 		}
 		return err
 	})
-	r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
+	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
 		if len(shown.Losers) != 0 {
 			t.Errorf("one that is in a block is shown: %+v", shown.Losers)
@@ -317,7 +318,7 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 func (r *harness) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	r.Helper()
 	x, err := tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
-	r.need(err)
+	r.Must(err)
 	return x
 }
 
@@ -333,7 +334,7 @@ func TestAnExplanationTakesNothingFromATransactionThatMayStillPay(t *testing.T) 
 		t.Fatalf("it is %+v", found)
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
-	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
+	if p := r.Outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
 		t.Errorf("the explanation was accepted: the withdrawal belongs to %s now, but %s still pays it; %v",
 			r.now(w).OutgoingID,
 			p.ID, err)

@@ -1,7 +1,6 @@
 package recovery_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 var spells = map[string]func(r *bursartest.OneChain){
 	"queued": func(*bursartest.OneChain) {},
 	"claimed": func(r *bursartest.OneChain) {
-		r.Sender.Signer, r.Trouble = absent{}, true
+		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true
 		r.Step()
 		r.Trouble, r.Sender.Signer = false, r.Signer
 	},
@@ -64,7 +63,7 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 				three := r.Order(100_000_000, r.Chain.Named("third"))
 				r.Settle()
 				if got := r.Chain.Balance(three.Address.Base, ""); got != three.Amount {
-					t.Errorf("after the recovery %s is paid", got)
+					t.Errorf("after the recovery %s is paid, want %s", got, three.Amount)
 				}
 			})
 		})
@@ -103,7 +102,7 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", now.Status)
+			t.Errorf("the withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 		}
 	})
 }
@@ -125,7 +124,8 @@ func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 		}
 		r.Settle()
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != paidBy {
-			t.Errorf("in the end it is %s by %s", now.Status, now.TxID)
+			t.Errorf("in the end the withdrawal is %s by %s, want %s and %s",
+				now.Status, now.TxID, bursar.WithdrawalConfirmed, paidBy)
 		}
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
@@ -158,24 +158,17 @@ func TestAPaymentThatMatchesSeveralWithdrawalsIsUnclear(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if n := len(r.Unclear()); n != 1 {
-			t.Fatalf("%d external spends are unclear", n)
+			t.Fatalf("%d external spends are unclear, want 1", n)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(300_000_000) {
-			t.Fatalf("something was paid while it is unclear: %s", got)
+			t.Fatalf("something was paid while it is unclear: %s, want %s", got, bursar.Units(300_000_000))
 		}
 		for _, w := range orders {
 			if now := r.Now(w); now.Status != bursar.WithdrawalQueued {
-				t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+				t.Errorf("withdrawal %s is %s, want %s", w.ID, now.Status, bursar.WithdrawalQueued)
 			}
 		}
 	})
-}
-
-// absent is a signer that is away.
-type absent struct{}
-
-func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("the signer is unavailable")
 }
 
 // A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the
@@ -196,17 +189,17 @@ func TestAForgottenWithdrawalIsForAnOperatorToResolve(t *testing.T) {
 			t.Fatal("something is paid while a payment is unclear")
 		}
 		if err := r.Resolve(recovery.Answer{Item: unclear[0].Number}); !errors.Is(err, recovery.ErrUnfit) {
-			t.Errorf("an answer that explains nothing gives %v", err)
+			t.Errorf("an answer that explains nothing gives %v, want %v", err, recovery.ErrUnfit)
 		}
 		if err := r.Resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID},
 			Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
-			t.Errorf("a withdrawal of another amount gives %v", err)
+			t.Errorf("a withdrawal of another amount gives %v, want %v", err, recovery.ErrUnfit)
 		}
 		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
 		r.Recovered()
 		r.Settle()
 		if now := r.Now(other); now.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("the other withdrawal is %s", now.Status)
+			t.Errorf("the other withdrawal is %s, want %s", now.Status, bursar.WithdrawalConfirmed)
 		}
 		if err := r.Audit(); err != nil {
 			t.Error(err)
@@ -223,7 +216,7 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 		item := r.Unclear()[0].Number
 		if err := r.Resolve(recovery.Answer{Item: item,
 			Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
-			t.Fatalf("another address without a note gives %v", err)
+			t.Fatalf("another address without a note gives %v, want %v", err, recovery.ErrUnfit)
 		}
 		r.Must(r.Resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID},
 			Note: "ordered again by the customer"}))
@@ -231,7 +224,8 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 		r.Settle()
 		if now := r.Now(meant); now.Status != bursar.WithdrawalConfirmed ||
 			!r.Chain.Balance(meant.Address.Base, "").IsZero() {
-			t.Errorf("the withdrawal is %s, and %s were paid", now.Status, r.Chain.Balance(meant.Address.Base, ""))
+			t.Errorf("the withdrawal is %s, and %s were paid, want %s and 0",
+				now.Status, r.Chain.Balance(meant.Address.Base, ""), bursar.WithdrawalConfirmed)
 		}
 		if err := r.Audit(); err != nil {
 			t.Error(err)
@@ -279,7 +273,8 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 			r.Undo(r.SweepOf(w.Address.Base).TxID)
 			r.CatchUp()
 			if got := r.Holding(w.Address.Base, ""); got != bursar.Units(1_000_000_000) {
-				t.Errorf("while the sweep is in no final block the books say that %s are at the address", got)
+				t.Errorf("while the sweep is in no final block the books say that %s are at the address, want %s",
+					got, bursar.Units(1_000_000_000))
 			}
 			r.Settle()
 			r.Must(r.Audit())

@@ -15,13 +15,7 @@ import (
 
 func losses(r *bursartest.OneChain) bursar.Amount {
 	r.T.Helper()
-	var b ledger.Balance
-	r.View(func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, ledger.Losses, "COIN")
-		return err
-	})
-	lost, _ := b.Net(ledger.Asset)
-	return lost
+	return r.Balance(ledger.Losses, "COIN")
 }
 
 // resumable lists the chains on which a resume must work.
@@ -51,17 +45,17 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 				second, err := r.Withdraw(0, 100_000_000, r.Chain.Named("second"))
 				r.Must(err)
 				if _, err := r.SettleExternal(); !errors.Is(err, recovery.ErrNotFinal) {
-					t.Fatalf("settled before it is final: %v", err)
+					t.Fatalf("settled before it is final: %v, want %v", err, recovery.ErrNotFinal)
 				}
 				r.Chain.Mine(4)
 				r.Step()
 				r.StepAndMine(3)
 				if got := r.Chain.Balance(r.Chain.Named("second"), ""); !got.IsZero() {
-					t.Fatalf("%s left while the chain was halted", got)
+					t.Fatalf("%s left while the chain was halted, want 0", got)
 				}
 				taken, err := r.SettleExternal()
 				if err != nil || len(taken) != 2 {
-					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+					t.Fatalf("%d external spends are settled: %v, want 2", len(taken), err)
 				}
 				r.Settle()
 				for to, w := range map[string]bursar.Withdrawal{"first": first, "second": second} {
@@ -93,13 +87,13 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 		r.StepAndMine(8)
 		taken, err := r.SettleExternal()
 		if err != nil || len(taken) != 2 {
-			t.Fatalf("%d external spends are settled: %v", len(taken), err)
+			t.Fatalf("%d external spends are settled: %v, want 2", len(taken), err)
 		}
 		paid, err := r.Withdraw(0, 50_000_000, r.Chain.Named("customer"))
 		r.Must(err)
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("customer"), ""); got != paid.Amount {
-			t.Errorf("%s was paid", got)
+			t.Errorf("%s was paid, want %s", got, paid.Amount)
 		}
 		r.Must(r.Audit())
 	})
@@ -121,7 +115,7 @@ func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 				r.Chain.Mine(4)
 				r.Step()
 				if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
-					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+					t.Fatalf("%d external spends are settled: %v, want 1", len(taken), err)
 				}
 				r.Settle()
 				if lost := losses(r); lost.Less(bursar.Units(70_000_000)) {
@@ -146,7 +140,7 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 		r.Chain.Mine(4)
 		r.CatchUp()
 		if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
-			t.Fatalf("%d external spends are settled: %v", len(taken), err)
+			t.Fatalf("%d external spends are settled: %v, want 1", len(taken), err)
 		}
 		r.Chain.Reorg(5)
 		r.Chain.Mine(4)
@@ -173,18 +167,18 @@ func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 				r.Chain.Mine(4)
 				r.Step()
 				if taken, err := r.SettleExternal(); err != nil || len(taken) != 0 {
-					t.Fatalf("%d external spends that are in no block are settled: %v", len(taken), err)
+					t.Fatalf("%d external spends that are in no block are settled: %v, want 0", len(taken), err)
 				}
 				r.Settle()
 				if lost := losses(r); !lost.IsZero() {
-					t.Errorf("%s is booked as lost, and nothing left", lost)
+					t.Errorf("%s is booked as lost, and nothing left, want 0", lost)
 				}
 				r.Must(r.Audit())
 				r.Chain.Restore(id)
 				r.Chain.Mine(4)
 				r.Step()
 				if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
-					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+					t.Fatalf("%d external spends are settled: %v, want 1", len(taken), err)
 				}
 				r.Settle()
 				if lost := losses(r); lost.Less(bursar.Units(70_000_000)) {
@@ -209,7 +203,7 @@ func TestANonceThatNoBlockShowsIsAskedFor(t *testing.T) {
 		w, err := r.Withdraw(0, 20_000_000, r.Chain.Named("after"))
 		r.Must(err)
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) {
-			t.Fatalf("the draft says %v", err)
+			t.Fatalf("the draft says %v, want %v", err, chain.ErrExternalNonce)
 		}
 		r.Do(func(tx *store.Tx) error {
 			forgotten, err := tx.Nonces().Forget(ctx, r.Chain.Capabilities().ID, r.Hot.Base)
@@ -229,7 +223,7 @@ func TestANonceThatNoBlockShowsIsAskedFor(t *testing.T) {
 		})
 		r.Chain.Mine(1)
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("%s was paid", got)
+			t.Errorf("%s was paid, want %s", got, w.Amount)
 		}
 	})
 }

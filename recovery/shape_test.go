@@ -13,22 +13,19 @@ import (
 // wallet creates a wallet of Ann's at an address.
 func (r *harness) wallet(base string) bursar.Wallet {
 	r.Helper()
-	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
-		Webhook: "https://a.example/",
-		Address: bursar.Address{Base: base}, CreatedAt: r.at}
-	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
-			return err
-		}
-		w.Index = uint32(w.Number) + 40
-		return tx.Wallets().Insert(ctx, []bursar.Wallet{w})
+	return r.AddWallet(bursar.Wallet{
+		AccountID: ann,
+		Currency:  "COIN",
+		Family:    r.Capabilities.Family,
+		Index:     41,
+		Webhook:   "https://a.example/",
+		Address:   bursar.Address{Base: base},
 	})
-	return w
 }
 
 func (r *harness) orderOf(found recovery.Finding) (request chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Request, &request))
+	r.Must(json.Unmarshal(r.Outgoing(found.OutgoingID).Request, &request))
 	return request
 }
 
@@ -75,7 +72,7 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, c.capabilities)
 			w := r.wallet("deposit")
-			r.do(func(tx *store.Tx) error {
+			r.Do(func(tx *store.Tx) error {
 				return tx.GapAddresses().Add(ctx, c.capabilities.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
 			})
 			x := r.mineExternal(c.paid...)
@@ -87,7 +84,7 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
 			request := r.orderOf(found)
-			if found.Verdict != c.verdict || request.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
+			if found.Verdict != c.verdict || request.Kind != c.kind || r.Outgoing(found.OutgoingID).Failed != c.failed {
 				t.Fatalf("it is %+v, its request %+v", found, request)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
@@ -124,7 +121,7 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/41", "other/90", "no nonce", "hot/x"}
 	r.judge(x, false)
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
 		if err != nil || !known || next != 42 {
 			t.Errorf("the next nonce is %d, %v (%v)", next, known, err)
@@ -158,10 +155,10 @@ func TestTheNonceOfAnAbandonedTransactionIsFree(t *testing.T) {
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 7))
 			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
-			r.do(func(tx *store.Tx) error {
+			r.Do(func(tx *store.Tx) error {
 				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known ||
 					err != nil {
-					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
+					t.Errorf("the next nonce is %d, %v, %v, want %d and %v", next, known, err, c.next, c.known)
 				}
 				_, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "other")
 				if known {
@@ -188,8 +185,8 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
-			if p := r.outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
-				t.Errorf("it is of %s", p.Currency)
+			if p := r.Outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
+				t.Errorf("the outgoing transaction is of %s", p.Currency)
 			}
 		})
 	}
@@ -205,10 +202,10 @@ func TestAReplacedUnsignedTransactionIsGivenUp(t *testing.T) {
 	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, paid)
 	r.untouched(wanted)
-	if got := r.outgoing(p.ID).Status; got != bursar.OutgoingAbandoned {
-		t.Errorf("it is %s", got)
+	if got := r.Outgoing(p.ID).Status; got != bursar.OutgoingAbandoned {
+		t.Errorf("the outgoing transaction is %s, want %s", got, bursar.OutgoingAbandoned)
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		owners, err := tx.Reservations().Owners(ctx, bursar.Ethereum, []string{"hot/1", "hot/2"})
 		if len(owners) != 1 || owners["hot/1"] == p.ID {
 			t.Errorf("reserved is %+v", owners)

@@ -35,7 +35,8 @@ func TestAnIndexIssuedInTheMeantimeIsNoGap(t *testing.T) {
 			}
 			start(t, p.Guard)
 			if given != 3 || recovering(t, p.DB) != behind {
-				t.Fatalf("index %d was issued in the meantime, recovering are: %v", given, recovering(t, p.DB))
+				t.Fatalf("index %d was issued in the meantime, recovering are: %v, want 3 and %v",
+					given, recovering(t, p.DB), behind)
 			}
 			var gaps []store.GapAddress
 			p.need(p.DB.View(ctx, func(tx *store.Tx) (err error) {

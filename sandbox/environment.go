@@ -131,7 +131,7 @@ func orAnyPort(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control "+
+	return fmt.Errorf("%w (port 0 chooses a free port: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control "+
 		"127.0.0.1:0)", err)
 }
 

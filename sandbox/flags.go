@@ -43,23 +43,24 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		fmt.Fprint(stderr, usage)
 		set.PrintDefaults()
 	}
-	set.BoolVar(&s.json, "json", false, "print one line of JSON when ready, and log everything to standard error")
-	set.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the API; port 0 picks a free one")
+	set.BoolVar(&s.json, "json", false,
+		"print one line of JSON when the sandbox is ready, and write the log to standard error")
+	set.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the API; port 0 chooses a free port")
 	set.StringVar(&s.admin, "admin", "127.0.0.1:8081",
-		"`address` of the operator's dashboard and metrics; port 0 picks a free one")
+		"`address` of the operator's dashboard and metrics; port 0 chooses a free port")
 	set.StringVar(&s.control, "control", "127.0.0.1:8082",
-		"`address` of the remote control, on loopback; port 0 picks a free one")
+		"`address` of the remote control, on the loopback interface; port 0 chooses a free port")
 	set.StringVar(&s.data, "data", "",
-		"`directory` that keeps chains, seed, account and database; without it nothing is kept after this run")
+		"data `directory` with the chains, the seed, the account and the database; without it, nothing is kept after the run")
 	set.StringVar(&s.database, "database", "",
-		"`URL` of the database, sqlite:FILE or postgres://…; without it a SQLite file in the data directory")
-	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; without it all: "+
+		"`URL` of the database, sqlite:FILE or postgres://…; default: a SQLite file in the data directory")
+	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; default, all: "+
 		strings.Join(available(), ", "))
 	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
 	set.BoolVar(&s.separateService, "apart", false,
-		"run everything except the service; start it yourself with 'bursar serve --config DIRECTORY/bursar.yaml'")
+		"run everything except the service, which you start with 'bursar serve --config DIRECTORY/bursar.yaml'")
 	set.StringVar(&blocks, "blocks", "auto",
-		"`auto`: mine a block every second and after each payment; manual: only when the remote control asks")
+		"`auto`: mine a block every second and after each payment; manual: mine only when the remote control requests it")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}

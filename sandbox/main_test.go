@@ -149,7 +149,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 	for _, flag := range []string{"--listen", "--admin", "--control"} {
 		err := run(t.Context(), append(anyPort, "--chains", "xrpl", flag, taken.Addr().String()), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) ||
-			!strings.Contains(err.Error(), "port 0 picks a free one") {
+			!strings.Contains(err.Error(), "port 0 chooses a free port") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}

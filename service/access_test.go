@@ -6,18 +6,18 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 )
 
 // pair is two complete services on one database, with one clock that is advanced by hand: a change through the first
@@ -26,39 +26,23 @@ type pair struct {
 	*testing.T
 	node          *sim.Chain
 	first, second *service.Service
-	moved         atomic.Int64
-	started       time.Time
+	clock         *clocktest.Clock
 }
 
 func onPair(t *testing.T, test func(p *pair)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(newPair(t, storetest.SQLite(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("PostgreSQL is left out by -short")
-		}
-		t.Parallel()
-		test(newPair(t, storetest.Postgres(t)))
-	})
+	bursartest.EachURL(t, func(t *testing.T, url string) { test(newPair(t, url)) })
 }
 
 func newPair(t *testing.T, url string) *pair {
 	t.Helper()
-	p := &pair{T: t, started: time.Now(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
+	p := &pair{T: t, clock: newClock(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
 	p.first, p.second = p.open(url, "first"), p.open(url, "second")
 	return p
 }
 
-func (p *pair) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0,
-		time.UTC).Add(time.Since(p.started) + time.Duration(p.moved.Load()))
-}
-
 func (p *pair) open(url, holder string) *service.Service {
 	p.Helper()
-	db, err := store.Open(ctx, store.Config{URL: url, Now: p.now})
+	db, err := store.Open(ctx, store.Config{URL: url, Now: p.clock.Now})
 	p.must(err)
 	p.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -136,10 +120,10 @@ func TestARevokedKeyIsRefusedOnTheOtherReplica(t *testing.T) {
 		p.reads(revoked, here, 401, "unauthorized")
 
 		brief, err := p.first.Accounts.NewKey(ctx,
-			account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.now().Add(time.Hour)})
+			account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.clock.Now().Add(time.Hour)})
 		p.must(err)
 		p.reads(brief, here, 200, "")
-		p.moved.Add(int64(time.Hour))
+		p.clock.Advance(time.Hour)
 		p.reads(brief, here, 401, "unauthorized")
 
 		old := p.key()
@@ -147,7 +131,7 @@ func TestARevokedKeyIsRefusedOnTheOtherReplica(t *testing.T) {
 		p.must(err)
 		p.reads(old, here, 200, "")
 		p.reads(next, here, 200, "")
-		p.moved.Add(int64(time.Hour))
+		p.clock.Advance(time.Hour)
 		p.reads(old, here, 401, "unauthorized")
 		last, err := p.first.Accounts.Rotate(ctx, next.KeyID, 0)
 		p.must(err)
@@ -198,14 +182,14 @@ func TestDestinationsApplyOnTheOtherReplica(t *testing.T) {
 			Address: p.node.Named("outsider")})
 		p.must(err)
 		p.pays(key, 422, "destination_refused")
-		p.moved.Add(int64(24 * time.Hour))
+		p.clock.Advance(24 * time.Hour)
 		p.pays(key, 422, "insufficient_balance")
 		p.must(lists.Remove(ctx, key.AccountID, d.ID))
 		p.pays(key, 422, "destination_refused")
 		_, err = lists.Disable(ctx, key.AccountID)
 		p.must(err)
 		p.pays(key, 422, "destination_refused")
-		p.moved.Add(int64(24 * time.Hour))
+		p.clock.Advance(24 * time.Hour)
 		p.pays(key, 422, "insufficient_balance")
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")

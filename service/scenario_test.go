@@ -19,6 +19,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/service"
@@ -35,7 +37,7 @@ type scenario struct {
 	service *service.Service
 	node    *sim.Chain
 	log     *journal
-	ahead   atomic.Int64 // offset by which the clock was advanced
+	clock   *clocktest.Clock
 	refuse  atomic.Int64 // number of webhooks that the receiver still refuses
 	issued  account.Issued
 	hook    string
@@ -47,14 +49,10 @@ const token = "q9Xr-token-of-the-receiver"
 
 func newScenario(t *testing.T, url string) *scenario {
 	t.Helper()
-	tl := &scenario{T: t, log: &journal{},
+	tl := &scenario{T: t, log: &journal{}, clock: newClock(),
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		seed: bytes.Repeat([]byte{0xa7}, 64)}
-	started := time.Now()
-	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		ahead := time.Since(started) + time.Duration(tl.ahead.Load())
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(ahead)
-	}})
+	db, err := store.Open(ctx, store.Config{URL: url, Now: tl.clock.Now})
 	tl.need(err)
 	t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(tl.seed, signer.Testnet)
@@ -213,45 +211,39 @@ func (tl *scenario) keeps() {
 // credited deposit is reorged out, and if it is included again.
 func TestTheLogFollowsADeposit(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
-		t.Run(name, func(t *testing.T) {
-			if name == "postgres" && testing.Short() {
-				t.Skip("PostgreSQL is left out by -short")
-			}
-			t.Parallel()
-			tl := newScenario(t, url(t))
-			id, hash := tl.paid()
-			want := []string{"INFO deposit seen status=pending height=1", "INFO event recorded kind=deposit_pending",
-				"INFO webhook delivered kind=deposit_pending attempt=1 code=200"}
-			tl.logs(want, id)
+	bursartest.EachURL(t, func(t *testing.T, url string) {
+		tl := newScenario(t, url)
+		id, hash := tl.paid()
+		want := []string{"INFO deposit seen status=pending height=1", "INFO event recorded kind=deposit_pending",
+			"INFO webhook delivered kind=deposit_pending attempt=1 code=200"}
+		tl.logs(want, id)
 
-			tl.refuse.Store(1)
-			tl.node.Mine(1)
-			want = append(want, "INFO deposit credited height=1", "INFO event recorded kind=deposit",
-				"WARN webhook failed kind=deposit attempt=1 code=503")
-			tl.logs(want, id)
-			tl.ahead.Add(int64(time.Minute)) // after the pause before the next attempt
-			want = append(want, "INFO webhook delivered kind=deposit attempt=2 code=200")
-			tl.logs(want, id)
+		tl.refuse.Store(1)
+		tl.node.Mine(1)
+		want = append(want, "INFO deposit credited height=1", "INFO event recorded kind=deposit",
+			"WARN webhook failed kind=deposit attempt=1 code=503")
+		tl.logs(want, id)
+		tl.clock.Advance(time.Minute) // after the pause before the next attempt
+		want = append(want, "INFO webhook delivered kind=deposit attempt=2 code=200")
+		tl.logs(want, id)
 
-			tl.node.Reorg(2, hash)
-			want = append(want, "ERROR deposit reversed height=1", "INFO event recorded kind=deposit_reversed",
-				"INFO webhook delivered kind=deposit_reversed attempt=1 code=200")
-			tl.logs(want, id)
+		tl.node.Reorg(2, hash)
+		want = append(want, "ERROR deposit reversed height=1", "INFO event recorded kind=deposit_reversed",
+			"INFO webhook delivered kind=deposit_reversed attempt=1 code=200")
+		tl.logs(want, id)
 
-			tl.node.Restore(hash)
-			tl.node.Mine(1)
-			want = append(want, "INFO deposit seen status=pending height=4", "INFO event recorded kind=deposit_pending",
-				"INFO webhook delivered kind=deposit_pending attempt=1 code=200")
-			tl.logs(want, id)
-			tl.node.Mine(1)
-			want = append(want, "INFO deposit credited height=4", "INFO event recorded kind=deposit",
-				"INFO webhook delivered kind=deposit attempt=1 code=200")
-			tl.logs(want, id)
-			tl.keeps()
-			tl.documented(want)
-		})
-	}
+		tl.node.Restore(hash)
+		tl.node.Mine(1)
+		want = append(want, "INFO deposit seen status=pending height=4", "INFO event recorded kind=deposit_pending",
+			"INFO webhook delivered kind=deposit_pending attempt=1 code=200")
+		tl.logs(want, id)
+		tl.node.Mine(1)
+		want = append(want, "INFO deposit credited height=4", "INFO event recorded kind=deposit",
+			"INFO webhook delivered kind=deposit attempt=1 code=200")
+		tl.logs(want, id)
+		tl.keeps()
+		tl.documented(want)
+	})
 }
 
 // A deposit that is reorged out before it was credited is logged as well.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -68,14 +69,16 @@ func run(t *testing.T, s *service.Service) (stop func()) {
 	return stop
 }
 
-// open opens a database whose clock starts with that of the simulated chains, so that blocks are not older than
+// newClock returns a clock that runs from the start of the simulated chains, so that blocks are not older than
 // addresses.
+func newClock() *clocktest.Clock {
+	return clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// open opens a database under a clock of its own.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()
-	started := time.Now()
-	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(started))
-	}})
+	db, err := store.Open(ctx, store.Config{URL: url, Now: newClock().Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -62,10 +63,10 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	b := newBench(t, func(p *Policy) {
 		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
 	})
-	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
+	clock := clocktest.New()
+	b.signer.policies[nonceChain].pace.now = clock.Now
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
-	now = now.Add(30 * time.Minute)
+	clock.Advance(30 * time.Minute)
 	b.wantPace(b.paying(2, pay("alice", 41)), false)
 	b.wantPace(b.paying(3, pay("alice", 40)), true)
 	b.wantPace(b.paying(4, pay("alice", 1)), false)
@@ -75,7 +76,7 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	other := b.paying(3, pay("alice", 40))
 	other.contents.Inputs[0].Digest = digest(77)
 	b.wantPace(other, false) // the same request in another unsigned transaction might be paid as well
-	now = now.Add(30*time.Minute + time.Second)
+	clock.Advance(30*time.Minute + time.Second)
 	b.wantPace(b.paying(7, pay("alice", 61)), false)
 	b.wantPace(b.paying(8, pay("alice", 60)), true)
 	b.wantPace(b.sweep(), true) // transfers to ourselves are not limited
@@ -88,8 +89,8 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
-	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
+	clock := clocktest.New()
+	b.signer.policies[nonceChain].pace.now = clock.Now
 	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
 		r.contents.Reservations = resources
@@ -100,7 +101,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b.wantPace(version(3, 60, "hot/1"), true)
 	b.wantPace(version(4, 61, "hot/1"), false) // one more than was counted
 	b.wantPace(version(5, 60, "hot/5"), false) // the same request with another nonce may be paid as well
-	now = now.Add(61 * time.Minute)
+	clock.Advance(61 * time.Minute)
 	b.wantPace(version(6, 99, "hot/6"), true)
 	b.wantPace(version(7, 60, "hot/1"), true)   // counted in an earlier hour
 	b.wantPace(version(8, 61, "hot/1"), false)  // 99 and one more are 100, and it would be 62 that count from now on

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
@@ -26,22 +27,12 @@ var ctx = context.Background()
 // harness is a sweeper whose chain asks 100 for each transaction, so that 2000 of COIN are worth a sweep.
 type harness struct {
 	*testing.T
+	bursartest.Database
 	*sweep.Sweeper
 	lease store.Lease
 	made  int
 	quote func(chain.Payment) (bursar.Amount, error)
 	asked []chain.Payment
-}
-
-// quoted is a chain whose fees the test sets.
-type quoted struct {
-	*sim.Chain
-	r *harness
-}
-
-func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) {
-	q.r.asked = append(q.r.asked, p)
-	return q.r.quote(p)
 }
 
 func newHarness(t *testing.T) *harness {
@@ -51,36 +42,23 @@ func newHarness(t *testing.T) *harness {
 
 func harnessOver(t *testing.T, db *store.DB) *harness {
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})
-	r := &harness{T: t, quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
+	r := &harness{T: t, Database: bursartest.Over(t, db), quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
 	registry, err := bursar.NewRegistry([]bursar.Currency{
 		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)},
 		{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token", Decimals: 6, Places: 6, Minimum: bursar.Units(500)},
 	})
-	r.need(err)
-	r.Sweeper = &sweep.Sweeper{DB: db, Chain: quoted{node, r}, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
+	r.Must(err)
+	r.Sweeper = &sweep.Sweeper{DB: db, Chain: bursartest.Quoted{Chain: node, Fee: r.fee}, Registry: registry, IDs: r.Database.IDs,
 		Log: slog.New(slog.DiscardHandler), Hot: chain.Source{Base: "hot"}, MaxFee: bursar.Units(777)}
-	r.do(func(tx *store.Tx) error {
-		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
-			return err
-		}
-		if r.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "one", 1<<50); err != nil {
-			return err
-		}
-		return tx.Chains().SetReady(ctx, r.lease)
-	})
+	r.lease = r.AcquireLease(bursar.Ethereum, "one")
+	r.Do(func(tx *store.Tx) error { return tx.Chains().SetReady(ctx, r.lease) })
 	return r
 }
 
-func (r *harness) need(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r *harness) do(f func(tx *store.Tx) error) {
-	r.Helper()
-	r.need(r.DB.Do(ctx, f))
+// fee is the fee of a payment, whose price was asked for.
+func (r *harness) fee(p chain.Payment) (bursar.Amount, error) {
+	r.asked = append(r.asked, p)
+	return r.quote(p)
 }
 
 // holds puts an amount of an asset at an address, worth looking at.
@@ -88,17 +66,17 @@ func (r *harness) holds(base, contract string, units uint64) {
 	r.Helper()
 	r.made++
 	h := store.Holding{Base: base, Contract: contract, Index: uint32(r.made), Amount: bursar.Units(units), Due: true}
-	r.do(func(tx *store.Tx) error { return tx.Holdings().Put(ctx, bursar.Ethereum, h) })
+	r.Do(func(tx *store.Tx) error { return tx.Holdings().Put(ctx, bursar.Ethereum, h) })
 }
 
 // waits makes a payment wait for a currency.
 func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Request: []byte("{}"),
+	p := bursar.OutgoingTx{ID: r.Sweeper.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Request: []byte("{}"),
 		Currency: code,
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
@@ -109,17 +87,17 @@ func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, unit
 
 func (r *harness) step() {
 	r.Helper()
-	r.need(r.Step(ctx, r.lease))
+	r.Must(r.Step(ctx, r.lease))
 }
 
 // ordered returns the addresses of which an asset is swept, with their requests.
 func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
 	r.Helper()
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
 		for _, p := range open {
 			request, err := outgoing.DecodeRequest(p)
-			r.need(err)
+			r.Must(err)
 			bases, orders = append(bases, request.From.Base), append(orders, request)
 		}
 		return err
@@ -180,7 +158,7 @@ func TestNoSweepIsRequestedWithoutTheLease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t)
 			r.holds("large", "", 2000)
-			r.do(func(tx *store.Tx) error { return stop(tx, r.lease) })
+			r.Do(func(tx *store.Tx) error { return stop(tx, r.lease) })
 			if err := r.Step(ctx, r.lease); err != nil && !errors.Is(err, store.ErrLeaseLost) {
 				t.Error(err)
 			}
@@ -195,7 +173,7 @@ func TestALeaseLostDuringAStepRequestsNoSweep(t *testing.T) {
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		r.do(func(tx *store.Tx) error {
+		r.Do(func(tx *store.Tx) error {
 			if err := tx.Leases().Release(ctx, r.lease); err != nil {
 				return err
 			}
@@ -278,7 +256,8 @@ func TestSweepsInProgressAreBounded(t *testing.T) {
 		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
 		if len(resources) != 32 || resources[0] != "coin 08" || len(tokens) != 3 {
-			t.Fatalf("got %d sweeps from %q on and %d of tokens", len(resources), resources[0], len(tokens))
+			t.Fatalf("got %d sweeps from %q on and %d of tokens, want 32, \"coin 08\" and 3",
+				len(resources), resources[0], len(tokens))
 		}
 	}
 }
@@ -292,7 +271,7 @@ func (r rates) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	high, err := bursar.ParseRate("100")
 	r := newHarness(t)
-	r.need(err)
+	r.Must(err)
 	r.Rates = rates{"COIN": high, "TOKEN": bursar.Par()}
 	r.holds("token", "token", 3999) // 20 times 200 units of COIN are worth 0.004 USDT
 	r.step()
@@ -300,7 +279,7 @@ func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	want := []chain.Payment{{Address: bursar.Address{Base: "hot"}, Contract: "token", Amount: bursar.Units(3999)},
 		{Address: bursar.Address{Base: "token"}, Amount: bursar.Units(100)}}
 	if !slices.Equal(r.asked, want) {
-		t.Errorf("quotes asked: %+v", r.asked)
+		t.Errorf("quotes asked: %+v, want %+v", r.asked, want)
 	}
 	r.holds("another", "token", 4000)
 	r.step()
@@ -330,7 +309,7 @@ func TestATokenNeedsANativeAsset(t *testing.T) {
 	r := newHarness(t)
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token",
 		Decimals: 6, Places: 6}})
-	r.need(err)
+	r.Must(err)
 	r.Registry = registry
 	r.holds("token", "token", 1_000_000)
 	if err := r.Step(ctx, r.lease); err == nil ||
@@ -356,7 +335,7 @@ func TestUTXOChainsAndSharedAddressesAreNotSwept(t *testing.T) {
 				synctest.Wait()
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("the worker ended with %v", err)
+					t.Errorf("the worker ended with %v, want %v", err, context.Canceled)
 				}
 			})
 		})
@@ -370,7 +349,7 @@ func TestTheWorkerEndsWithItsLease(t *testing.T) {
 	r.Pace = 1
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		if len(r.asked) > 1 {
-			r.do(func(tx *store.Tx) error {
+			r.Do(func(tx *store.Tx) error {
 				if err := tx.Leases().Release(ctx, r.lease); err != nil {
 					return err
 				}

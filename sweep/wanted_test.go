@@ -31,7 +31,7 @@ func TestOnlyAssetsThatPaymentsLackAreSweptAtALoss(t *testing.T) {
 		}
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %s", got)
+			t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalConfirmed)
 		}
 		if err := r.Chain.Check(); err != nil {
 			t.Error(err)

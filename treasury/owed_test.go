@@ -14,11 +14,11 @@ import (
 // free operator funds cover the difference.
 func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 	each(t, func(p *purse) {
-		at := p.db.Now()
+		at := p.DB.Now()
 		d := bursar.Deposit{ID: bursar.ID{20}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(50_000_000)}
 		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN",
 			Amount: bursar.Units(40_000_000)}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at),
 				ledger.WithdrawalSettled(w, 0, at),
 				ledger.DepositReversed(d, at))
@@ -40,7 +40,7 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	each(t, func(p *purse) {
 		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForOperatorFunds, Currency: "TOKEN",
 			Amount: bursar.Units(70_000_000)}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
 				Request: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
@@ -57,10 +57,10 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 		})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: "token", Decimals: 8, Places: 8}
 		registry, err := bursar.NewRegistry([]bursar.Currency{token})
-		p.need(err)
+		p.Must(err)
 		p.treasury.Registry = registry
 		list, err := p.treasury.Show(ctx)
-		p.need(err)
+		p.Must(err)
 		if len(list) != 1 || list[0].Currency.Code != "TOKEN" || list[0].Free != bursar.Units(70_000_000) {
 			t.Errorf("the treasury has %+v", list)
 		}
@@ -71,11 +71,11 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 func TestTheTreasuryShowsItsSources(t *testing.T) {
 	each(t, func(p *purse) {
 		w, err := p.take("1.5", p.cold.String()) // by the address instead of its label
-		if p.need(err); w.Address != p.cold {
+		if p.Must(err); w.Address != p.cold {
 			t.Errorf("paid is %s", w.Address)
 		}
 		list, err := p.treasury.Show(ctx)
-		p.need(err)
+		p.Must(err)
 		want := treasury.Position{DepositFees: bursar.Units(10_000_000), OperatorFunds: bursar.Units(200_000_000),
 			NetworkFees: bursar.Units(30_000_000),
 			Drawings:    bursar.Units(150_000_000), SetAside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
@@ -85,11 +85,11 @@ func TestTheTreasuryShowsItsSources(t *testing.T) {
 		if list[0].Currency = want.Currency; !reflect.DeepEqual(list[0], want) {
 			t.Errorf("it shows %+v", list[0])
 		}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.NetworkFee("bitcoin:b", 0, "COIN", bursar.Units(35_000_000), tx.Now()))
 		})
 		list, err = p.treasury.Show(ctx)
-		if p.need(err); list[0].Short != bursar.Units(5_000_000) || !list[0].Free.IsZero() {
+		if p.Must(err); list[0].Short != bursar.Units(5_000_000) || !list[0].Free.IsZero() {
 			t.Errorf("it shows %+v", list[0])
 		}
 	})

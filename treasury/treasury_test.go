@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
@@ -26,7 +27,7 @@ var ctx = context.Background()
 // fees paid.
 type purse struct {
 	*testing.T
-	db       *store.DB
+	bursartest.Database
 	treasury *treasury.Service
 	orders   *withdrawal.Service
 	cold     bursar.Address
@@ -41,12 +42,12 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 	native := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
 		WithdrawalMinimum: bursar.Units(1)}
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
-	p := &purse{T: t, db: db, cold: bursar.Address{Base: node.Named("cold")}}
-	p.need(err)
+	p := &purse{T: t, Database: bursartest.Over(t, db), cold: bursar.Address{Base: node.Named("cold")}}
+	p.Must(err)
 	p.orders = withdrawal.NewService(withdrawal.Config{DB: db,
 		Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
 		Hot:      map[bursar.ChainID]string{bursar.Bitcoin: "hot"},
-		Registry: registry, IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler)})
+		Registry: registry, IDs: p.IDs, Log: slog.New(slog.DiscardHandler)})
 	p.treasury = &treasury.Service{DB: db, Registry: registry,
 		Pay: func(ctx context.Context, o treasury.Request, address string,
 			fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
@@ -58,8 +59,8 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 		Amount: bursar.Units(500_000_000), Fee: bursar.Units(10_000_000)}
 	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForOperatorFunds, Currency: "COIN",
 		Amount: bursar.Units(200_000_000)}
-	p.need(p.treasury.Open(ctx))
-	p.do(func(tx *store.Tx) error {
+	p.Must(p.treasury.Open(ctx))
+	p.Do(func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
 		}
@@ -77,18 +78,6 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 	return p
 }
 
-func (p *purse) need(err error) {
-	p.Helper()
-	if err != nil {
-		p.Fatal(err)
-	}
-}
-
-func (p *purse) do(f func(tx *store.Tx) error) {
-	p.Helper()
-	p.need(p.db.Do(ctx, f))
-}
-
 func (p *purse) take(amount, to string) (bursar.Withdrawal, error) {
 	return p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: amount, To: to, Reason: "rent",
 		Actor: "ann"})
@@ -97,7 +86,7 @@ func (p *purse) take(amount, to string) (bursar.Withdrawal, error) {
 func (p *purse) free() bursar.Amount {
 	p.Helper()
 	list, err := p.treasury.Show(ctx)
-	p.need(err)
+	p.Must(err)
 	return list[0].Free
 }
 
@@ -117,14 +106,14 @@ func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 			t.Errorf("more than the operator's own: %v", err)
 		}
 		w, err := p.take("1.5", "cold")
-		p.need(err)
+		p.Must(err)
 		if w.Status != bursar.WithdrawalQueued || w.Address != p.cold || w.AccountID != treasury.Account {
 			t.Errorf("the withdrawal is %+v", w)
 		}
 		if got := p.free(); got != bursar.Units(30_000_000) {
 			t.Errorf("%s units are free afterwards", got)
 		}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			orders, err := tx.TreasuryOrders().List(ctx, 10)
 			if len(orders) != 1 || orders[0].ID != w.ID || orders[0].Actor != "ann" || orders[0].Reason != "rent" {
 				t.Errorf("recorded is %+v", orders)
@@ -147,7 +136,7 @@ func TestOnlyListedDestinations(t *testing.T) {
 		if _, err := p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
 			t.Error("a withdrawal without a reason was accepted")
 		}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			return tx.DestinationLists().Set(ctx, treasury.Account, tx.Now().Add(-time.Hour))
 		})
 		if _, err := p.take("1", "cold"); !refused(err, bursar.CodeDestinationRefused) {
@@ -188,7 +177,7 @@ func TestConcurrentWithdrawalsDoNotExceedTheFreeFunds(t *testing.T) {
 // first.
 func TestPendingFeesAreSetAside(t *testing.T) {
 	each(t, func(p *purse) {
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
 				Request: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
@@ -204,9 +193,9 @@ func TestPendingFeesAreSetAside(t *testing.T) {
 			t.Errorf("%s units are free besides the fee of a sweep", got)
 		}
 		w, err := p.take("1.6", "cold")
-		p.need(err)
+		p.Must(err)
 		_, err = p.orders.Cancel(ctx, w.ID)
-		p.need(err)
+		p.Must(err)
 		if _, err := p.take("1.6", "cold"); err != nil {
 			t.Errorf("what came back cannot be taken again: %v", err)
 		}
@@ -218,10 +207,10 @@ func TestPendingFeesAreSetAside(t *testing.T) {
 func TestReturnedFundsMayBeLost(t *testing.T) {
 	each(t, func(p *purse) {
 		w, err := p.take("1.5", "cold")
-		p.need(err)
+		p.Must(err)
 		_, err = p.orders.Cancel(ctx, w.ID)
-		p.need(err)
-		p.do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what was returned is lost with them
+		p.Must(err)
+		p.Do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what was returned is lost with them
 			return tx.Ledger().Post(ctx, ledger.SweepShort("s", 0, "COIN", bursar.Units(130_000_000), tx.Now()))
 		})
 		if _, err := p.take("0.50000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
@@ -233,7 +222,7 @@ func TestReturnedFundsMayBeLost(t *testing.T) {
 		if _, err := p.take("0.1", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
 			t.Errorf("what customers are owed was taken: %v", err)
 		}
-		p.do(func(tx *store.Tx) error {
+		p.Do(func(tx *store.Tx) error {
 			own, err := tx.OperatorFunds().Get(ctx, "COIN")
 			if own.Short != bursar.Units(100_000_000) {
 				t.Errorf("the operator is short by %s", own.Short)
@@ -247,8 +236,8 @@ func TestReturnedFundsMayBeLost(t *testing.T) {
 // deadlock.
 func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 	p := newPurse(t, storetest.Open(t, storetest.Postgres(t)))
-	raw, err := sql.Open("pgx", storetest.URL(p.db))
-	p.need(err)
+	raw, err := sql.Open("pgx", storetest.URL(p.DB))
+	p.Must(err)
 	defer raw.Close()
 	taken := func(row string) bool {
 		var one int
@@ -268,7 +257,7 @@ func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 		}, done)
 	}
 	_, err = p.take("0.5", "cold")
-	p.need(err)
+	p.Must(err)
 	if !asked || taken("chains WHERE chain = 'bitcoin'") {
 		t.Error("nothing was funded, or the chain stays locked")
 	}

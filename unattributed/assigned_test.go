@@ -35,7 +35,7 @@ func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 		r.Step()
 		d := r.StrandedBy(id)
 		if _, err := r.Unattributed().AssignToWallet(ctx, d.ID, to.ID, ""); !errors.Is(err, unattributed.ErrNotFinal) {
-			t.Errorf("assigning what is pending gave %v", err)
+			t.Errorf("assigning what is pending gave %v, want %v", err, unattributed.ErrNotFinal)
 		}
 		r.Chain.Mine(2)
 		r.Step()
@@ -50,7 +50,7 @@ func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 		}
 		events := r.WantEvents(0, bursar.EventDeposit)
 		if events[0].URL != to.Webhook || events[0].Subject != d.ID {
-			t.Errorf("the event goes to %q about %s", events[0].URL, events[0].Subject)
+			t.Errorf("the event goes to %q about %s, want %q and %s", events[0].URL, events[0].Subject, to.Webhook, d.ID)
 		}
 		r.WantEvents(1)
 		r.View(func(tx *store.Tx) error {
@@ -111,7 +111,7 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 			"return": second(operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named("outside")})),
 		} {
 			if !errors.Is(err, store.ErrDecided) {
-				t.Errorf("%s a second time: %v", name, err)
+				t.Errorf("%s a second time: %v, want %v", name, err, store.ErrDecided)
 			}
 		}
 		if r.Available(0) != before || r.Book(ledger.Capital) != "80000000" || r.Book(ledger.Unattributed) != "0" {
@@ -159,12 +159,13 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 		}
 		group.Wait()
 		if won.Load() != 1 {
-			t.Fatalf("%d decisions about one deposit", won.Load())
+			t.Fatalf("%d decisions about one deposit, want 1", won.Load())
 		}
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 90_000_000)
 		r.Settle()
 		if r.Book(ledger.Unattributed) != "0" || r.Book(ledger.Refunding) != "0" {
-			t.Errorf("%s is unattributed, %s under way", r.Book(ledger.Unattributed), r.Book(ledger.Refunding))
+			t.Errorf("%s is unattributed, %s under way, want 0 and 0",
+				r.Book(ledger.Unattributed), r.Book(ledger.Refunding))
 		}
 		r.Must(r.Audit())
 	})
@@ -183,7 +184,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if events := r.WantEvents(0, bursar.EventDeposit); events[0].URL != "https://receiver.example/all" {
-			t.Errorf("the event goes to %q", events[0].URL)
+			t.Errorf("the event goes to %q, want \"https://receiver.example/all\"", events[0].URL)
 		}
 		got := r.Deposit(d.ID)
 		if view := wire.NewDeposit(got, r.Currency, wire.ConfirmationContext{}); view.WalletID != nil ||
@@ -191,7 +192,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 			t.Errorf("it is seen as %+v", view)
 		}
 		if got := r.Available(0); got != bursar.Units(79_200_000) {
-			t.Errorf("%s is available", got)
+			t.Errorf("%s is available, want %s", got, bursar.Units(79_200_000))
 		}
 		r.Must(r.Audit())
 	})
@@ -210,7 +211,7 @@ func TestAnAssignedDepositPaysACharge(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			c, err := tx.Charges().Get(ctx, r.Accounts[0], w.ID)
 			if c.PaidBy != d.ID {
-				t.Errorf("the charge is paid by %s", c.PaidBy)
+				t.Errorf("the charge is paid by %s, want %s", c.PaidBy, d.ID)
 			}
 			return err
 		})
@@ -234,7 +235,7 @@ func TestAnAssignedDepositMayBeReorgedOut(t *testing.T) {
 			r.Chain.Reorg(4, d.TxID)
 			r.Step()
 			if got := r.Available(0); !got.IsZero() || r.Book(ledger.DepositFees) != "0" {
-				t.Fatalf("%s is available after the reversal, %s are fees", got, r.Book(ledger.DepositFees))
+				t.Fatalf("%s is available after the reversal, %s are fees, want 0 and 0", got, r.Book(ledger.DepositFees))
 			}
 			if _, err := r.Withdraw(0, 1000, r.Chain.Named("x")); !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) {
 				t.Fatalf("a withdrawal of a frozen account gave %v", err)

@@ -20,19 +20,20 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d, other := r.stranded(80_000), r.stranded(5)
 	n, err := r.service.Keep(ctx, d.ID, "  ticket 42 ")
-	r.need(err)
+	r.Must(err)
 	if n.Kind != bursar.ResolutionKeep || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" ||
 		n.CompletedAt.IsZero() ||
 		n.DepositID != d.ID || n.Chain != d.Chain || n.Currency != "COIN" {
 		t.Errorf("the resolution is %+v", n)
 	}
-	if got := r.standing(d); got.ID != n.ID || r.deposit(d.ID).Purpose != bursar.ForOperatorFunds {
-		t.Errorf("the deposit is for %s, by %s", r.deposit(d.ID).Purpose, got.ID)
+	if got := r.standing(d); got.ID != n.ID || r.Deposit(d.ID).Purpose != bursar.ForOperatorFunds {
+		t.Errorf("the deposit is for %s, by %s", r.Deposit(d.ID).Purpose, got.ID)
 	}
 	r.books(ledger.Capital, 80_000)
 	r.books(ledger.Unattributed, 5)
 	if !slices.Equal(r.decided, []bursar.ChainID{bursar.Bitcoin}) || r.alarms() != 1 {
-		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
+		t.Errorf("woken is %s, %d alarms are open, want %s and 1",
+			r.decided, r.alarms(), []bursar.ChainID{bursar.Bitcoin})
 	}
 	for name, err := range map[string]error{
 		"kept again": second(r.service.Keep(ctx, d.ID, "")),
@@ -40,7 +41,7 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 		"returned":   second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if !errors.Is(err, store.ErrDecided) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, store.ErrDecided)
 		}
 	}
 	r.service.Resolved = nil
@@ -64,7 +65,7 @@ func TestOnlyFinalUnattributedValueIsResolved(t *testing.T) {
 	r.node.Mine(2)
 	r.step()
 	var own bursar.Deposit
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		list, err := tx.Deposits().List(ctx, ann, r.anns.ID, store.Page{Limit: 1})
 		own = list[0]
 		return err
@@ -80,19 +81,19 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	d := r.stranded(80_000)
 	other := r.wallet(bob, "COIN", "bob's other one")
 	n, err := r.service.AssignToWallet(ctx, d.ID, other.ID, "")
-	r.need(err)
+	r.Must(err)
 	if n.Kind != bursar.ResolutionAssign || n.Status != bursar.ResolutionDone || n.AccountID != bob ||
 		n.WalletID != other.ID || n.CompletedAt.IsZero() {
 		t.Errorf("the resolution is %+v", n)
 	}
 	r.books(ledger.Available(bob), 79_200)
 	r.books(ledger.Available(ann), 0)
-	got := r.deposit(d.ID)
+	got := r.Deposit(d.ID)
 	if got.Purpose != bursar.ForWallet || got.AccountID != bob || got.WalletID != other.ID ||
 		got.Metadata != "bob's other one" {
 		t.Errorf("the deposit is %+v", got)
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 		if len(notified) != 1 || notified[0].URL != other.Webhook || notified[0].Subject != d.ID {
 			t.Errorf("the events are %+v", notified)
@@ -104,28 +105,28 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 // A deposit that is assigned to a charge pays it.
 func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 	r := newHarness(t, utxoModel)
-	w := bursar.Wallet{ID: r.ids.Next(), AccountID: bob, Currency: "COIN", Family: "bitcoin", ForCharge: true,
-		CreatedAt: r.db.Now(),
-		Webhook:   "https://bob.example/hook", Address: bursar.Address{Base: r.node.Named("charge")}, Index: 90}
-	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
-			return err
-		}
-		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
-			return err
-		}
+	w := r.AddWallet(bursar.Wallet{
+		AccountID: bob,
+		Currency:  "COIN",
+		Family:    "bitcoin",
+		ForCharge: true,
+		Index:     90,
+		Webhook:   "https://bob.example/hook",
+		Address:   bursar.Address{Base: r.node.Named("charge")},
+	})
+	r.Do(func(tx *store.Tx) error {
 		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: bob, Minimum: bursar.Units(1),
 			Expires: tx.Now().Add(time.Hour)})
 	})
 	d := r.stranded(80_000)
 	_, err := r.service.AssignToWallet(ctx, d.ID, w.ID, "")
-	if r.need(err); r.deposit(d.ID).Purpose != bursar.ForCharge {
-		t.Errorf("the deposit is for %s", r.deposit(d.ID).Purpose)
+	if r.Must(err); r.Deposit(d.ID).Purpose != bursar.ForCharge {
+		t.Errorf("the deposit is for %s, want %s", r.Deposit(d.ID).Purpose, bursar.ForCharge)
 	}
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		c, err := tx.Charges().Get(ctx, bob, w.ID)
 		if c.PaidBy != d.ID {
-			t.Errorf("it is paid by %s", c.PaidBy)
+			t.Errorf("it is paid by %s, want %s", c.PaidBy, d.ID)
 		}
 		return err
 	})
@@ -136,8 +137,8 @@ func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	n, err := r.service.AssignToAccount(ctx, d.ID, bob, "")
-	r.need(err)
-	if got := r.deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
+	r.Must(err)
+	if got := r.Deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
 		got.AccountID != bob {
 		t.Errorf("the resolution is %+v, the deposit %+v", n, got)
 	}
@@ -175,11 +176,11 @@ func TestANoteIsShortText(t *testing.T) {
 	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
 		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
 		if _, err := r.service.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
-			t.Errorf("%s: calling back gave %v", name, err)
+			t.Errorf("%s: calling back gave %v, want %v", name, err, unattributed.ErrNote)
 		}
 	}
 	_, err := r.service.Keep(ctx, d.ID, strings.Repeat("x", 1000))
-	r.need(err)
+	r.Must(err)
 }
 
 // A refund is cancelled while it is queued and not later; a cancelled one can be resolved again, and says why it
@@ -189,15 +190,15 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 	d := r.stranded(80_000)
 	for _, note := range []string{"", "wrong address"} {
 		if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
-			t.Errorf("without a return: %v", err)
+			t.Errorf("without a return: %v, want %v", err, unattributed.ErrTooLate)
 		}
 		sent, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})
-		r.need(err)
+		r.Must(err)
 		n, err := r.service.Cancel(ctx, d.ID, note)
-		if r.need(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
+		if r.Must(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
 			t.Errorf("it is %+v", n)
 		}
-		r.do(func(tx *store.Tx) error {
+		r.Do(func(tx *store.Tx) error {
 			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
 			if got, want := all[d.ID], strings.TrimSuffix("the operator cancelled it: "+note, ": "); got.Error != want ||
 				got.Status != bursar.ResolutionFailed {
@@ -207,12 +208,13 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 		})
 		r.books(ledger.Unattributed, 80_000)
 		r.books(ledger.Refunding, 0)
-		if r.alarms() != 1 || r.deposit(d.ID).Purpose != bursar.ForUnattributed {
-			t.Errorf("%d alarms are open, it is for %s", r.alarms(), r.deposit(d.ID).Purpose)
+		if r.alarms() != 1 || r.Deposit(d.ID).Purpose != bursar.ForUnattributed {
+			t.Errorf("%d alarms are open, it is for %s, want 1 and %s",
+				r.alarms(), r.Deposit(d.ID).Purpose, bursar.ForUnattributed)
 		}
 	}
 	_, err := r.service.Keep(ctx, d.ID, "")
-	r.need(err)
+	r.Must(err)
 	if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) ||
 		!strings.Contains(err.Error(), "kept") {
 		t.Errorf("of what is kept: %v", err)
@@ -225,7 +227,7 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)
 	to := r.node.Named("sender")
-	r.need(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: ordered.ID, To: to})))
+	r.Must(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: ordered.ID, To: to})))
 	decisions := map[string]func() error{
 		"kept":                func() error { return second(r.service.Keep(ctx, d.ID, "")) },
 		"assigned":            func() error { return second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
@@ -240,14 +242,14 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 		}
 	}
 	r.service.Behind = nil
-	r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
+	r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
-			t.Errorf("%s while the chain recovers: %v", name, err)
+			t.Errorf("%s while the chain recovers: %v, want %v", name, err, unattributed.ErrRecovering)
 		}
 	}
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
 		t.Errorf("it is resolved: %+v", n)
 	}
-	r.need(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})))
+	r.Must(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
@@ -31,11 +32,10 @@ var (
 // harness is the service over a followed chain, with a wallet of Ann's and one of Bob's.
 type harness struct {
 	*testing.T
-	db       *store.DB
+	bursartest.Database
 	node     *sim.Chain
 	follower service.Followed
 	lease    store.Lease
-	ids      *bursar.IDs
 	service  *unattributed.Service
 	hot      string
 	anns     bursar.Wallet
@@ -55,75 +55,50 @@ var (
 // newHarness returns a harness whose chain charges 1000 for each payment.
 func newHarness(t *testing.T, config sim.Config) *harness {
 	t.Parallel()
-	r := &harness{T: t, node: sim.New(config), db: storetest.Open(t, storetest.SQLite(t))}
+	r := &harness{T: t, Database: bursartest.Over(t, storetest.Open(t, storetest.SQLite(t))), node: sim.New(config)}
 	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Units(1000), nil }
-	r.ids, r.hot = bursar.NewIDs(r.db.Now, nil), r.node.Named("hot")
+	r.hot = r.node.Named("hot")
 	native, token := native, token
 	native.Chain, token.Chain, token.Contract = config.ID, config.ID, r.node.Named("token")
 	registry, err := bursar.NewRegistry([]bursar.Currency{native, token})
-	r.need(err)
+	r.Must(err)
 	log := slog.New(slog.DiscardHandler)
 	capital := r.hot
 	if config.SharedAddress {
 		capital = "" // what comes there without a tag may be anybody's
 	}
-	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log,
+	r.follower = service.Follow(service.Following{DB: r.DB, Chain: r.node, Registry: registry, IDs: r.IDs, Log: log,
 		Hot: r.hot, OperatorAddress: capital})
-	at := unattributed.ChainContext{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
-	r.service = &unattributed.Service{DB: r.db, Chains: map[bursar.ChainID]unattributed.ChainContext{config.ID: at},
+	at := unattributed.ChainContext{Chain: r.quoted(), Creditor: r.follower.Deposits, Hot: r.hot}
+	r.service = &unattributed.Service{DB: r.DB, Chains: map[bursar.ChainID]unattributed.ChainContext{config.ID: at},
 		Registry: registry,
-		IDs:      r.ids, Log: log, Resolved: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
-	r.do(func(tx *store.Tx) error {
-		for _, id := range []bursar.ID{ann, bob} {
-			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}
-			if err := tx.Accounts().Insert(ctx, account); err != nil {
-				return err
-			}
-		}
-		if err := tx.Chains().Ensure(ctx, config.ID); err != nil {
-			return err
-		}
-		r.lease, _, err = tx.Leases().Acquire(ctx, config.ID, "one", 1<<50)
-		return err
-	})
+		IDs:      r.IDs, Log: log, Resolved: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
+	for _, id := range []bursar.ID{ann, bob} {
+		r.AddAccount(bursar.Account{ID: id})
+	}
+	r.lease = r.AcquireLease(config.ID, "one")
 	r.node.Mine(3)
 	r.anns, r.bobs = r.wallet(ann, "COIN", "ann's"), r.wallet(bob, "TOKEN", "bob's")
 	r.step()
 	return r
 }
 
-// quoted is a chain whose fees the test sets.
-type quoted struct {
-	*sim.Chain
-	r *harness
-}
-
-func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) { return q.r.quote(p) }
-
-func (r *harness) need(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r *harness) do(f func(tx *store.Tx) error) {
-	r.Helper()
-	r.need(r.db.Do(ctx, f))
+// quoted is the chain with the fees that the test sets.
+func (r *harness) quoted() bursartest.Quoted {
+	return bursartest.Quoted{Chain: r.node, Fee: func(p chain.Payment) (bursar.Amount, error) { return r.quote(p) }}
 }
 
 func (r *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name string) bursar.Wallet {
 	r.Helper()
-	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Capabilities().Family,
-		Webhook: "https://" + name[:3] + ".example/hook", Metadata: name, Address: bursar.Address{Base: r.node.Named(name)}}
-	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
-			return err
-		}
-		w.Index, w.CreatedAt = uint32(w.Number), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-		return tx.Wallets().Insert(ctx, []bursar.Wallet{w})
+	return r.AddWallet(bursar.Wallet{
+		AccountID: account,
+		Currency:  currency,
+		Family:    r.node.Capabilities().Family,
+		Webhook:   "https://" + name[:3] + ".example/hook",
+		Metadata:  name,
+		Address:   bursar.Address{Base: r.node.Named(name)},
+		CreatedAt: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC),
 	})
-	return w
 }
 
 // step runs the follower until it is caught up.
@@ -132,7 +107,7 @@ func (r *harness) step() {
 	for more := true; more; {
 		var err error
 		more, err = r.follower.Step(ctx, r.lease)
-		r.need(err)
+		r.Must(err)
 	}
 }
 
@@ -144,7 +119,7 @@ func (r *harness) arrive(to string, contract string, units uint64, blocks int) b
 	r.node.Mine(blocks)
 	r.step()
 	var found bursar.Deposit
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		list, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 100})
 		for _, d := range list {
 			if d.TxID == id {
@@ -167,19 +142,10 @@ func (r *harness) stranded(units uint64) bursar.Deposit {
 
 func (r *harness) tokens() string { return r.node.Named("token") }
 
-func (r *harness) deposit(id bursar.ID) (d bursar.Deposit) {
-	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
-		d, err = tx.Deposits().ByID(ctx, id)
-		return err
-	})
-	return d
-}
-
 // standing is the resolution of a deposit that has not failed; the zero one where there is none.
 func (r *harness) standing(d bursar.Deposit) (n bursar.Resolution) {
 	r.Helper()
-	r.do(func(tx *store.Tx) (err error) {
+	r.Do(func(tx *store.Tx) (err error) {
 		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -191,18 +157,14 @@ func (r *harness) standing(d bursar.Deposit) (n bursar.Resolution) {
 // books checks what an account holds of COIN.
 func (r *harness) books(account ledger.Account, units uint64) {
 	r.Helper()
-	r.do(func(tx *store.Tx) error {
-		b, err := tx.Ledger().Balance(ctx, account, "COIN")
-		if amount, negative := b.Net(account.Type()); negative || amount != bursar.Units(units) {
-			r.Errorf("%s has %s, want %d", account, amount, units)
-		}
-		return err
-	})
+	if got := r.Balance(account, "COIN"); got != bursar.Units(units) {
+		r.Errorf("the balance of %s is %s, want %d", account, got, units)
+	}
 }
 
 func (r *harness) alarms() (n int) {
 	r.Helper()
-	r.do(func(tx *store.Tx) error {
+	r.Do(func(tx *store.Tx) error {
 		list, err := tx.Alarms().OfKind(ctx, "unattributed")
 		n = len(list)
 		return err

@@ -47,14 +47,14 @@ func TestTheFeesDeductedFromARefund(t *testing.T) {
 			n, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"),
 				FromOperatorFunds: c.fromOperatorFunds,
 				Note:              "n"})
-			r.need(err)
+			r.Must(err)
 			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
 				n.Fee != bursar.Units(c.fee) || n.Amount != bursar.Units(80_000-c.fee) || r.standing(d).ID != n.ID {
 				t.Errorf("the resolution is %+v", n)
 			}
-			if got := r.deposit(d.ID); got.Purpose != bursar.ForRefunded || r.alarms() != 0 || len(r.decided) != 1 {
-				t.Errorf("it is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
+			if got := r.Deposit(d.ID); got.Purpose != bursar.ForRefunded || r.alarms() != 0 || len(r.decided) != 1 {
+				t.Errorf("the deposit is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
 			}
 			if !c.token {
 				r.books(ledger.Unattributed, 0)
@@ -76,8 +76,8 @@ func TestARefundPaysMoreThanZero(t *testing.T) {
 		}
 	}
 	n, err := r.back(r.stranded(1001))
-	if r.need(err); n.Amount != bursar.Units(1) {
-		t.Errorf("%s is paid", n.Amount)
+	if r.Must(err); n.Amount != bursar.Units(1) {
+		t.Errorf("%s is paid, want %s", n.Amount, bursar.Units(1))
 	}
 	r.books(ledger.Unattributed, 2000)
 }
@@ -110,7 +110,7 @@ func TestTheSweepIsPricedForTheWholeValue(t *testing.T) {
 		return bursar.Units(1000), nil
 	}
 	_, err := r.back(r.stranded(80_000))
-	r.need(err)
+	r.Must(err)
 	if want := (chain.Payment{Address: bursar.Address{Base: r.hot}, Amount: bursar.Units(80_000)}); len(asked) != 3 ||
 		asked[1] != want {
 		t.Errorf("asked about %+v", asked)
@@ -158,7 +158,7 @@ func TestADepositReorgedOutDuringPricingIsNotRefunded(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		if r.deposit(d.ID).Status == bursar.DepositConfirmed {
+		if r.Deposit(d.ID).Status == bursar.DepositConfirmed {
 			r.node.Reorg(3, d.TxID)
 			r.node.Mine(3)
 			r.step()
@@ -177,10 +177,10 @@ func TestTheListShowsWhatWaits(t *testing.T) {
 	families := map[bursar.ChainID]bursar.Family{bursar.Bitcoin: "bitcoin"}
 	kept, waits := r.stranded(5), r.stranded(80_000)
 	n, err := r.service.Keep(ctx, kept.ID, "")
-	r.need(err)
+	r.Must(err)
 	list := func(families map[bursar.ChainID]bursar.Family, all bool) []unattributed.Item {
-		items, err := unattributed.List(ctx, r.db, families, all, store.Page{Limit: 10})
-		r.need(err)
+		items, err := unattributed.List(ctx, r.DB, families, all, store.Page{Limit: 10})
+		r.Must(err)
 		return items
 	}
 	one := list(families, false)
@@ -219,7 +219,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		r.do(func(tx *store.Tx) error { // as the same transaction in another block may
+		r.Do(func(tx *store.Tx) error { // as the same transaction in another block may
 			now, err := tx.Deposits().ByID(ctx, d.ID)
 			if err != nil {
 				return err
@@ -244,8 +244,8 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 		t.Errorf("it gave %v, the resolution is %+v", err, n)
 	}
 	n, err := r.back(d)
-	if r.need(err); n.Amount != bursar.Units(69_000) {
-		t.Errorf("the second time %s is paid", n.Amount)
+	if r.Must(err); n.Amount != bursar.Units(69_000) {
+		t.Errorf("the second time %s is paid, want %s", n.Amount, bursar.Units(69_000))
 	}
 }
 
@@ -254,15 +254,15 @@ func TestNoNodeIsAskedAboutAResolvedDeposit(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	_, err := r.service.Keep(ctx, d.ID, "")
-	r.need(err)
+	r.Must(err)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		t.Error("the node is asked")
 		return bursar.Amount{}, nil
 	}
 	if _, err := r.back(d); !errors.Is(err, store.ErrDecided) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, store.ErrDecided)
 	}
 	if _, err := r.back(bursar.Deposit{ID: bursar.ID{15: 9}}); !errors.Is(err, bursar.ErrNotFound) {
-		t.Errorf("of one that is not there: %v", err)
+		t.Errorf("of one that is not there: %v, want %v", err, bursar.ErrNotFound)
 	}
 }

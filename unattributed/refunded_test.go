@@ -37,7 +37,7 @@ func TestARefundIsPaidOnce(t *testing.T) {
 			r.Step()
 		}
 		if _, err := r.Unattributed().Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
-			t.Errorf("calling back what is signed gave %v", err)
+			t.Errorf("calling back what is signed gave %v, want %v", err, unattributed.ErrTooLate)
 		}
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != n.Amount {
@@ -55,7 +55,7 @@ func TestARefundIsPaidOnce(t *testing.T) {
 			t.Errorf("a customer's balance went from %s to %s", before, got)
 		}
 		if _, err := r.Unattributed().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
-			t.Errorf("keeping what is paid back gave %v", err)
+			t.Errorf("keeping what is paid back gave %v, want %v", err, store.ErrDecided)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -74,7 +74,7 @@ func TestOperatorFundsMayBearTheFees(t *testing.T) {
 		}
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != d.Amount {
-			t.Errorf("the sender got %s", got)
+			t.Errorf("the sender got %s, want %s", got, d.Amount)
 		}
 		r.Must(r.Audit())
 	})
@@ -96,7 +96,7 @@ func TestRefundsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 			"less than is carried": {Deposit: dust.ID, To: r.Chain.Named("demands a memo"), FromOperatorFunds: true},
 		} {
 			if _, err := r.Unattributed().Refund(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v, want %v", name, err, unattributed.ErrDestination)
 			}
 		}
 		r.Chain.Fail(sim.Quote, 1, nil)
@@ -139,7 +139,7 @@ func TestARefundIsCalledBack(t *testing.T) {
 			r.Settle()
 			if wrong, right := r.Chain.Balance(r.Chain.Named("sender"), ""),
 				r.Chain.Balance(r.Chain.Named("the right one"), ""); !wrong.IsZero() || right != n.Amount {
-				t.Errorf("%s went to the wrong one, %s to the right one", wrong, right)
+				t.Errorf("%s went to the wrong one, %s to the right one, want 0 and %s", wrong, right, n.Amount)
 			}
 			r.Must(r.Audit())
 		})
@@ -167,7 +167,7 @@ func TestTheSignerChecksARefundAgainstItsRequest(t *testing.T) {
 		r.Sender.Signer = real
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("sender"), ""); got != r.Resolution(d).Amount {
-			t.Errorf("the sender got %s", got)
+			t.Errorf("the sender got %s, want %s", got, r.Resolution(d).Amount)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -190,7 +190,7 @@ func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionSigned {
-			t.Fatalf("before it is final it is %s", n.Status)
+			t.Fatalf("before it is final it is %s, want %s", n.Status, bursar.ResolutionSigned)
 		}
 		r.Settle()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
@@ -202,7 +202,7 @@ func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := r.Available(0); got != bursar.Units(79_200_000) {
-			t.Errorf("%s is available", got)
+			t.Errorf("%s is available, want %s", got, bursar.Units(79_200_000))
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -268,10 +268,7 @@ func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 			Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.Chain.Named("the contract"), Decimals: 6,
 			Places: 2, Minimum: bursar.Units(1000)}
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency, token})
-		r.Must(err)
-		r.Restart()
+		r.Reconfigure(token)
 		r.Step()
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		w := r.Wallet(0)
@@ -284,7 +281,7 @@ func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 		}
 		assigned, returned := pay(5_000_000), pay(3_000_000)
 		if _, err := r.Unattributed().AssignToWallet(ctx, assigned.ID, w.ID, ""); !errors.Is(err, unattributed.ErrTarget) {
-			t.Fatalf("a token at a wallet of the chain's coin: %v", err)
+			t.Fatalf("a token at a wallet of the chain's coin: %v, want %v", err, unattributed.ErrTarget)
 		}
 		if _, err := r.Unattributed().AssignToAccount(ctx, assigned.ID, r.Accounts[0], ""); err != nil {
 			t.Fatal(err)
@@ -295,7 +292,8 @@ func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 		if left, hot, back := r.Chain.Balance(w.Address.Base, token.Contract), r.Chain.Balance(r.Hot.Base, token.Contract),
 			r.Chain.Balance(r.Chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) ||
 			back != bursar.Units(3_000_000) {
-			t.Errorf("%s is where it arrived, %s at the hot wallet, %s with the sender", left, hot, back)
+			t.Errorf("%s is where it arrived, %s at the hot wallet, %s with the sender, want 0, %s and %s",
+				left, hot, back, bursar.Units(5_000_000), bursar.Units(3_000_000))
 		}
 		r.Must(r.Reconcile())
 	})

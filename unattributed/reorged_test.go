@@ -25,7 +25,7 @@ func TestUnresolvedAndKeptDepositsMayBeReorgedOut(t *testing.T) {
 		r.Step()
 		r.WantAlarms()
 		if r.Book(ledger.Capital) != "0" {
-			t.Errorf("capital is %s", r.Book(ledger.Capital))
+			t.Errorf("capital is %s, want 0", r.Book(ledger.Capital))
 		}
 		r.Must(r.Audit())
 		r.Chain.Restore(open, kept)
@@ -38,7 +38,7 @@ func TestUnresolvedAndKeptDepositsMayBeReorgedOut(t *testing.T) {
 		r.Chain.Restore(open)
 		r.Settle()
 		if r.Book(ledger.Capital) != "70000000" {
-			t.Errorf("capital is %s", r.Book(ledger.Capital))
+			t.Errorf("capital is %s, want 70000000", r.Book(ledger.Capital))
 		}
 		r.WantBooks("80000000", "0", "0")
 		r.Must(r.Audit())
@@ -64,14 +64,14 @@ func TestADepositWithoutAMemoIsAssigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := r.Available(0); got != bursar.Units(80_190_000) {
-			t.Errorf("%s is available", got)
+			t.Errorf("%s is available, want %s", got, bursar.Units(80_190_000))
 		}
 		r.WantEvents(0, bursar.EventDeposit, bursar.EventDeposit)
 		order, err := r.Withdraw(0, 60_000_000, r.Chain.Named("outside"))
 		r.Must(err)
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("outside"), ""); got != order.Amount {
-			t.Errorf("the receiver got %s", got)
+			t.Errorf("the receiver got %s, want %s", got, order.Amount)
 		}
 		r.Must(r.Audit())
 	})

@@ -48,7 +48,7 @@ func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 			return err
 		})
 		s.tried(s.event(r.URL), 1)
-		s.clock.advance(time.Hour + time.Second)
+		s.clock.Advance(time.Hour + time.Second)
 		s.tried(s.event(r.URL), 1)
 		for i, valid := range [][]bool{{true, true}, {false, true}} {
 			got := r.all()[i]
@@ -83,7 +83,7 @@ func TestTheWholeSchedule(t *testing.T) {
 				d.Status != store.DeliveryPending {
 				t.Fatalf("after attempt %d it is %s and waits %s", n+1, d.Status, gap)
 			}
-			s.clock.advance(d.NextAt.Sub(s.clock.now()))
+			s.clock.Advance(d.NextAt.Sub(s.clock.Now()))
 		}
 		for other, n := range r.ids() {
 			if other != id.String() || n != len(schedule) {
@@ -104,7 +104,7 @@ func TestRedeliveryRestartsTheSchedule(t *testing.T) {
 		id := s.event(r.URL)
 		for n := range schedule {
 			d, _ := s.tried(id, n+1)
-			s.clock.advance(d.NextAt.Sub(s.clock.now()))
+			s.clock.Advance(d.NextAt.Sub(s.clock.Now()))
 		}
 		again := func(n int, status string, gap time.Duration) {
 			t.Helper()
@@ -216,7 +216,7 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 					strings.Contains(last.Error, "127.0.0.1") {
 					t.Errorf("%s: %q", host, last.Error)
 				}
-				s.clock.advance(max(0, d.NextAt.Sub(s.clock.now())))
+				s.clock.Advance(max(0, d.NextAt.Sub(s.clock.Now())))
 			}
 		}
 		stop()
@@ -241,7 +241,7 @@ func TestAShutQueue(t *testing.T) {
 			if e.Status != store.DeliveryPending || past[n].Code != 0 || !strings.Contains(past[n].Error, "not sent") {
 				t.Fatalf("attempt %d: %+v", n+1, past)
 			}
-			s.clock.advance(e.NextAt.Sub(s.clock.now()))
+			s.clock.Advance(e.NextAt.Sub(s.clock.Now()))
 		}
 		s.until("the last attempt to be leased and forgotten", func() bool {
 			e, _ := s.find(id)
@@ -253,7 +253,7 @@ func TestAShutQueue(t *testing.T) {
 		d.queues.mu.Lock()
 		l.shutUntil = time.Time{}
 		d.queues.mu.Unlock()
-		s.clock.advance(d.times.lease)
+		s.clock.Advance(d.times.lease)
 		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) ||
 			r.count() != 1 {
 			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
@@ -274,7 +274,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
 			t.Errorf("it is %s", e.Status)
 		}
-		s.clock.advance(d.times.lease)
+		s.clock.Advance(d.times.lease)
 		s.run(s.deliverer(s.db))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered {
 			t.Errorf("with a secret it is %s", e.Status)

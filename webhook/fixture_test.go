@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -25,17 +26,11 @@ var (
 	customer = bursar.ID{0xc0}
 )
 
-// wristwatch is a clock that tests set.
-type wristwatch struct{ offset atomic.Int64 }
-
-func (w *wristwatch) now() time.Time          { return time.Now().Add(time.Duration(w.offset.Load())) }
-func (w *wristwatch) advance(d time.Duration) { w.offset.Add(int64(d)) }
-
 // harness is a database with an account, and a clock that the test sets.
 type harness struct {
 	testing.TB
 	url   string
-	clock *wristwatch
+	clock *clocktest.Clock
 	db    *store.DB
 	next  atomic.Int64
 }
@@ -43,17 +38,13 @@ type harness struct {
 // each runs a test on both databases, as storetest.Each does, with a clock that the test sets.
 func each(t *testing.T, test func(t *testing.T, s *harness)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		url := storetest.SQLite(t)
-		if db.Postgres() {
-			url = storetest.Postgres(t)
-		}
-		test(t, newHarness(t, url))
+		test(t, newHarness(t, storetest.URL(db)))
 	})
 }
 
 func newHarness(t testing.TB, url string) *harness {
 	t.Helper()
-	s := &harness{TB: t, url: url, clock: &wristwatch{}}
+	s := &harness{TB: t, url: url, clock: clocktest.Running(time.Now())}
 	s.db = s.open()
 	s.do(func(tx *store.Tx) error {
 		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(),
@@ -65,7 +56,7 @@ func newHarness(t testing.TB, url string) *harness {
 // open opens the database once more, as another process would.
 func (s *harness) open() *store.DB {
 	s.Helper()
-	db, err := store.Open(bg, store.Config{URL: s.url, Now: s.clock.now})
+	db, err := store.Open(bg, store.Config{URL: s.url, Now: s.clock.Now})
 	if err != nil {
 		s.Fatal(err)
 	}

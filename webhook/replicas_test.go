@@ -107,7 +107,7 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 		if n := r.ids()[id.String()]; n != 1 {
 			t.Fatalf("sent %d times before the lease expired", n)
 		}
-		s.clock.advance(first.times.lease)
+		s.clock.Advance(first.times.lease)
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 || r.ids()[id.String()] != 2 {
 			t.Errorf("it is %s and was sent %d times", e.Status, r.ids()[id.String()])
 		}

@@ -13,7 +13,7 @@ func TestATestEventHasThreeAttempts(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 		s.run(s.deliverer(s.db))
-		tests := TestDeliveries{DB: s.db, IDs: bursar.NewIDs(s.clock.now, nil), AllowNetworks: loopback}
+		tests := TestDeliveries{DB: s.db, IDs: bursar.NewIDs(s.clock.Now, nil), AllowNetworks: loopback}
 		d, err := tests.Record(bg, TestDelivery{Account: customer, URL: r.URL})
 		if err != nil {
 			t.Fatal(err)
@@ -23,7 +23,7 @@ func TestATestEventHasThreeAttempts(t *testing.T) {
 			if last := n+1 == testAttempts; (e.Status == store.DeliveryFailed) != last || len(past) != n+1 {
 				t.Fatalf("after attempt %d it is %s", n+1, e.Status)
 			}
-			s.clock.advance(max(0, e.NextAt.Sub(s.clock.now())))
+			s.clock.Advance(max(0, e.NextAt.Sub(s.clock.Now())))
 		}
 		if r.count() != testAttempts {
 			t.Errorf("it was sent %d times", r.count())

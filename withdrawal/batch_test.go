@@ -39,9 +39,9 @@ func (d *harness) statements(n int) (made []string) {
 	}
 	results, err := d.orders.Together(ctx, requests)
 	d.points = nil
-	d.need(err)
+	d.Must(err)
 	for i, r := range results {
-		d.need(r.Err)
+		d.Must(r.Err)
 		if want := []bursar.WithdrawalStatus{bursar.WithdrawalConfirmed,
 			bursar.WithdrawalQueued}[i%2]; r.Value.Status != want {
 			d.Errorf("request %d of %d is %s, want %s", i, n, r.Value.Status, want)
@@ -79,7 +79,7 @@ func TestRequestsOfOneBatchAreJudgedInOrder(t *testing.T) {
 		d.order(100_000_000, to.Address.Base), // more than is left after the fees
 		d.order(50_000_000, to.Address.Base),
 	})
-	d.need(err)
+	d.Must(err)
 	refused := []bool{false, true, false, true, false}
 	var refusal *bursar.Error
 	for i, r := range results {

@@ -35,17 +35,17 @@ func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 		}
 		r.Trouble = false
 		if w, err := r.Withdrawals.Cancel(ctx, held.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
-			t.Fatalf("%s, %v", w.Status, err)
+			t.Fatalf("%s, %v, want %s", w.Status, err, bursar.WithdrawalCancelled)
 		}
 		if w, err := r.Withdrawals.Cancel(ctx, held.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("cancelled twice: %s, %v", w.Status, err)
+			t.Errorf("cancelled twice: %s, %v, want %v", w.Status, err, withdrawal.ErrTooLate)
 		}
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("held"), ""); !got.IsZero() {
-			t.Errorf("%s was paid of what is cancelled", got)
+			t.Errorf("%s was paid of what is cancelled, want 0", got)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("paid"), ""); got != paid.Amount {
-			t.Errorf("%s was paid of the other", got)
+			t.Errorf("%s was paid of the other, want %s", got, paid.Amount)
 		}
 		spent, _ := paid.Amount.Add(paid.Fee)
 		if want, _ := had.Sub(spent); r.Available(0) != want {

@@ -16,7 +16,7 @@ import (
 
 func (d *harness) freeze(account bursar.ID) {
 	d.Helper()
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator,
 			Reason: "police"})
 	})
@@ -25,9 +25,9 @@ func (d *harness) freeze(account bursar.ID) {
 // takenUp records that an outgoing transaction pays withdrawals.
 func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
-	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Request: []byte("{}"),
+	p := bursar.OutgoingTx{ID: d.IDs.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Request: []byte("{}"),
 		Currency: "COIN"}
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withd
 
 func (d *harness) alarms(kind string) (n int) {
 	d.Helper()
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		list, err := tx.Alarms().OfKind(ctx, kind)
 		n = len(list)
 		return err
@@ -62,7 +62,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	available, held := d.available(ann), d.sum(ledger.Held(ann))
 	got, err := d.orders.Approve(ctx, w.ID)
-	if d.need(err); got.Status != bursar.WithdrawalQueued || d.current(w).Status != bursar.WithdrawalQueued {
+	if d.Must(err); got.Status != bursar.WithdrawalQueued || d.current(w).Status != bursar.WithdrawalQueued {
 		t.Errorf("it is %s", d.current(w).Status)
 	}
 	for name, decide := range map[string]func() (bursar.Withdrawal, error){
@@ -70,7 +70,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 		"rejected":       func() (bursar.Withdrawal, error) { return d.orders.Reject(ctx, w.ID, "no") },
 	} {
 		if _, err := decide(); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, withdrawal.ErrTooLate)
 		}
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.Error != "" || d.available(ann) != available ||
@@ -85,20 +85,20 @@ func TestARefusedWithdrawalIsRefundedInFull(t *testing.T) {
 	rejected, cancelled, waiting := d.accept(60_000_000, d.node.Named("a")), d.accept(10_000_000,
 		d.node.Named("b")), d.accept(60_000_000, d.node.Named("c"))
 	got, err := d.orders.Reject(ctx, rejected.ID, "no")
-	if d.need(err); got.Status != bursar.WithdrawalRejected || d.current(rejected).Error != "no" ||
-		!d.current(rejected).CompletedAt.Equal(d.db.Now()) {
+	if d.Must(err); got.Status != bursar.WithdrawalRejected || d.current(rejected).Error != "no" ||
+		!d.current(rejected).CompletedAt.Equal(d.DB.Now()) {
 		t.Errorf("rejected is %+v", d.current(rejected))
 	}
 	for _, w := range []bursar.Withdrawal{cancelled, waiting} {
 		got, err := d.orders.Cancel(ctx, w.ID)
-		if d.need(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.db.Now()) ||
+		if d.Must(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.DB.Now()) ||
 			d.current(w).Status != bursar.WithdrawalCancelled {
 			t.Errorf("after cancelling it is %+v", d.current(w))
 		}
 	}
 	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
 		if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("cancelled again: %v", err)
+			t.Errorf("cancelled again: %v, want %v", err, withdrawal.ErrTooLate)
 		}
 	}
 	d.holds(ann, 1_000_000_000, 0)
@@ -112,10 +112,10 @@ func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 	_, err := d.orders.Approve(ctx, w.ID)
 	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "police")
 	if d.current(w).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("it is %s", d.current(w).Status)
+		t.Errorf("the withdrawal is %s, want %s", d.current(w).Status, bursar.WithdrawalPendingApproval)
 	}
 	_, err = d.orders.Reject(ctx, w.ID, "no")
-	d.need(err)
+	d.Must(err)
 	d.holds(ann, 1_000_000_000, 0)
 }
 
@@ -129,7 +129,7 @@ func TestNothingIsApprovedOnAChainThatIsNotConfigured(t *testing.T) {
 		t.Errorf("it is %s, %v", d.current(w).Status, err)
 	}
 	_, err := d.orders.Reject(ctx, w.ID, "no")
-	d.need(err)
+	d.Must(err)
 	d.holds(ann, 1_000_000_000, 0)
 }
 
@@ -140,17 +140,17 @@ func TestCancellingAbandonsTheTransaction(t *testing.T) {
 	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
 	p := d.takenUp(bursar.OutgoingNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
-		d.do(func(tx *store.Tx) error {
+		d.Do(func(tx *store.Tx) error {
 			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref,
 				Message: "too much"})
 		})
 	}
 	_, err := d.orders.Cancel(ctx, w.ID)
-	d.need(err)
-	d.do(func(tx *store.Tx) error {
+	d.Must(err)
+	d.Do(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, p.ID)
 		if p.Status != bursar.OutgoingAbandoned {
-			t.Errorf("the transaction is %s", p.Status)
+			t.Errorf("the transaction is %s, want %s", p.Status, bursar.OutgoingAbandoned)
 		}
 		return err
 	})
@@ -169,7 +169,7 @@ func TestAWithdrawalThatMayBeSignedIsNotCancelled(t *testing.T) {
 	d.takenUp(bursar.OutgoingReserved, w)
 	held := d.sum(ledger.Held(ann))
 	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v", err, withdrawal.ErrTooLate)
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.OutgoingID.IsZero() ||
 		d.sum(ledger.Held(ann)) != held {
@@ -182,20 +182,20 @@ func TestNothingIsRefundedWhileTheChainRecovers(t *testing.T) {
 	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
 	})
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("cancelled: %v, want %v", err, withdrawal.ErrRecovering)
 	}
 	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("rejected: %v", err)
+		t.Errorf("rejected: %v, want %v", err, withdrawal.ErrRecovering)
 	}
 	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued {
 		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
 	}
 	registry, err := bursar.NewRegistry([]bursar.Currency{token})
-	d.need(err)
+	d.Must(err)
 	d.change(func(c *withdrawal.Config) { c.Registry = registry })
 	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil { // no follower runs for its chain here
 		t.Errorf("of a currency that is not configured: %v", err)
@@ -245,7 +245,7 @@ func TestDecisionsLockInTheCommonOrder(t *testing.T) {
 	}
 	_, err := d.orders.Cancel(ctx, w.ID)
 	d.points = nil
-	d.need(err)
+	d.Must(err)
 	want := []string{"chains", "withdrawals", "outgoing_txs"}
 	if !slices.Equal(got[:min(len(got), 3)], want) {
 		t.Errorf("the tables are locked as %q, want %q first", got, want)

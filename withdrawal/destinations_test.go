@@ -12,8 +12,8 @@ import (
 // list puts an address on an account's list, usable after a while; an empty currency means each.
 func (d *harness) list(account bursar.ID, name string, currency bursar.CurrencyCode, after time.Duration) bursar.ID {
 	d.Helper()
-	id := d.ids.Next()
-	d.do(func(tx *store.Tx) error {
+	id := d.IDs.Next()
+	d.Do(func(tx *store.Tx) error {
 		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
 			Currency: currency,
 			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(),
@@ -25,7 +25,7 @@ func (d *harness) list(account bursar.ID, name string, currency bursar.CurrencyC
 
 func (d *harness) bind(account bursar.ID, until time.Time) {
 	d.Helper()
-	d.do(func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, until) })
+	d.Do(func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, until) })
 }
 
 // While its list binds, an account withdraws to destinations listed for the currency whose waiting period is over; of
@@ -41,7 +41,7 @@ func TestAListBinds(t *testing.T) {
 	d.accept(1000, d.node.Named("unknown")) // it is not switched on yet
 	d.bind(bob, time.Time{})
 	d.accept(1000, d.node.Named("unknown"))
-	d.bind(ann, d.db.Now().Add(3*time.Hour))
+	d.bind(ann, d.DB.Now().Add(3*time.Hour))
 	d.accept(1000, d.node.Named("known"))
 	d.accept(1000, d.node.Named("each currency"))
 	for name, words := range map[string]string{"unknown": "not listed for COIN", "for tokens": "not listed for COIN",
@@ -77,10 +77,10 @@ func TestAnApprovalIsHeldToTheList(t *testing.T) {
 	_, err := d.orders.Approve(ctx, unlisted.ID)
 	d.refused("not listed", err, bursar.CodeDestinationRefused, "not listed")
 	if d.current(unlisted).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("it is %s", d.current(unlisted).Status)
+		t.Errorf("the withdrawal is %s, want %s", d.current(unlisted).Status, bursar.WithdrawalPendingApproval)
 	}
 	_, err = d.orders.Approve(ctx, listed.ID)
-	d.need(err)
+	d.Must(err)
 }
 
 // A frozen account gets the error about the freeze before any about its list, which a thief may want to learn.

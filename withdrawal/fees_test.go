@@ -20,7 +20,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if got := r.Available(0); got != bursar.Units(99_000_000) {
-			t.Fatalf("by the currency's fee available is %s", got)
+			t.Fatalf("by the currency's fee available is %s, want %s", got, bursar.Units(99_000_000))
 		}
 		r.Charged(0, bursar.FeeOfDeposit, bursar.Fee{Millionths: 5000, Fixed: bursar.Units(300)})
 		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Millionths: 1000, Fixed: bursar.Units(70)})
@@ -28,13 +28,13 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if got := r.Available(0); got != bursar.Units(99_000_000+100_000_001-500_001-300) {
-			t.Fatalf("by its own fee available is %s", got)
+			t.Fatalf("by its own fee available is %s, want %s", got, bursar.Units(99_000_000+100_000_001-500_001-300))
 		}
 		before := r.Available(0)
 		order, err := r.Withdraw(0, 10_000_001, r.Chain.Named("outsider"))
 		r.Must(err)
 		if order.Fee != bursar.Units(10_001+70) {
-			t.Fatalf("the withdrawal costs %s", order.Fee)
+			t.Fatalf("the withdrawal costs %s, want %s", order.Fee, bursar.Units(10_001+70))
 		}
 		r.Charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
 		r.Do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.Accounts[0], "COIN"); return err })
@@ -47,7 +47,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.Available(0), got)
 		}
 		if got := r.Income(ledger.WithdrawalFees); got != order.Fee {
-			t.Errorf("taken is %s", got)
+			t.Errorf("taken is %s, want %s", got, order.Fee)
 		}
 		next, err := r.Withdraw(0, 10_000_001, r.Chain.Named("outsider"))
 		r.Must(err)
@@ -100,7 +100,7 @@ func TestFeesOfAnInternalTransfer(t *testing.T) {
 				t.Errorf("the sender is left with %s of %s", got, before)
 			}
 			if got := r.Available(receiver); got != bursar.Units(10_000_000-fee) {
-				t.Errorf("receiver %d has %s", receiver, got)
+				t.Errorf("receiver %d has %s, want %s", receiver, got, bursar.Units(10_000_000-fee))
 			}
 		}
 		r.Must(r.Audit())
@@ -133,7 +133,8 @@ func TestAFeeNeverTakesBelowZero(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if got := below(r, 0); got != short.SubOrZero(bursar.Units(600)) {
-			t.Errorf("a deposit took the account from %s below zero to %s", short, got)
+			t.Errorf("a deposit took the account from %s below zero to %s, want %s",
+				short, got, short.SubOrZero(bursar.Units(600)))
 		}
 		r.Must(r.Audit())
 	})

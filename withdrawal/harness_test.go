@@ -37,9 +37,8 @@ var (
 // harness is the service over a simulated chain, with its own clock. Ann has 10 COIN, Bob nothing.
 type harness struct {
 	*testing.T
-	db     *store.DB
+	bursartest.Database
 	node   *sim.Chain
-	ids    *bursar.IDs
 	config withdrawal.Config
 	orders *withdrawal.Service
 	taken  []bursar.ChainID
@@ -55,33 +54,26 @@ func newHarnessOn(t *testing.T, url string) *harness {
 	t.Parallel()
 	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		clock: bursartest.NewClockAt(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
-	d.db = storetest.Open(t, url).As(d.clock.Now,
+	d.Database = bursartest.Over(t, storetest.Open(t, url).As(d.clock.Now,
 		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if d.points != nil {
 				return d.points(at, what)
 			}
 			return nil
-		}})
-	d.ids = bursar.NewIDs(d.db.Now, nil)
+		}}))
 	registry, err := bursar.NewRegistry([]bursar.Currency{native, token, away})
-	d.need(err)
-	d.config = withdrawal.Config{DB: d.db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
-		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids,
+	d.Must(err)
+	d.config = withdrawal.Config{DB: d.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
+		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.IDs,
 		Log:   slog.New(slog.DiscardHandler),
 		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) },
 		Leave: outgoing.Leave}
 	d.orders = withdrawal.NewService(d.config)
-	d.do(func(tx *store.Tx) error {
-		for _, id := range []bursar.ID{ann, bob} {
-			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
-				Webhook: "https://a.example/hook"}
-			if err := tx.Accounts().Insert(ctx, account); err != nil {
-				return err
-			}
-		}
-		return tx.Chains().Ensure(ctx, bursar.Bitcoin)
-	})
-	d.credit(ann, 1_000_000_000)
+	for _, id := range []bursar.ID{ann, bob} {
+		d.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/hook"})
+	}
+	d.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
+	d.Credit(ann, "COIN", 1_000_000_000)
 	return d
 }
 
@@ -97,26 +89,8 @@ func (d *harness) currency(f func(c *bursar.Currency)) {
 	changed := native
 	f(&changed)
 	registry, err := bursar.NewRegistry([]bursar.Currency{changed, token, away})
-	d.need(err)
+	d.Must(err)
 	d.change(func(c *withdrawal.Config) { c.Registry = registry })
-}
-
-func (d *harness) need(err error) {
-	d.Helper()
-	if err != nil {
-		d.Fatal(err)
-	}
-}
-
-func (d *harness) do(f func(tx *store.Tx) error) {
-	d.Helper()
-	d.need(d.db.Do(ctx, f))
-}
-
-func (d *harness) credit(account bursar.ID, units uint64) {
-	d.Helper()
-	deposit := bursar.Deposit{ID: d.ids.Next(), AccountID: account, Currency: "COIN", Amount: bursar.Units(units)}
-	d.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, tx.Now())) })
 }
 
 func (d *harness) order(units uint64, to string) withdrawal.Request {
@@ -131,42 +105,35 @@ func (d *harness) ask(units uint64, to string) (bursar.Withdrawal, error) {
 func (d *harness) accept(units uint64, to string) bursar.Withdrawal {
 	d.Helper()
 	w, err := d.ask(units, to)
-	d.need(err)
+	d.Must(err)
 	return w
 }
 
 // wallet makes a wallet or, with a minimum, a charge, whose address is a name on the chain.
 func (d *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name string, charge uint64) bursar.Wallet {
 	d.Helper()
-	var w bursar.Wallet
-	d.do(func(tx *store.Tx) error {
-		number, err := tx.Wallets().TakeNumbers(ctx, 1)
-		d.need(err)
-		w = bursar.Wallet{Number: number, ID: d.ids.Next(), AccountID: account, Currency: currency, Family: "bitcoin",
-			Index: uint32(number), Webhook: "https://b.example/hook",
-			Metadata: "m", ForCharge: charge > 0, CreatedAt: tx.Now(), Address: bursar.Address{Base: d.node.Named(name)}}
-		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil || charge == 0 {
-			return err
-		}
-		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account,
-			Minimum: bursar.Units(charge), Expires: tx.Now().Add(time.Hour)})
+	w := d.AddWallet(bursar.Wallet{
+		AccountID: account,
+		Currency:  currency,
+		Family:    "bitcoin",
+		Webhook:   "https://b.example/hook",
+		Metadata:  "m",
+		ForCharge: charge > 0,
+		Address:   bursar.Address{Base: d.node.Named(name)},
 	})
+	if charge > 0 {
+		d.Do(func(tx *store.Tx) error {
+			return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account,
+				Minimum: bursar.Units(charge), Expires: tx.Now().Add(time.Hour)})
+		})
+	}
 	return w
 }
 
 // sum returns the balance of COIN of a ledger account.
 func (d *harness) sum(account ledger.Account) bursar.Amount {
 	d.Helper()
-	var b ledger.Balance
-	d.do(func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, account, "COIN")
-		return err
-	})
-	amount, negative := b.Net(ledger.Liability)
-	if negative {
-		d.Errorf("%s is below zero by %s", account, amount)
-	}
-	return amount
+	return d.Balance(account, "COIN")
 }
 
 func (d *harness) available(account bursar.ID) bursar.Amount { return d.sum(ledger.Available(account)) }
@@ -182,7 +149,7 @@ func (d *harness) holds(account bursar.ID, available, held uint64) {
 func (d *harness) count() int {
 	d.Helper()
 	list, err := d.orders.List(ctx, bursar.ID{}, store.Page{Limit: 100})
-	d.need(err)
+	d.Must(err)
 	return len(list)
 }
 
@@ -199,7 +166,7 @@ func (d *harness) refused(name string, err error, code bursar.ErrorCode, words s
 func (d *harness) current(w bursar.Withdrawal) bursar.Withdrawal {
 	d.Helper()
 	w, err := d.orders.Get(ctx, w.AccountID, w.ID)
-	d.need(err)
+	d.Must(err)
 	return w
 }
 
@@ -207,7 +174,7 @@ func (d *harness) current(w bursar.Withdrawal) bursar.Withdrawal {
 func (d *harness) networkFee(units uint64, to string) bursar.Amount {
 	d.Helper()
 	fee, err := d.node.Quote(ctx, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(units)})
-	d.need(err)
+	d.Must(err)
 	return fee
 }
 

@@ -176,7 +176,8 @@ func (s *Service) logRequested(tx *store.Tx, p prepared) {
 	w := p.withdrawal
 	tx.After(func() {
 		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", w.AccountID,
-			"currency", w.Currency, "amount", w.Amount, "fee", w.Fee, "address", w.Address.String(), "status", w.Status)
+			"currency", w.Currency, "amount", p.currency.Text(w.Amount), "fee", p.currency.Text(w.Fee),
+			"address", w.Address.String(), "status", w.Status)
 	})
 }
 

@@ -30,13 +30,10 @@ func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
 // not be credited.
 func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
-		limited, other := r.Currency, r.Currency
-		limited.ApprovalAbove = bursar.Units(50_000_000)
+		other := r.Currency
 		other.Code, other.Contract = "OTHER", r.Chain.Named("contract")
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited, other})
-		r.Must(err)
-		r.Restart()
+		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
+		r.Reconfigure(other)
 		before := r.Prepare()
 		to := r.FutureAddress(1)
 		w := r.Order(300_000_000, to.Base)
@@ -65,7 +62,8 @@ func TestAnInternalTransferTouchesNoChain(t *testing.T) {
 			t.Fatalf("%+v, %v", order, err)
 		}
 		if a, b := r.Available(0), r.Available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
-			t.Fatalf("the accounts hold %s and %s", a, b)
+			t.Fatalf("the accounts hold %s and %s, want %s and %s",
+				a, b, bursar.Units(49_000_000), bursar.Units(49_500_000))
 		}
 		r.Settle()
 		if err := r.Audit(); err != nil {

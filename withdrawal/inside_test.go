@@ -18,7 +18,7 @@ import (
 // notified returns the events of an account, oldest first: their kinds, with their bodies.
 func (d *harness) notified(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
 	d.Helper()
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		events, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 100})
 		for _, e := range slices.Backward(events) {
 			kinds, bodies = append(kinds, e.Kind), append(bodies, string(e.Body))
@@ -30,7 +30,7 @@ func (d *harness) notified(account bursar.ID) (kinds []bursar.EventKind, bodies 
 
 func (d *harness) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 	d.Helper()
-	d.do(func(tx *store.Tx) (err error) {
+	d.Do(func(tx *store.Tx) (err error) {
 		list, err = tx.Charges().CreditedDeposits(ctx, w.Number)
 		return err
 	})
@@ -41,7 +41,7 @@ func (d *harness) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 // the receiver's account, both get an event, and no chain is involved.
 func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	d := newHarness(t)
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: bob, Currency: "COIN", Kind: bursar.FeeOfDeposit,
 			Fee: bursar.Fee{Fixed: bursar.Units(5)}})
 	})
@@ -49,16 +49,16 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	d.node.Fail(sim.Quote, 100, nil)
 	w := d.accept(10_000_000, to.Address.Base)
 	if got := d.current(w); got.Status != bursar.WithdrawalConfirmed || got.TxID != bursar.TransferHash(w.ID) ||
-		got.Fee != bursar.Units(70) || !got.CompletedAt.Equal(d.db.Now()) {
+		got.Fee != bursar.Units(70) || !got.CompletedAt.Equal(d.DB.Now()) {
 		t.Errorf("it is %+v", got)
 	}
-	if w.Status != bursar.WithdrawalConfirmed || !w.CompletedAt.Equal(d.db.Now()) || len(d.taken) > 0 {
+	if w.Status != bursar.WithdrawalConfirmed || !w.CompletedAt.Equal(d.DB.Now()) || len(d.taken) > 0 {
 		t.Errorf("the answer is %+v, woken is %s", w, d.taken)
 	}
 	d.holds(ann, 1_000_000_000-10_000_070, 0)
 	d.holds(bob, 10_000_000-5, 0)
 	if income := d.sum(ledger.WithdrawalFees); income != bursar.Units(70) {
-		t.Errorf("the income is %s", income)
+		t.Errorf("the income is %s, want %s", income, bursar.Units(70))
 	}
 	list := d.deposits(to)
 	if len(list) != 1 || list[0].Amount != bursar.Units(10_000_000) || list[0].Fee != bursar.Units(5) ||
@@ -67,10 +67,10 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 		t.Errorf("credited is %+v", list)
 	}
 	if kinds, _ := d.notified(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
-		t.Errorf("the receiver's events are %s", kinds)
+		t.Errorf("the receiver's events are %s, want %s", kinds, []bursar.EventKind{bursar.EventDeposit})
 	}
 	if kinds, _ := d.notified(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
-		t.Errorf("the payer's events are %s", kinds)
+		t.Errorf("the payer's events are %s, want %s", kinds, []bursar.EventKind{bursar.EventWithdrawal})
 	}
 }
 
@@ -84,7 +84,7 @@ func TestDoneRunsForAnInternalTransfer(t *testing.T) {
 		return nil
 	}
 	w, err := d.orders.Request(ctx, o)
-	if d.need(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalConfirmed {
+	if d.Must(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalConfirmed {
 		t.Errorf("it sees %+v", seen)
 	}
 }
@@ -98,7 +98,7 @@ func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
 		t.Fatalf("it is %s", w.Status)
 	}
 	got, err := d.orders.Approve(ctx, w.ID)
-	if d.need(err); got.Status != bursar.WithdrawalConfirmed || d.current(w).Status != bursar.WithdrawalConfirmed ||
+	if d.Must(err); got.Status != bursar.WithdrawalConfirmed || d.current(w).Status != bursar.WithdrawalConfirmed ||
 		len(d.deposits(to)) != 1 {
 		t.Errorf("it is %s", got.Status)
 	}
@@ -113,13 +113,14 @@ func TestAnAddressMayBecomeAWalletWhileAWithdrawalWaits(t *testing.T) {
 	to := d.wallet(bob, "COIN", "same", 0)
 	d.wallet(bob, "TOKEN", "other", 0)
 	got, err := d.orders.Approve(ctx, same.ID)
-	if d.need(err); got.Status != bursar.WithdrawalConfirmed || len(d.deposits(to)) != 1 {
+	if d.Must(err); got.Status != bursar.WithdrawalConfirmed || len(d.deposits(to)) != 1 {
 		t.Errorf("of the same currency it is %s", got.Status)
 	}
 	_, err = d.orders.Approve(ctx, other.ID)
 	d.refused("of another currency", err, bursar.CodeDestinationRefused, "cannot receive COIN")
 	if d.current(other).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("of another currency it is %s", d.current(other).Status)
+		t.Errorf("of another currency the withdrawal is %s, want %s",
+			d.current(other).Status, bursar.WithdrawalPendingApproval)
 	}
 }
 
@@ -149,7 +150,7 @@ func TestACharge(t *testing.T) {
 			if len(list) != len(c.pays) || list[0].Purpose != bursar.ForCharge {
 				t.Fatalf("its deposits are %+v", list)
 			}
-			d.do(func(tx *store.Tx) error {
+			d.Do(func(tx *store.Tx) error {
 				charge, err := tx.Charges().Get(ctx, bob, to.ID)
 				if paid := c.want[0] == bursar.EventPaid; charge.Paid() != paid || paid && charge.PaidBy != list[0].ID {
 					t.Errorf("it is paid by %s", charge.PaidBy)
@@ -197,11 +198,11 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 		}
 	}
 	to := d.wallet(bob, "COIN", "bob's", 0)
-	d.credit(ann, 1<<50)
+	d.Credit(ann, "COIN", 1<<50)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	tells("ordered", "withdrawal requested")
 	_, err := d.orders.Reject(ctx, w.ID, "no")
-	d.need(err)
+	d.Must(err)
 	tells("rejected", "event recorded", "withdrawal status set by an operator")
 	if _, err := d.orders.Reject(ctx, w.ID, "no"); err == nil {
 		t.Error("it was rejected twice")
@@ -226,15 +227,16 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: shared}
 		c.Hot = map[bursar.ChainID]string{bursar.Bitcoin: hot.Base}
 	})
-	d.do(func(tx *store.Tx) error {
-		number, err := tx.Wallets().TakeNumbers(ctx, 1)
-		d.need(err)
-		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
-			Family: "bitcoin",
-			Index:  7, Address: hot, Webhook: "https://b.example/hook", CreatedAt: tx.Now()}})
+	d.AddWallet(bursar.Wallet{
+		AccountID: bob,
+		Currency:  "COIN",
+		Family:    "bitcoin",
+		Index:     7,
+		Address:   hot,
+		Webhook:   "https://b.example/hook",
 	})
 	if w := d.accept(1000, hot.String()); w.Status != bursar.WithdrawalConfirmed {
-		t.Errorf("to a wallet's tag it is %s", w.Status)
+		t.Errorf("to a wallet's tag the withdrawal is %s, want %s", w.Status, bursar.WithdrawalConfirmed)
 	}
 	nobody := hot
 	nobody.Memo = 8
@@ -244,6 +246,6 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 	}
 	if w := d.accept(1000, bursar.Address{Base: shared.Named("outside"), Memo: 7,
 		HasMemo: true}.String()); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("to an outsider with the same tag it is %s", w.Status)
+		t.Errorf("to an outsider with the same tag the withdrawal is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 }

@@ -15,6 +15,6 @@ func TestAccountsAreLockedInOneOrder(t *testing.T) {
 		orders = append(orders, prepared{withdrawal: bursar.Withdrawal{AccountID: id}})
 	}
 	if got := accountsOf(orders); !slices.Equal(got, []bursar.ID{one, two, three}) {
-		t.Errorf("locked are %s", got)
+		t.Errorf("locked are %s, want %s", got, []bursar.ID{one, two, three})
 	}
 }

@@ -21,10 +21,7 @@ func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{r.Currency})
-		r.Must(err)
-		r.Restart()
+		r.Reconfigure()
 		r.Notify(0, false, true, "https://shop.example/account")
 		want := map[bursar.ID]string{}
 		order := func(units uint64, to string, words ...string) bursar.ID {
@@ -155,7 +152,7 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 			r.Step()
 			r.Settle()
 			if got := words(r, w); got != "broadcast confirmed broadcast failed" {
-				t.Errorf("notified %s", got)
+				t.Errorf("notified %s, want broadcast confirmed broadcast failed", got)
 			}
 		})
 	})

@@ -99,12 +99,8 @@ func TestAnOperatorDecides(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		limited := r.Currency
-		limited.ApprovalAbove = bursar.Units(50_000_000)
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited})
-		r.Must(err)
-		r.Restart()
+		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
+		r.Reconfigure()
 		full := r.Available(0)
 		order := func(units uint64, to string) bursar.Withdrawal {
 			t.Helper()
@@ -115,7 +111,8 @@ func TestAnOperatorDecides(t *testing.T) {
 		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"),
 			order(60_000_000, "cancelled"), order(50_000_000, "small")
 		if approved.Status != bursar.WithdrawalPendingApproval || small.Status != bursar.WithdrawalQueued {
-			t.Fatalf("%s and %s", approved.Status, small.Status)
+			t.Fatalf("%s and %s, want %s and %s",
+				approved.Status, small.Status, bursar.WithdrawalPendingApproval, bursar.WithdrawalQueued)
 		}
 		if w, err := r.Withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
 			w.Error != "no" {
@@ -133,16 +130,16 @@ func TestAnOperatorDecides(t *testing.T) {
 			func() (bursar.Withdrawal, error) { return r.Withdrawals.Cancel(ctx, cancelled.ID) },
 		} {
 			if w, err := again(); !errors.Is(err, withdrawal.ErrTooLate) {
-				t.Errorf("a second decision gave %s, %v", w.Status, err)
+				t.Errorf("a second decision gave %s, %v, want %v", w.Status, err, withdrawal.ErrTooLate)
 			}
 		}
 		r.Settle()
 		if _, err := r.Withdrawals.Cancel(ctx, small.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("a paid withdrawal was cancelled: %v", err)
+			t.Errorf("a paid withdrawal was cancelled: %v, want %v", err, withdrawal.ErrTooLate)
 		}
 		for to, want := range map[string]uint64{"approved": 60_000_000, "rejected": 0, "cancelled": 0, "small": 50_000_000} {
 			if got := r.Chain.Balance(r.Chain.Named(to), ""); got != bursar.Units(want) {
-				t.Errorf("%s got %s", to, got)
+				t.Errorf("%s got %s, want %s", to, got, bursar.Units(want))
 			}
 		}
 		spent, _ := bursar.Sum(approved.Amount, approved.Fee, small.Amount, small.Fee)
@@ -174,7 +171,7 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if got, _ := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID); got.Status != bursar.WithdrawalBroadcast {
-			t.Fatalf("before it is final the withdrawal is %s", got.Status)
+			t.Fatalf("before it is final the withdrawal is %s, want %s", got.Status, bursar.WithdrawalBroadcast)
 		}
 		r.Settle()
 		r.Settle()

@@ -154,8 +154,8 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_reversed", Ref: w.ID.String(),
 		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block was reorged out; account %s has spent the "+
-			"refund, owes %s units of %s and is frozen",
-			w.ID, w.AccountID, owed, w.Currency)})
+			"refund, owes %s and is frozen",
+			w.ID, w.AccountID, p.Registry.Text(w.Currency, owed))})
 }
 
 // notify records a withdrawal event for accounts that asked for such events.

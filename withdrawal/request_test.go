@@ -66,7 +66,7 @@ func TestAnInvalidRequestChangesNothing(t *testing.T) {
 // The smallest and the largest withdrawal are allowed; without a maximum every amount is.
 func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
 	d := newHarness(t)
-	d.credit(ann, 1<<62)
+	d.Credit(ann, "COIN", 1<<62)
 	d.accept(500, d.node.Named("outside"))
 	d.accept(100_000_000_000, d.node.Named("outside"))
 	d.currency(func(c *bursar.Currency) { c.WithdrawalMaximum = bursar.Amount{} })
@@ -85,14 +85,14 @@ func TestAWithdrawalHoldsItsWholeCost(t *testing.T) {
 	d.holds(ann, 1_000_000_000-10_000_000-units, 10_000_000+units)
 	got := d.current(w)
 	if w.Status != bursar.WithdrawalQueued || got.Status != w.Status || got.Fee != w.Fee || got.Amount != w.Amount ||
-		got.Address != w.Address || !got.CreatedAt.Equal(d.db.Now()) {
+		got.Address != w.Address || !got.CreatedAt.Equal(d.DB.Now()) {
 		t.Errorf("it is %+v, recorded is %+v", w, got)
 	}
 	if !slices.Equal(d.taken, []bursar.ChainID{bursar.Bitcoin}) {
-		t.Errorf("the spender was woken for %s", d.taken)
+		t.Errorf("the spender was woken for %s, want %s", d.taken, []bursar.ChainID{bursar.Bitcoin})
 	}
 	if _, err := d.orders.Get(ctx, bob, w.ID); !errors.Is(err, bursar.ErrNotFound) {
-		t.Errorf("another account reads it: %v", err)
+		t.Errorf("another account reads it: %v, want %v", err, bursar.ErrNotFound)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTheCostMayBeTheWholeBalance(t *testing.T) {
 	_, err := d.ask(1_000_000_000-69, d.node.Named("outside"))
 	d.refused("one more", err, bursar.CodeInsufficientBalance, "COIN")
 	if w := d.accept(1_000_000_000-70, d.node.Named("outside")); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("without a limit it is %s", w.Status)
+		t.Errorf("without a limit the withdrawal is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 	d.holds(ann, 0, 1_000_000_000)
 }
@@ -119,7 +119,7 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 		t.Errorf("it is %s, woken is %s", w.Status, d.taken)
 	}
 	if w := d.accept(50_000_000, d.node.Named("outside")); w.Status != bursar.WithdrawalQueued {
-		t.Errorf("the limit itself is %s", w.Status)
+		t.Errorf("the limit itself is %s, want %s", w.Status, bursar.WithdrawalQueued)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 // same.
 func TestFeesAreTheAccounts(t *testing.T) {
 	d := newHarness(t)
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, d.node.Named("outside")); w.Fee != bursar.Units(9) {
-		t.Errorf("the fee is %s", w.Fee)
+		t.Errorf("the fee is %s, want %s", w.Fee, bursar.Units(9))
 	}
 	d.node.RequireMemo(d.node.Named("demands a memo"))
 	_, err := d.ask(10_000_000, d.node.Named("demands a memo"))
@@ -167,19 +167,19 @@ func TestANetworkFeeIsUsedForTenMinutes(t *testing.T) {
 	d.clock.Advance(time.Microsecond)
 	_, err = d.ask(10_000_000, outside)
 	d.refused("after ten minutes", err, bursar.CodeUnavailable, "later")
-	d.do(func(tx *store.Tx) error {
+	d.Do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, outside); w.Fee != bursar.Units(9) {
-		t.Errorf("the fee is %s", w.Fee)
+		t.Errorf("the fee is %s, want %s", w.Fee, bursar.Units(9))
 	}
 }
 
 // A frozen account is refused with that code, and the rest of a batch continues.
 func TestAFrozenAccountWithdrawsNothing(t *testing.T) {
 	d := newHarness(t)
-	d.credit(bob, 1_000_000_000)
+	d.Credit(bob, "COIN", 1_000_000_000)
 	d.freeze(ann)
 	_, err := d.ask(10_000_000, d.node.Named("outside"))
 	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "ask the operator")
@@ -198,12 +198,12 @@ func TestAWithdrawalMayBeFundedInItsTransaction(t *testing.T) {
 	o.Account = bob
 	o.Fund = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 		cost, err := w.Amount.Add(w.Fee)
-		d.need(err)
-		return tx.Ledger().Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
+		d.Must(err)
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: d.IDs.Next(), AccountID: bob, Currency: "COIN",
 			Amount: cost}, tx.Now()))
 	}
 	w, err := d.orders.Request(ctx, o)
-	d.need(err)
+	d.Must(err)
 	cost, _ := w.Amount.Add(w.Fee)
 	units, _ := cost.Uint64()
 	d.holds(bob, 0, units)
@@ -218,16 +218,16 @@ func TestAWithdrawalMayBeFundedInItsTransaction(t *testing.T) {
 	none := errors.New("there is none")
 	short.Fund = func(context.Context, *store.Tx, bursar.Withdrawal) error { return none }
 	if _, err = d.orders.Request(ctx, short); !errors.Is(err, none) {
-		t.Errorf("where there is no money: %v", err)
+		t.Errorf("where there is no money: %v, want %v", err, none)
 	}
 	undone := o
 	undone.Done = func(context.Context, *store.Tx, bursar.Withdrawal) error { return none }
 	if _, err = d.orders.Request(ctx, undone); !errors.Is(err, none) {
-		t.Errorf("where what belongs to it is not written: %v", err)
+		t.Errorf("where what belongs to it is not written: %v, want %v", err, none)
 	}
 	d.holds(bob, 0, units)
 	if n := d.count(); n != 1 {
-		t.Errorf("%d withdrawals are recorded", n)
+		t.Errorf("%d withdrawals are recorded, want 1", n)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestDoneRunsInTheWithdrawalsTransaction(t *testing.T) {
 		return err
 	}
 	w, err := d.orders.Request(ctx, o)
-	if d.need(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalQueued {
+	if d.Must(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalQueued {
 		t.Errorf("it sees %+v", seen)
 	}
 }
@@ -267,7 +267,7 @@ func TestALostAnswerHoldsTheMoneyOnce(t *testing.T) {
 			o.Fund = fund
 			w, err := d.orders.Request(ctx, o)
 			d.points = nil
-			if d.need(err); !lost || w.Status != bursar.WithdrawalQueued || d.count() != 1 {
+			if d.Must(err); !lost || w.Status != bursar.WithdrawalQueued || d.count() != 1 {
 				t.Errorf("%d withdrawals, the answer is %+v", d.count(), w)
 			}
 			cost, _ := w.Amount.Add(w.Fee)

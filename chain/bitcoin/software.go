@@ -12,7 +12,7 @@ func testedBitcoin() []chain.Tested {
 		Software: "satoshi",
 		From:     chain.V(25),
 		To:       chain.V(32, 1),
-		How:      "Knots 29.5 is run; later ones by recorded answers and release notes",
+		How:      "the tests run Knots 29.5; later versions are checked by recorded responses and release notes",
 	}}
 }
 
@@ -21,7 +21,7 @@ func testedLitecoin() []chain.Tested {
 		Software: "litecoincore",
 		From:     chain.V(0, 21, 5, 8),
 		To:       chain.V(0, 21, 5, 8),
-		How:      "0.21.2.1 is run; 0.21.5.8 by its release notes",
+		How:      "the tests run 0.21.2.1; 0.21.5.8 is checked by its release notes",
 	}}
 }
 

@@ -8,14 +8,19 @@ import (
 
 func testedEthereum() []chain.Tested {
 	return []chain.Tested{
-		{Software: "geth", From: chain.V(1, 16, 7), To: chain.V(1, 17, 7), How: "1.17 is run"},
+		{Software: "geth", From: chain.V(1, 16, 7), To: chain.V(1, 17, 7), How: "the tests run 1.17"},
 	}
 }
 
 // testedBSC are the versions of bsc, which reports the name of go-ethereum.
 func testedBSC() []chain.Tested {
 	return []chain.Tested{
-		{Software: "geth", From: chain.V(1, 7, 7), To: chain.V(1, 8, 2), How: "not run; by its release notes"},
+		{
+			Software: "geth",
+			From:     chain.V(1, 7, 7),
+			To:       chain.V(1, 8, 2),
+			How:      "checked by its release notes; the tests do not run it",
+		},
 	}
 }
 
@@ -24,7 +29,7 @@ func testedPolygon() []chain.Tested {
 		Software: "bor",
 		From:     chain.V(2, 10),
 		To:       chain.V(2, 10),
-		How:      "not run; by its source and the answers of its own tests",
+		How:      "checked by its source and the responses in its own tests; the tests do not run it",
 	}}
 }
 

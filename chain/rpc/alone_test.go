@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // fakeHosts is a transport without a network: each host answers as its function does. Time passes as synctest has it.
@@ -129,17 +131,17 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 // tried.
 func TestACoolDownEndsWhenAllOthersFail(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
 	for range 5 { // up to a pause of 16 s
 		mustCall(t, c, "second")
-		clk.advance(16 * time.Second)
+		clk.Advance(16 * time.Second)
 	}
 	mustCall(t, c, "second")
 	first.becomes(gives(`"first"`))
 	second.becomes(raw(502, ""))
-	clk.advance(3 * time.Second)
+	clk.Advance(3 * time.Second)
 	hits := second.hits.Load()
 	mustCall(t, c, "first")
 	if second.hits.Load() != hits+1 {
@@ -232,7 +234,7 @@ func TestTheOnlyEndpointNeverLags(t *testing.T) {
 
 func TestOnUsesTheNamedEndpoint(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: []string{first.URL, second.URL + "/key0123456789"}, Now: clk.Now, Check: checkByCall})
 	list := c.Endpoints()
@@ -252,7 +254,7 @@ func TestOnUsesTheNamedEndpoint(t *testing.T) {
 	_, err = c.On(t.Context(), list[1].Name)
 	mustBeUnavailable(t, err, "in a cool-down for")
 	second.becomes(gives(`"back"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||
 		out != "back" {
 		t.Errorf("after its cool-down: %q, %v", out, err)

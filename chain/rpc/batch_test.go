@@ -45,7 +45,7 @@ func TestBatchMatchesByIDAndIsSplit(t *testing.T) {
 		}
 	}
 	if n.hits.Load() != 3 {
-		t.Errorf("%d batches", n.hits.Load())
+		t.Errorf("%d batches, want 3", n.hits.Load())
 	}
 }
 

@@ -33,7 +33,7 @@ func TestABranchIsServedAtItsOwnAddress(t *testing.T) {
 	for _, path := range []string{"/full/a", "/solid/b", "/solid?c=2", "/solidity/d", "/"} {
 		var out int
 		if err := c.Post(t.Context(), path, 1, &out); err != nil || out != 1 {
-			t.Fatalf("%s: %d, %v", path, out, err)
+			t.Fatalf("%s: %d, %v, want 1", path, out, err)
 		}
 	}
 	if want := []string{"/full/a alice 12", "/solidity/d alice 12", "/ alice 12"}; !slices.Equal(full.seen, want) {

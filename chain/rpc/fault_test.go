@@ -261,7 +261,7 @@ func TestGzipIsRead(t *testing.T) {
 	for url, want := range map[string]bool{"http://127.0.0.1:1": false, "http://[::1]": false, "http://localhost:1": false,
 		"https://node.example": true, "http://10.0.0.1": true} {
 		if e, _, err := parseEndpoint(url); err != nil || e.gzip != want {
-			t.Errorf("%s: gzip %v, error %v", url, e.gzip, err)
+			t.Errorf("%s: gzip %v, error %v, want %v", url, e.gzip, err, want)
 		}
 	}
 }

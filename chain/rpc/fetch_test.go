@@ -126,7 +126,7 @@ func TestFetchHidesLatency(t *testing.T) {
 			t.Errorf("%d at a time, want 32", f.most)
 		}
 		if took := fetchAll(t, c, 1, 0); took != 400*time.Millisecond {
-			t.Errorf("one took %v", took)
+			t.Errorf("one took %v, want %v", took, 400*time.Millisecond)
 		}
 	})
 }
@@ -313,7 +313,7 @@ func TestFetchEndsAtTheFirstFailure(t *testing.T) {
 				t.Errorf("item %d is bad: %d items, %v", bad, len(got), err)
 			}
 			if f.now != 0 {
-				t.Errorf("%d are still under way", f.now)
+				t.Errorf("%d are still under way, want 0", f.now)
 			}
 		})
 	}
@@ -341,19 +341,19 @@ func TestWindowFollowsTheSizeOfAnswers(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": time.Millisecond}, size: 1 << 20}
 		c := farmClient(t, f, Config{MaxHeld: 8 << 20})
 		if w := c.Window(100); w != mostWindow || c.Window(5) != 5 || c.Window(0) != 1 {
-			t.Errorf("before anything is known: %d, %d, %d", w, c.Window(5), c.Window(0))
+			t.Errorf("before anything is known: %d, %d, %d, want %d, 5 and 1", w, c.Window(5), c.Window(0), mostWindow)
 		}
 		fetchAll(t, c, 10, 0)
 		if w := c.Window(100); w != 7 {
-			t.Errorf("with answers of 1 MiB and some bytes: %d", w)
+			t.Errorf("with answers of 1 MiB and some bytes: %d, want 7", w)
 		}
 		f.size = 0
 		fetchAll(t, c, 200, 0)
 		if w := c.Window(100); w != mostWindow {
-			t.Errorf("with small answers: %d", w)
+			t.Errorf("with small answers: %d, want %d", w, mostWindow)
 		}
 		if w := farmClient(t, f, Config{Window: 9}).Window(100); w != 9 {
-			t.Errorf("set: %d", w)
+			t.Errorf("set: %d, want 9", w)
 		}
 	})
 }
@@ -421,7 +421,7 @@ func TestAPanicInFetchIsAnError(t *testing.T) {
 			return i, nil
 		})
 	if err != nil || len(got) != 1 {
-		t.Errorf("%d items, %v", len(got), err)
+		t.Errorf("%d items, %v, want 1", len(got), err)
 	}
 	_, err = Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 1, 0,
 		func(context.Context, *Session, int) (int, error) {

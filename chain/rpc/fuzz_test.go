@@ -78,7 +78,7 @@ func checkParts(t *testing.T, c *Client, r reply, body []byte) {
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
 		var list []json.RawMessage
 		if err := json.Unmarshal(body, &list); err != nil || len(list) != 2 {
-			t.Errorf("%d answers taken for two: %v", len(list), err)
+			t.Errorf("%d answers taken for two: %v, want 2", len(list), err)
 		}
 	}
 	for _, p := range part {

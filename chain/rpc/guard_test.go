@@ -71,10 +71,10 @@ func TestAnywhereAsksEndpointsUntilOneHasTheData(t *testing.T) {
 	lacks := func(err error) bool { return errors.Is(err, errOld) }
 	c := newClient(t, Config{URLs: urlsOf(first, second)})
 	if got, err := Anywhere(t.Context(), c, read(), lacks); err != nil || got != "a" {
-		t.Errorf("both have it: %q, %v", got, err)
+		t.Errorf("both have it: %q, %v, want \"a\"", got, err)
 	}
 	if got, err := Anywhere(t.Context(), c, read(first.URL), lacks); err != nil || got != "b" {
-		t.Errorf("the second has it: %q, %v", got, err)
+		t.Errorf("the second has it: %q, %v, want \"b\"", got, err)
 	}
 	_, err := Anywhere(t.Context(), c, read(first.URL, second.URL), lacks)
 	if !errors.Is(err, ErrLacks) || !strings.Contains(err.Error(), first.URL) ||

@@ -12,11 +12,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, MinPause: time.Second, MaxPause: 8 * time.Second})
 	mustCall(t, c, "second")
@@ -27,19 +29,19 @@ func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 		if till := c.Stats()[0].PausedTill; till.Sub(clk.Now()) != pause {
 			t.Fatalf("pause %d is %v, want %v", i, till.Sub(clk.Now()), pause)
 		}
-		clk.advance(pause - 1)
+		clk.Advance(pause - 1)
 		mustCall(t, c, "second")
 		if first.hits.Load() != hits {
 			t.Fatalf("asked before pause %d was over", i)
 		}
-		clk.advance(1)
+		clk.Advance(1)
 		mustCall(t, c, "second")
 		if first.hits.Load() != hits+1 {
 			t.Fatalf("not asked after pause %d", i)
 		}
 	}
 	first.becomes(gives(`"first"`))
-	clk.advance(8 * time.Second)
+	clk.Advance(8 * time.Second)
 	mustCall(t, c, "first")
 	wantState(t, c, 0, StateUp)
 
@@ -47,30 +49,30 @@ func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 	first.becomes(raw(502, ""))
 	mustCall(t, c, "second")
 	if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != 8*time.Second {
-		t.Errorf("pause of a flapping endpoint %v", pause)
+		t.Errorf("pause of a flapping endpoint %v, want %v", pause, 8*time.Second)
 	}
-	clk.advance(8 * time.Second)
+	clk.Advance(8 * time.Second)
 	first.becomes(gives(`"first"`))
 	mustCall(t, c, "first")
-	clk.advance(9 * time.Second)
+	clk.Advance(9 * time.Second)
 	first.becomes(raw(502, ""))
 	mustCall(t, c, "second")
 	if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != time.Second {
-		t.Errorf("pause of a forgiven endpoint %v", pause)
+		t.Errorf("pause of a forgiven endpoint %v, want %v", pause, time.Second)
 	}
 }
 
 // A node is said to be back once it answered, and not when its pause is over and it is only tried again.
 func TestTheReturnIsLoggedOnceTheEndpointAnswers(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var log strings.Builder
 	n := startNode(t, raw(502, ""))
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, MinPause: time.Second, MaxPause: 8 * time.Second,
 		Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 3 {
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
-		clk.advance(8 * time.Second)
+		clk.Advance(8 * time.Second)
 	}
 	if strings.Contains(log.String(), "is back") {
 		t.Errorf("it never answered, yet the log says:\n%s", log.String())
@@ -89,7 +91,7 @@ func TestCoolDownsAreJittered(t *testing.T) {
 		rand func(int64) int64
 		want time.Duration
 	}{{func(int64) int64 { return 0 }, time.Second}, {mostJitter, 2 * time.Second}} {
-		clk := newClock()
+		clk := clocktest.New()
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, hangUp)), Now: clk.Now, Rand: tc.rand, MinPause: 2 * time.Second})
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "EOF")
 		if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != tc.want {
@@ -100,7 +102,7 @@ func TestCoolDownsAreJittered(t *testing.T) {
 
 func TestRetryAfterIsHonouredWithinABound(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	for header, want := range map[string]time.Duration{
 		"20": 20 * time.Second,
 		clk.Now().Add(40 * time.Second).Format(http.TimeFormat): 40 * time.Second,
@@ -125,7 +127,7 @@ func TestRetryAfterIsHonouredWithinABound(t *testing.T) {
 // Calls that fail together are one failure: eight at once must not make the pause 128 times as long.
 func TestManyFailuresAtOnceAreOneStrike(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var arrived sync.WaitGroup
 	arrived.Add(8)
 	n := startNode(t, func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +201,7 @@ func TestTimeoutsAndShortDeadlines(t *testing.T) {
 		start := time.Now()
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no complete answer within 10s")
 		if took := time.Since(start); took != 20*time.Second {
-			t.Errorf("two silent endpoints took %v", took)
+			t.Errorf("two silent endpoints took %v, want %v", took, 20*time.Second)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // a caller that goes away says nothing about the node

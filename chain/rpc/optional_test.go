@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // tracer is a node that answers eth_ calls well and debug_ calls as h does.
@@ -211,7 +213,7 @@ func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 
 func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	n := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no key sesame12 method"}}`))
 	sound := splitting("debug_", gives(`"trace"`), gives(`"0x1"`))
 	c := newClient(t, Config{URLs: []string{n.URL + "/sesame12"}, Now: clk.Now, Check: chainCheck("0x1")})
@@ -228,11 +230,11 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	}
 	refuses := n.handler.Load().(http.HandlerFunc)
 	n.becomes(sound)
-	clk.advance(offerMemory - 1)
+	clk.Advance(offerMemory - 1)
 	if err := ask(); !errors.Is(err, ErrNotOffered) {
-		t.Errorf("before it is forgotten: %v", err)
+		t.Errorf("before it is forgotten: %v, want %v", err, ErrNotOffered)
 	}
-	clk.advance(1)
+	clk.Advance(1)
 	if err := ask(); err != nil {
 		t.Errorf("after it is forgotten: %v", err)
 	}
@@ -244,7 +246,7 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	n.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "eth_x", nil, nil), "502")
 	n.becomes(sound)
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	if err := ask(); err != nil {
 		t.Errorf("after it was away: %v", err)
 	}
@@ -256,7 +258,7 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 // A call that brings its endpoint down each time must not bring the chain to a stop.
 func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	n := startNode(t, gives(`"0x1"`))
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, Check: chainCheck("0x1")})
 	for i := range 3 {
@@ -265,9 +267,9 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 		n.becomes(hangUp) // and every call behind it: the node is gone
 		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
 		if !errors.Is(err, ErrUnavailable) {
-			t.Fatalf("time %d: %v", i, err)
+			t.Fatalf("time %d: %v, want %v", i, err, ErrUnavailable)
 		}
-		clk.advance(time.Minute)
+		clk.Advance(time.Minute)
 	}
 	n.becomes(gives(`"0x1"`))
 	s, hits := pinned(t, c), n.hits.Load()
@@ -275,7 +277,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	if !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), "three times in a row") || n.hits.Load() != hits {
 		t.Errorf("error %v, %d requests", err, n.hits.Load()-hits)
 	}
-	clk.advance(offerMemory)
+	clk.Advance(offerMemory)
 	if err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil); err != nil {
 		t.Errorf("when it is forgotten: %v", err)
 	}
@@ -290,14 +292,14 @@ func TestAnOptionalCallGoesOnToAnEndpointThatOffersIt(t *testing.T) {
 	var out string
 	for range 2 {
 		if err := c.CallOptional(t.Context(), "debug_x", nil, &out); err != nil || out != "trace" {
-			t.Fatalf("%q, %v", out, err)
+			t.Fatalf("%q, %v, want \"trace\"", out, err)
 		}
 	}
 	for i := range 3 {
 		wantState(t, c, i, StateUp)
 	}
 	if without.hits.Load() != 2 || slow.hits.Load() != 3 { // with a check each
-		t.Errorf("asked %d and %d times", without.hits.Load(), slow.hits.Load())
+		t.Errorf("asked %d and %d times, want 2 and 3", without.hits.Load(), slow.hits.Load())
 	}
 	gone := startNode(t, hangUp)
 	c = newClient(t, Config{URLs: urlsOf(gone, without), Check: chainCheck("0x1")})

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // counter notes when how many calls came, and answers each.
@@ -279,7 +281,7 @@ func TestANodeThatStartsOrIsBehindIsNotPaced(t *testing.T) {
 	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true,
 		"Loading block index…": false, "Too many requests": true} {
 		if got := speaksOfLimits(&Error{Code: -32005, Message: message}); got != want {
-			t.Errorf("%q: %v", message, got)
+			t.Errorf("%q: %v, want %v", message, got, want)
 		}
 	}
 }
@@ -312,7 +314,7 @@ func TestACheckDoesNotWaitForAQuota(t *testing.T) {
 func TestTronGridsSuspensionIsObeyed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{403, 503} {
-		clk := newClock()
+		clk := clocktest.New()
 		n := startNode(t,
 			raw(code, `{"Error": "The key exceeds the frequency limit(30), and the query server is suspended for 30s"}`))
 		c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now})

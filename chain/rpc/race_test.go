@@ -46,7 +46,7 @@ func TestManyCallersOfFlappingNodes(t *testing.T) {
 				if err := oneOfEach(t, c, worker*1000+i); err == nil {
 					answered.Add(1)
 				} else if !errors.Is(err, ErrUnavailable) {
-					t.Errorf("error %v", err)
+					t.Errorf("error %v, want %v", err, ErrUnavailable)
 				}
 			}
 		})

@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -84,26 +82,6 @@ func says(status int, body string) http.HandlerFunc {
 // gives answers every call with one result.
 func gives(value string) http.HandlerFunc {
 	return says(http.StatusOK, `{"jsonrpc":"2.0","id":ID,"result":`+value+`}`)
-}
-
-// clock is a time that moves only when told.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // mostJitter makes every pause as long as it can be, so that tests can name it.
@@ -184,7 +162,8 @@ func TestCallSendsTheEnvelope(t *testing.T) {
 		t.Errorf("sent %+v, received %+v", got, out)
 	}
 	if user != "me" || password != "p@ss/1" || contentType != "application/json" || path != "/v3?key=abc" {
-		t.Errorf("user %q password %q type %q path %q", user, password, contentType, path)
+		t.Errorf("user %q password %q type %q path %q, "+
+			`want "me", "p@ss/1", "application/json" and "/v3?key=abc"`, user, password, contentType, path)
 	}
 	if err := c.Call(t.Context(), "stop", nil, nil); err != nil || got.Params == nil {
 		t.Errorf("without parameters: %v, params %v", err, got.Params)
@@ -215,7 +194,7 @@ func TestWrongUseIsRefusedBeforeSending(t *testing.T) {
 		}
 	}
 	if hits := n.hits.Load(); hits != 0 {
-		t.Errorf("%d requests were sent", hits)
+		t.Errorf("%d requests were sent, want 0", hits)
 	}
 	if err := c.Batch(ctx, nil); err != nil {
 		t.Errorf("empty batch: %v", err)

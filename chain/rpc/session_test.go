@@ -10,11 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 func TestASessionStaysOnItsEndpoint(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
 	mustCall(t, c, "second")
@@ -23,23 +25,23 @@ func TestASessionStaysOnItsEndpoint(t *testing.T) {
 		t.Fatalf("pinned %v, error %v", s, err)
 	}
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	var out string
 	requests := []*Request{{Method: "m", Out: &out}}
 	second.becomes(says(200, `[{"id":ID,"result":"batch"}]`))
 	if err := s.Batch(t.Context(), requests); err != nil || out != "batch" {
-		t.Errorf("batch: %q, %v", out, err)
+		t.Errorf("batch: %q, %v, want \"batch\"", out, err)
 	}
 	second.becomes(gives(`"still second"`))
 	if err := s.Call(t.Context(), "m", nil, &out); err != nil || out != "still second" {
-		t.Errorf("call: %q, %v", out, err)
+		t.Errorf("call: %q, %v, want \"still second\"", out, err)
 	}
 }
 
 func TestASessionFailsAsAWhole(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
 	s, err := c.Pin(t.Context())
@@ -50,7 +52,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "EOF")
 	hits := first.hits.Load()
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "EOF")
 	if first.hits.Load() != hits+1 || second.hits.Load() != 0 {
@@ -67,7 +69,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 // Another caller saw the endpoint fail: it may be another node since, so the read cannot be whole.
 func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first := startNode(t, gives(`"first"`))
 	c := newClient(t, Config{URLs: urlsOf(first), Now: clk.Now})
 	s, err := c.Pin(t.Context())
@@ -77,7 +79,7 @@ func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	first.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
 	first.becomes(gives(`"first"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "it went into a cool-down during this read")
 }
@@ -97,7 +99,7 @@ func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Call(gone, "m", nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	n.becomes(gives(`"ok"`))
 	if err := s.Call(t.Context(), "m", nil, nil); err != nil {
@@ -122,7 +124,7 @@ func TestFailPutsTheEndpointIntoACoolDown(t *testing.T) {
 
 func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	checks := map[string]int{}
 	var mu sync.Mutex
@@ -156,7 +158,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	mustCall(t, c, "first")
 	wantState(t, c, 0, StateLagging)
 	if checks[first.URL] != 2 {
-		t.Errorf("%d checks of an endpoint that was put aside once", checks[first.URL])
+		t.Errorf("%d checks of an endpoint that was put aside once, want 2", checks[first.URL])
 	}
 	s, err := c.Pin(t.Context())
 	if err != nil {
@@ -168,12 +170,12 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 
 	// It comes back by itself, is put aside again while it lags, and stays once it has caught up.
 	second.becomes(gives(`"second"`))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	survey()
 	wantState(t, c, 0, StateLagging)
 	wantState(t, c, 1, StateUp)
 	heights[first.URL] = 104
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	survey()
 	mustCall(t, c, "first")
 	if stats := c.Stats(); stats[0].Height != 104 || stats[0].State != StateUp || !stats[0].PausedTill.IsZero() {
@@ -183,7 +185,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 
 func TestObserveComparesHeights(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, MaxLag: 3})
 	pin := func() *Session {
@@ -206,7 +208,7 @@ func TestObserveComparesHeights(t *testing.T) {
 	mustBeUnavailable(t, a.Fail(errors.New("x")), "x")
 	b := pin()
 	observe(b, 100)
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	a = pin()
 	if a.Name() != first.URL {
 		t.Fatalf("pinned %v", a)
@@ -255,17 +257,18 @@ func TestGetAndPost(t *testing.T) {
 		t.Errorf("post: %+v, %v", out, err)
 	}
 	if got.Load() != "POST /api/wallet/getblock?key=k" || body.Load() != `{"id_or_num":"5"}` {
-		t.Errorf("sent %v with %v", got.Load(), body.Load())
+		t.Errorf("sent %v with %v, want POST /api/wallet/getblock?key=k and %v",
+			got.Load(), body.Load(), `{"id_or_num":"5"}`)
 	}
 	var value []byte
 	if err := c.Get(t.Context(), "/v1/a%2Fb?x=1", &value); err != nil || string(value) != `{"block":{"n":1}}` {
 		t.Errorf("get: %s, %v", value, err)
 	}
 	if got.Load() != "GET /api/v1/a%2Fb?key=k&x=1" || body.Load() != "" {
-		t.Errorf("sent %v with %v", got.Load(), body.Load())
+		t.Errorf("sent %v with the body %q, want %s and none", got.Load(), body.Load(), "GET /api/v1/a%2Fb?key=k&x=1")
 	}
 	if err := c.Post(t.Context(), "", nil, nil); err != nil || got.Load() != "POST /api/?key=k" {
-		t.Errorf("post to the endpoint itself: sent %v, %v", got.Load(), err)
+		t.Errorf("post to the endpoint itself: sent %v, %v, want POST /api/?key=k", got.Load(), err)
 	}
 	var answer *Error
 	if err := c.Get(t.Context(), "/missing?x=1", &out); !errors.As(err, &answer) || answer.Code != 404 ||

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // choosy answers batches of at most most calls, and refuses larger ones as refuse does.
@@ -102,7 +104,7 @@ func TestARefusedBatchIsSplit(t *testing.T) {
 
 func TestTheKnownBatchSizeExpires(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var sizes []int
 	c := newClient(t, Config{URLs: urlsOf(choosy(t, 1, raw(413, ""), &sizes)), Now: clk.Now})
 	ask := func() {
@@ -114,7 +116,7 @@ func TestTheKnownBatchSizeExpires(t *testing.T) {
 		}
 	}
 	ask()
-	clk.advance(batchMemory)
+	clk.Advance(batchMemory)
 	if ask(); len(sizes) == 0 || sizes[0] != -4 {
 		t.Errorf("asked %v", sizes)
 	}
@@ -202,7 +204,7 @@ func TestABatchWithTooLargeAnAnswerMayHaveBeenExecuted(t *testing.T) {
 // Credentials that are refused are a fault in a batch too, and leave nothing behind that was learnt of batches.
 func TestABatchWithWithdrawnCredentials(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	n := startNode(t, raw(403, ""))
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now})
 	requests, _ := numbers(10)
@@ -216,8 +218,8 @@ func TestABatchWithWithdrawnCredentials(t *testing.T) {
 		}
 		echo(w, calls)
 	}))
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	if err := c.Batch(t.Context(), requests); err != nil || lists.Load() != 1 {
-		t.Errorf("%v after %d lists", err, lists.Load())
+		t.Errorf("%v after %d lists, want 1", err, lists.Load())
 	}
 }

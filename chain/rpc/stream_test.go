@@ -92,7 +92,7 @@ func TestInvalidStreamedAnswersAreFaults(t *testing.T) {
 	var out heard
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, `{"id":ID,"result":null}`)))})
 	if err := c.Call(t.Context(), "m", nil, &out); !errors.Is(err, ErrNull) {
-		t.Errorf("null: %v", err)
+		t.Errorf("null: %v, want %v", err, ErrNull)
 	}
 	c = newClient(t, Config{URLs: urlsOf(startNode(t, says(200, `{"error":{"code":-32000,"message":"no"},"id":ID}`)))})
 	var answer *Error

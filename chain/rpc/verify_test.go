@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/bursartest/clocktest"
 )
 
 // chainCheck is a Config.Check as adapters write it.
@@ -40,7 +42,7 @@ func chainNode(t *testing.T, id *atomic.Value, checks *atomic.Int64, value strin
 
 func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x5")
@@ -56,11 +58,11 @@ func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 		}
 	}
 	if checks.Load() != 1 || wrong.hits.Load() != 1 {
-		t.Errorf("%d checks, %d requests", checks.Load(), wrong.hits.Load())
+		t.Errorf("%d checks, %d requests, want 1 and 1", checks.Load(), wrong.hits.Load())
 	}
 	wantState(t, c, 0, StateWrongChain)
 	if _, err := c.Pin(t.Context()); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("pinned a wrong chain: %v", err)
+		t.Errorf("pinned a wrong chain: %v, want %v", err, ErrUnavailable)
 	}
 
 	// The others go on, and a corrected node comes back.
@@ -70,14 +72,14 @@ func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	mustCall(t, both, "0x1")
 	wantState(t, both, 0, StateWrongChain)
 	id.Store("0x1")
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, both, "wrong")
 	wantState(t, both, 0, StateUp)
 }
 
 func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
@@ -90,17 +92,17 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	}
 	wg.Wait()
 	if checks.Load() != 1 {
-		t.Fatalf("%d checks for 8 calls at once", checks.Load())
+		t.Fatalf("%d checks for 8 calls at once, want 1", checks.Load())
 	}
 	n.becomes(raw(502, ""))
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
-	clk.advance(time.Second)
+	clk.Advance(time.Second)
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "check: HTTP 502")
 	if s := c.Stats()[0]; s.PausedTill.Sub(clk.Now()) != 2*time.Second {
 		t.Errorf("a failed check made a pause of %v", s.PausedTill.Sub(clk.Now()))
 	}
 	n.becomes(sound)
-	clk.advance(2 * time.Second)
+	clk.Advance(2 * time.Second)
 	mustCall(t, c, "ok")
 	if checks.Load() != 2 {
 		t.Errorf("%d checks, want a second one", checks.Load())
@@ -110,17 +112,17 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 // Behind the address another node may answer after a reconnect: its answer is not taken before its chain is known.
 func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
 	n := chainNode(t, &id, &checks, "ok")
 	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, Check: chainCheck("0x1")})
 	mustCall(t, c, "ok")
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	mustCall(t, c, "ok")
 	if checks.Load() != 1 {
-		t.Fatalf("%d checks on one connection", checks.Load())
+		t.Fatalf("%d checks on one connection, want 1", checks.Load())
 	}
 	n.CloseClientConnections()
 	mustCall(t, c, "ok")
@@ -128,20 +130,20 @@ func TestCheckRunsAgainAfterAReconnect(t *testing.T) {
 		t.Fatalf("%d checks after a reconnect, want 2", checks.Load())
 	}
 	n.CloseClientConnections()
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	id.Store("0x5")
 	var out string
 	err := c.Call(t.Context(), "m", nil, &out)
 	mustBeUnavailable(t, err, "this node serves chain 0x5")
 	if out != "" {
-		t.Errorf("an answer of the wrong chain was delivered: %q", out)
+		t.Errorf("an answer of the wrong chain was delivered: %q, want \"\"", out)
 	}
 }
 
 // What was sent to a node that then turns out to be the wrong one may yet have had an effect.
 func TestADiscardedAnswerLeavesTheOutcomeUnsure(t *testing.T) {
 	t.Parallel()
-	clk := newClock()
+	clk := clocktest.New()
 	var id atomic.Value
 	var checks atomic.Int64
 	id.Store("0x1")
@@ -156,7 +158,7 @@ func TestADiscardedAnswerLeavesTheOutcomeUnsure(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, Check: chainCheck("0x1")})
 	mustCall(t, c, "ok")
 	first.CloseClientConnections()
-	clk.advance(time.Minute)
+	clk.Advance(time.Minute)
 	id.Store("0x5")
 	var answer *Error
 	if err := c.Call(t.Context(), "eth_sendRawTransaction", nil, nil); !errors.As(err, &answer) || !answer.Unsure {
@@ -180,7 +182,7 @@ func TestWaitingCallersShareAFailedCheck(t *testing.T) {
 		}
 		wg.Wait()
 		if checks.Load() != 1 {
-			t.Errorf("%d checks", checks.Load())
+			t.Errorf("%d checks, want 1", checks.Load())
 		}
 	})
 }
@@ -205,7 +207,7 @@ func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if err := c.Call(ctx, "m", nil, nil); !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
+				t.Errorf("error %v, want %v", err, context.Canceled)
 			}
 		})
 		synctest.Wait()
@@ -213,7 +215,7 @@ func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 		short, stop := context.WithTimeout(t.Context(), time.Millisecond)
 		defer stop()
 		if err := c.Call(short, "m", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
 		}
 		cancel()
 		wg.Wait()
@@ -249,13 +251,13 @@ func TestOnlyOneCallerWaitsForACheck(t *testing.T) {
 			defer close(done)
 			mustCall(t, c, "b")
 			if took := time.Since(start); took != maxCheckTime {
-				t.Errorf("the one that checks waited %v", took)
+				t.Errorf("the one that checks waited %v, want %v", took, maxCheckTime)
 			}
 		}()
 		<-checking
 		mustCall(t, c, "b")
 		if took := time.Since(start); took != 0 {
-			t.Errorf("another waited %v", took)
+			t.Errorf("another waited %v, want 0", took)
 		}
 		<-done
 	})

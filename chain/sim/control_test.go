@@ -37,10 +37,10 @@ func TestExternalSpend(t *testing.T) {
 			t.Fatalf("foreign spends are %+v, want %+v", got, want)
 		}
 		if got := w.Balance(thief, ""); got != bursar.Units(million/2) {
-			t.Fatalf("the thief has %s", got)
+			t.Fatalf("the thief has %s, want %s", got, bursar.Units(million/2))
 		}
 		if err := w.Broadcast(t.Context(), own); !errors.Is(err, chain.ErrRejected) {
-			t.Fatalf("ours, sent again: %v", err)
+			t.Fatalf("ours, sent again: %v, want %v", err, chain.ErrRejected)
 		}
 		_, err := w.Build(t.Context(), order)
 		if w.Capabilities().Model == chain.AccountModel && !errors.Is(err, chain.ErrExternalNonce) {
@@ -69,7 +69,7 @@ func TestReorgDropsDescendants(t *testing.T) {
 			t.Fatal("a dropped deposit, or what was paid from it, is still in a block")
 		}
 		if got := w.Balance(w.hot.Base, ""); !got.IsZero() {
-			t.Fatalf("the hot address holds %s of nothing", got)
+			t.Fatalf("the hot address holds %s of nothing, want 0", got)
 		}
 		err := w.Broadcast(t.Context(), tx)
 		if err == nil || errors.Is(err, chain.ErrRejected) {

@@ -41,7 +41,7 @@ func TestEndpointsLieEachForItself(t *testing.T) {
 	w.Heal("liar")
 	w.Behind("liar", 2)
 	if _, err := w.BlockOn(ctx, "liar", 4, w.watch); !errors.Is(err, chain.ErrNoBlock) {
-		t.Errorf("a block that it does not have yet gives %v", err)
+		t.Errorf("a block that it does not have yet gives %v, want %v", err, chain.ErrNoBlock)
 	}
 	w.Freeze("honest", true)
 	w.Mine(3)
@@ -56,7 +56,7 @@ func TestEndpointsLieEachForItself(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := w.HeadOn(cancelled, "liar"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a question that is given up gives %v", err)
+		t.Errorf("a question that is given up gives %v, want %v", err, context.Canceled)
 	}
 	if _, err := w.HeadOn(ctx, "nobody"); err == nil {
 		t.Error("an endpoint that is not there answers")

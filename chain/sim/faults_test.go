@@ -29,10 +29,10 @@ func TestFaultsFailTheNextCalls(t *testing.T) {
 		w.Fail(method, 1, nil)
 		w.Fail(method, 1, own)
 		if err := call(); !errors.Is(err, sim.ErrNode) {
-			t.Errorf("%s: first call: %v", method, err)
+			t.Errorf("%s: first call: %v, want %v", method, err, sim.ErrNode)
 		}
 		if err := call(); !errors.Is(err, own) {
-			t.Errorf("%s: second call: %v", method, err)
+			t.Errorf("%s: second call: %v, want %v", method, err, own)
 		}
 		if err := call(); err != nil {
 			t.Errorf("%s: third call: %v", method, err)

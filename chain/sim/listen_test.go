@@ -22,7 +22,7 @@ func TestListenersHearOfBlocks(t *testing.T) {
 	c.Mine(2)
 	c.Reorg(1)
 	if len(announced) != 4 {
-		t.Errorf("%d announcements of 2 blocks and 2 that replace one", len(announced))
+		t.Errorf("%d announcements of 2 blocks and 2 that replace one, want 4", len(announced))
 	}
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
 		t.Error("it ended with another error than the context's")

@@ -29,10 +29,11 @@ func TestStuckTransactionIsBumped(t *testing.T) {
 		}
 		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil ||
 			expired != (w.Capabilities().Model == chain.AccountModel) {
-			t.Fatalf("whether the cheaper one can still be included, which no node of a UTXO chain tells: %v (%v)", expired, err)
+			t.Fatalf("whether the cheaper one can still be included, which no node of a UTXO chain tells: %v (%v), want %v",
+				expired, err, (w.Capabilities().Model == chain.AccountModel))
 		}
 		if got := w.Balance(w.Named("x"), ""); got != bursar.Units(1000) {
-			t.Fatalf("paid %s", got)
+			t.Fatalf("paid %s, want %s", got, bursar.Units(1000))
 		}
 	})
 }
@@ -45,7 +46,7 @@ func TestUnderpriced(t *testing.T) {
 		_, tx := w.built(order)
 		w.SetFloor(100)
 		if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrUnderpriced) {
-			t.Fatalf("under the floor: %v", err)
+			t.Fatalf("under the floor: %v, want %v", err, chain.ErrUnderpriced)
 		}
 		w.SetFloor(1)
 		w.sent(order)
@@ -58,7 +59,7 @@ func TestUnderpriced(t *testing.T) {
 			_, rival = w.built(order)
 		}
 		if err := w.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
-			t.Fatalf("a rival with the same fee: %v", err)
+			t.Fatalf("a rival with the same fee: %v, want %v", err, chain.ErrUnderpriced)
 		}
 	})
 }
@@ -96,7 +97,7 @@ func TestFalseUTXOsAreRefused(t *testing.T) {
 	order.UTXOs = []chain.UTXO{richer}
 	_, tx := w.built(order)
 	if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
-		t.Errorf("a coin of twice its amount: %v", err)
+		t.Errorf("a coin of twice its amount: %v, want %v", err, chain.ErrRejected)
 	}
 }
 
@@ -107,7 +108,7 @@ func TestBrokenTransactionsAreRejected(t *testing.T) {
 	unsigned, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 	other := sim.New(sim.Config{ID: "other"})
 	if err := other.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
-		t.Errorf("another chain's transaction: %v", err)
+		t.Errorf("another chain's transaction: %v, want %v", err, chain.ErrRejected)
 	}
 	for i := range tx.Raw {
 		broken := tx
@@ -124,6 +125,6 @@ func TestBrokenTransactionsAreRejected(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.Broadcast(ctx, tx); !errors.Is(err, context.Canceled) {
-		t.Errorf("broadcast with a cancelled context: %v", err)
+		t.Errorf("broadcast with a cancelled context: %v, want %v", err, context.Canceled)
 	}
 }

@@ -90,7 +90,7 @@ func TestTokensMisbehave(t *testing.T) {
 		t.Errorf("a seizure: %+v", b)
 	}
 	if got := w.Balance(x, token); got != bursar.Units(1990) {
-		t.Errorf("paid %s", got)
+		t.Errorf("paid %s, want %s", got, bursar.Units(1990))
 	}
 }
 

@@ -11,7 +11,7 @@ func tested() []chain.Tested {
 		Software: "solana-core",
 		From:     chain.V(4, 2, 2),
 		To:       chain.V(4, 4),
-		How:      "not run; LiteSVM is; by its documents and recorded transactions",
+		How:      "checked by its documentation and recorded transactions; the tests run LiteSVM instead",
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 )
@@ -54,10 +55,10 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, lag := range lagging() {
 		for _, several := range []bool{false, true} {
-			f, now := newFake(t), time.Unix(1_700_000_000, 0)
+			f, clock := newFake(t), clocktest.New()
 			f.add(fakeTx{to: fakeOurs, sun: 7})
 			lag(f)
-			nodes := rpc.Config{URLs: []string{f.url}, Now: func() time.Time { return now }}
+			nodes := rpc.Config{URLs: []string{f.url}, Now: clock.Now}
 			if several {
 				nodes.URLs = append(nodes.URLs, newFake(t).url)
 			}
@@ -70,10 +71,10 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 				if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
 					t.Fatalf("%s, at first: read %+v (%v)", name, blocks, err)
 				}
-				now = now.Add(chain.LagPatience / 3)
+				clock.Advance(chain.LagPatience / 3)
 			}
 			blameless(t, c)
-			now = now.Add(time.Second)
+			clock.Advance(time.Second)
 			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) ||
 				!strings.Contains(err.Error(), errLacks.Error()) {
 				t.Errorf("%s, later: read %+v (%v)", name, blocks, err)
@@ -91,8 +92,8 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 func TestCallsForOneBlock(t *testing.T) {
 	t.Parallel()
 	for blocks, want := range map[int]int{1: 5, 3: 9} {
-		f, now := newFake(t), time.Unix(1_700_000_000, 0)
-		c, err := New(Config{}, rpc.Config{URLs: []string{f.url}, Now: func() time.Time { return now }})
+		f, clock := newFake(t), clocktest.New()
+		c, err := New(Config{}, rpc.Config{URLs: []string{f.url}, Now: clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestCallsForOneBlock(t *testing.T) {
 		f.reset()
 		const times = 20
 		for range times {
-			now = now.Add(time.Duration(blocks) * 3 * time.Second)
+			clock.Advance(time.Duration(blocks) * 3 * time.Second)
 			for range blocks {
 				f.add(fakeTx{to: fakeOurs, sun: 7})
 			}

@@ -30,7 +30,7 @@ func tested() []chain.Tested {
 		Software: "java-tron",
 		From:     chain.V(4, 7),
 		To:       chain.V(4, 8, 2, 2),
-		How:      "not run; by its source and recorded answers",
+		How:      "checked by its source and recorded responses; the tests do not run it",
 	}}
 }
 

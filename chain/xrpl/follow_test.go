@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/chaintest"
 	"github.com/bursar/bursar/chain/rpc"
@@ -86,10 +87,10 @@ func TestReadingStopsAtAMissingLedger(t *testing.T) {
 func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {
-		f, now := newFake(t), time.Unix(1_700_000_000, 0)
+		f, clock := newFake(t), clocktest.New()
 		f.add()
 		f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound"} }
-		nodes := rpc.Config{URLs: []string{f.url}, Now: func() time.Time { return now }}
+		nodes := rpc.Config{URLs: []string{f.url}, Now: clock.Now}
 		if several {
 			nodes.URLs = append(nodes.URLs, newFake(t).url)
 		}
@@ -102,10 +103,10 @@ func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 			if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
 				t.Fatalf("at first: read %+v (%v)", blocks, err)
 			}
-			now = now.Add(chain.LagPatience / 3)
+			clock.Advance(chain.LagPatience / 3)
 		}
 		blameless(t, c)
-		now = now.Add(time.Second)
+		clock.Advance(time.Second)
 		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) ||
 			!containsText(err, errLacks.Error()) {
 			t.Errorf("later: read %+v (%v)", blocks, err)

@@ -12,9 +12,9 @@ func tested() []chain.Tested {
 			Software: "xrpld",
 			From:     chain.V(3, 4, 1),
 			To:       chain.V(3, 4, 1),
-			How:      "not run; by its documents and recorded answers",
+			How:      "checked by its documentation and recorded responses; the tests do not run it",
 		},
-		{Software: "clio", From: chain.V(2, 0), To: chain.V(2, 99), How: "not run; by its source"},
+		{Software: "clio", From: chain.V(2, 0), To: chain.V(2, 99), How: "checked by its source; the tests do not run it"},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow"
@@ -68,6 +69,7 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	if s.UTXO {
 		s.Chain.Spending = chain.UTXOModel
 	}
+	base := bursartest.Over(t, db)
 	f := &Harness{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
 	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8,
 		bursar.Units(1000)
@@ -83,26 +85,13 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 		DB:              db,
 		Chain:           f.Sim,
 		Registry:        registry,
-		IDs:             bursar.NewIDs(db.Now, nil),
+		IDs:             base.IDs,
 		Log:             slog.New(slog.DiscardHandler),
 		Hot:             "hot",
 		OperatorAddress: "hot",
 	})
-	f.Must(db.Do(f.T.Context(), func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(f.T.Context(), bursar.Account{
-			ID:                f.Account,
-			Name:              "a",
-			CreatedAt:         tx.Now(),
-			WebhookGeneration: 1,
-		}); err != nil {
-			return err
-		}
-		if err := tx.Chains().Ensure(f.T.Context(), bursar.Ethereum); err != nil {
-			return err
-		}
-		f.Lease, _, err = tx.Leases().Acquire(f.T.Context(), bursar.Ethereum, "one", 1<<50)
-		return err
-	}))
+	base.AddAccount(bursar.Account{ID: f.Account})
+	f.Lease = base.AcquireLease(bursar.Ethereum, "one")
 	f.AddWallet(&f.Wallet, s.Before)
 	f.AddWallet(&f.Tokens, s.Before)
 	return f
@@ -111,18 +100,15 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 // AddWallet commits a wallet for the account.
 func (f *Harness) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 	f.T.Helper()
-	f.Must(f.DB.Do(f.T.Context(), func(tx *store.Tx) (err error) {
-		w.AccountID, w.Family, w.Webhook, w.CreatedAt = f.Account, "evm", "https://receiver.example/", tx.Now()
-		if before != nil {
-			before(w)
-		}
-		if w.Number, err = tx.Wallets().TakeNumbers(f.T.Context(), 1); err != nil {
-			return err
-		}
-		w.Index = uint32(w.Number)
-		return tx.Wallets().Insert(f.T.Context(), []bursar.Wallet{*w})
-	}))
+	w.AccountID, w.Family, w.Webhook, w.CreatedAt = f.Account, "evm", "https://receiver.example/", f.DB.Now()
+	if before != nil {
+		before(w)
+	}
+	*w = f.database().AddWallet(*w)
 }
+
+// database is the follower's, under the clock that the test may have given it.
+func (f *Harness) database() bursartest.Database { return bursartest.Over(f.T, f.DB) }
 
 // SetHot changes the hot wallet's address of the service.
 func (f *Harness) SetHot(base string) {
@@ -130,11 +116,24 @@ func (f *Harness) SetHot(base string) {
 	f.Watch = follow.NewWatch(f.DB, f.Sim.Capabilities(), base)
 }
 
+// Must ends the test if there is an error.
 func (f *Harness) Must(err error) {
 	f.T.Helper()
 	if err != nil {
 		f.T.Fatal(err)
 	}
+}
+
+// Balance returns what a ledger account has of COIN, which must not be below zero.
+func (f *Harness) Balance(account ledger.Account) bursar.Amount {
+	f.T.Helper()
+	return f.database().Balance(account, "COIN")
+}
+
+// Deposit returns a deposit as it is now.
+func (f *Harness) Deposit(id bursar.ID) bursar.Deposit {
+	f.T.Helper()
+	return f.database().Deposit(id)
 }
 
 // CatchUp steps until there is nothing more to do.
@@ -147,6 +146,7 @@ func (f *Harness) CatchUp() {
 	}
 }
 
+// Pay pays the wallet units of COIN and returns the transaction's ID.
 func (f *Harness) Pay(units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(units)})
 }
@@ -184,6 +184,7 @@ func (f *Harness) State() string {
 	return text
 }
 
+// Want compares the State with a text.
 func (f *Harness) Want(text string) {
 	f.T.Helper()
 	if got := f.State(); got != text {
@@ -204,6 +205,7 @@ func (f *Harness) Alarms() (list []string) {
 	return list
 }
 
+// WantAlarm checks that one alarm is open, of a kind and with a part of its message.
 func (f *Harness) WantAlarm(kind, message string) {
 	f.T.Helper()
 	if open := f.Alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") ||
@@ -212,6 +214,7 @@ func (f *Harness) WantAlarm(kind, message string) {
 	}
 }
 
+// WantNoAlarm checks that no alarm is open.
 func (f *Harness) WantNoAlarm() {
 	f.T.Helper()
 	if open := f.Alarms(); len(open) != 0 {

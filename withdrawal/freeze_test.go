@@ -1,4 +1,4 @@
-package outgoing_test
+package withdrawal_test
 
 import (
 	"testing"
@@ -11,19 +11,15 @@ import (
 // The pattern of a double-spender: a deposit, withdrawals of everything, and the deposit reorged out. Withdrawals that
 // are queued or wait for approval are not paid while the account is frozen; once the deposit is back, they are.
 func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		r.Pay(r.Wallet(1).Address, 900_000_000) // another customer's money
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
 		gone := r.Pay(r.Wallet(0).Address, 900_000_000)
 		r.Chain.Mine(3)
 		r.Step()
-		limited := r.Currency
-		limited.ApprovalAbove = bursar.Units(50_000_000)
-		var err error
-		r.Registry, err = bursar.NewRegistry([]bursar.Currency{limited})
-		r.Must(err)
-		r.Restart()
+		r.Currency.ApprovalAbove = bursar.Units(50_000_000)
+		r.Reconfigure()
 		queued, err := r.Withdraw(0, 50_000_000, r.Chain.Named("queued"))
 		r.Must(err)
 		honest, err := r.Withdraw(1, 50_000_000, r.Chain.Named("honest"))
@@ -49,7 +45,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 			}
 		}
 		if got := r.Chain.Balance(r.Chain.Named("honest"), ""); got != honest.Amount {
-			t.Errorf("the honest customer was paid %s", got)
+			t.Errorf("the honest customer was paid %s, want %s", got, honest.Amount)
 		}
 		r.Chain.Restore(gone)
 		r.Chain.Mine(3)
@@ -60,7 +56,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 		r.Settle()
 		for to, w := range map[string]bursar.Withdrawal{"queued": queued, "waiting": waiting} {
 			if got := r.Chain.Balance(r.Chain.Named(to), ""); got != w.Amount {
-				t.Errorf("once the deposit is back, %s has %s", to, got)
+				t.Errorf("once the deposit is back, %s has %s, want %s", to, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -68,8 +64,8 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 }
 
 // A freeze by an operator and one by a reorg are independent: the end of one does not end the other.
-func TestFreezesEndOneByOne(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+func TestEachFreezeEndsByItself(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		gone := r.Pay(r.Wallet(0).Address, 900_000_000)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
@@ -95,8 +91,8 @@ func TestFreezesEndOneByOne(t *testing.T) {
 }
 
 // A batch that is assigned and even reserved is split: the frozen account's withdrawal waits, the others are paid.
-func TestABatchIsSplit(t *testing.T) {
-	both(t, func(t *testing.T, r *harness) {
+func TestAFrozenAccountsWithdrawalIsTakenOutOfItsBatch(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Fund()
 		r.Pay(r.Wallet(1).Address, 900_000_000)
 		r.Chain.Mine(3)
@@ -107,14 +103,11 @@ func TestABatchIsSplit(t *testing.T) {
 			r.Must(err)
 			orders = append(orders, w)
 		}
-		r.Signer, r.Trouble = nil, true // nothing is signed yet when the process ends
-		r.Restart()
-		r.Sender.Signer = mute{}
+		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true // nothing is signed yet when the process ends
 		r.Step()
 		r.Halt(r.FreezeOf(0))
 		r.Trouble = false
 		r.Restart()
-		r.Sender.Signer = honest(r)
 		r.StepAndMine(8)
 		for i, w := range orders {
 			want := w.Amount
@@ -129,7 +122,7 @@ func TestABatchIsSplit(t *testing.T) {
 		r.Settle()
 		for i, w := range orders {
 			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
-				t.Errorf("after the freeze withdrawal %d has paid %s", i, got)
+				t.Errorf("after the freeze withdrawal %d has paid %s, want %s", i, got, w.Amount)
 			}
 		}
 		r.Must(r.Audit())
@@ -140,7 +133,7 @@ func TestABatchIsSplit(t *testing.T) {
 // that block may be reorged out as well, and a queued withdrawal would be paid with other customers' money. The freeze
 // ends once both are credited.
 func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
-	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+	bursartest.On(t, bursartest.UTXOModel, func(t *testing.T, r *bursartest.OneChain) {
 		r.Step()
 		w := r.Wallet(0)
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 2_000_000_000)
@@ -184,13 +177,13 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.Step()
 		wantFrozen("with one of them orphaned,", true)
 		if got := r.Chain.Balance(r.Chain.Named("double spender"), ""); !got.IsZero() {
-			t.Errorf("%s were paid with other customers' money", got)
+			t.Errorf("%s were paid with other customers' money, want 0", got)
 		}
 		r.Chain.Restore(second)
 		r.Settle()
 		wantFrozen("with both of them credited,", false)
 		if got := r.Chain.Balance(r.Chain.Named("double spender"), ""); got != order.Amount {
-			t.Errorf("once both are credited, %s was paid", got)
+			t.Errorf("once both are credited, %s was paid, want %s", got, order.Amount)
 		}
 	})
 }
