@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	program = filepath.Join(dir, "bursar")
-	build := exec.Command("go", "build", "-o", program, ".")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", program, ".")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	code := 1
 	if err := build.Run(); err == nil {
