@@ -63,9 +63,10 @@ type Config struct {
 type api struct {
 	Config
 	routes map[string]methods
-	leases *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
+	underway underway
+	answers  *store.Gather[store.KeyName, store.KeptAnswer]
 	balances *store.Gather[bursar.ID, store.AccountBalances]
 
 	described func() (docs.Served, error) // built on first use
@@ -84,7 +85,11 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
-	a.leases = store.NewBatch(c.DB, leaseAll)
+	a.underway.ends = map[store.KeyName]chan struct{}{}
+	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (
+		map[store.KeyName]store.KeptAnswer, error) {
+		return tx.IdempotencyKeys().Find(ctx, names)
+	})
 	a.balances = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, accounts []bursar.ID) (
 		map[bursar.ID]store.AccountBalances, error) {
 		return tx.Ledger().OfAccounts(ctx, accounts)

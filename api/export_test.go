@@ -1,23 +1,12 @@
 package api
 
 import (
-	"maps"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 
 	"github.com/bursar/bursar"
 )
-
-// HashOf returns the hash under which a request leases its Idempotency-Key.
-func HashOf(method, path string, parameters map[string]string) []byte {
-	p := params{}
-	for name, v := range parameters {
-		p[name] = value{text: v}
-	}
-	return requestHash(&http.Request{Method: method, URL: &url.URL{Path: path}}, slices.Collect(maps.Keys(parameters)), p)
-}
 
 // Endpoint is one line of the table of routes.
 type Endpoint struct {

@@ -2,39 +2,33 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
-// leaseTime is how long a request holds the lease on its Idempotency-Key, so that the next may take over when a process
-// dies. It is shorter than the patience of requests that wait for it. It may be shorter than workTime as well: a
-// request that lost its lease cannot commit, and returns the other's response.
-const leaseTime = 15 * time.Second
-
-// Pauses between two checks of a key that another request has leased.
+// Pauses between two looks at a key that a process of an earlier version has leased.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = 250 * time.Millisecond
 )
 
-// idempotencyLease is a request's lease on its Idempotency-Key.
-type idempotencyLease struct {
-	account bursar.ID
-	name    string
-	hash    []byte // of what the request asks for
+// idempotencyKey is the Idempotency-Key of a request.
+type idempotencyKey struct {
+	store.KeyName
+	hash []byte // of what the request asks for
 }
 
-// leaseOf returns the lease for a request that carries an Idempotency-Key, nil for one without.
-func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
+// keyOf returns the Idempotency-Key that a request carries, nil for one without.
+func keyOf(r *http.Request, route *route, c *call) (*idempotencyKey, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -45,7 +39,10 @@ func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) 
 		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key",
 			"an Idempotency-Key has 1 to 255 printable ASCII characters")
 	}
-	return &idempotencyLease{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
+	return &idempotencyKey{
+		KeyName: store.KeyName{Account: c.identity.Account, Name: name},
+		hash:    requestHash(r, route.params, c.in.params),
+	}, nil
 }
 
 // requestHash identifies a request: the endpoint and its parameters, wherever in the request they were and however they
@@ -69,27 +66,34 @@ func requestHash(r *http.Request, names []string, p params) []byte {
 
 // change answers a request that changes something. It continues when the client disconnects, so that the outcome is
 // recorded. ctx has no deadline.
+//
+// A request with a key that was answered before gets that answer. Otherwise it does the work, and its answer is stored
+// under the key in the transaction that does it; where another replica has answered the same key meanwhile, that
+// transaction changes nothing, and the request gets the other's answer. A process that dies leaves nothing behind.
 func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call) (store.Answer, error) {
 	var err error
-	if c.lease, err = leaseOf(r, route, c); err != nil {
+	if c.key, err = keyOf(r, route, c); err != nil {
 		return store.Answer{}, err
 	}
-	if c.lease == nil {
+	if c.key == nil {
 		return work(ctx, route, c)
 	}
 	waiting, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
+	end, err := a.underway.begin(waiting, a.DB, c.key.KeyName)
+	if err != nil {
+		return store.Answer{}, errBusy
+	}
+	defer end()
 	for {
-		kept, err := a.begin(waiting, *c.lease)
-		if err != nil || kept.Status != 0 {
+		kept, err := a.kept(waiting, *c.key)
+		if !errors.Is(err, store.ErrNotFound) {
 			return kept, err
 		}
 		answer, err := work(ctx, route, c)
-		if errors.Is(err, store.ErrLeaseTaken) {
-			continue
+		if !errors.Is(err, store.ErrKeyTaken) {
+			return answer, err
 		}
-		a.release(ctx, *c.lease, err)
-		return answer, err
 	}
 }
 
@@ -100,29 +104,26 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err // do not read c.kept: a transaction may still be writing it
 	}
-	if c.lease != nil {
+	if c.key != nil {
 		return c.kept, nil
 	}
 	return success(response)
 }
 
-// begin leases the key, or waits for the response of the request that has it and returns that. It waits by reading
-// only.
-func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, error) {
+// kept returns the answer that is stored under a key, or store.ErrNotFound. It waits while a process of an earlier
+// version holds a lease on the key.
+func (a *api) kept(ctx context.Context, key idempotencyKey) (store.Answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		var kept store.Answer
-		err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-			kept, err = tx.IdempotencyKeys().Find(ctx, c.account, c.name, c.hash)
-			return err
-		})
-		if errors.Is(err, store.ErrNotFound) {
-			kept, err = a.leases.Do(ctx, c)
-		}
-		if ctx.Err() != nil {
+		found, err := a.answers.Find(ctx, key.KeyName)
+		if err != nil && ctx.Err() != nil {
 			return store.Answer{}, errBusy
 		}
+		if err != nil {
+			return store.Answer{}, err
+		}
+		answer, err := found.For(key.hash, a.DB.Now())
 		if !errors.Is(err, store.ErrInProgress) {
-			return kept, err
+			return answer, err
 		}
 		if !a.DB.Sleep(ctx, pause) {
 			return store.Answer{}, errBusy
@@ -130,53 +131,46 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 	}
 }
 
-// leaseAll leases the keys of one batch, in an order that is the same everywhere, so that no two transactions deadlock.
-func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]store.Result[store.Answer], error) {
-	order := make([]int, len(leases))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(bytes.Compare(leases[i].account[:], leases[j].account[:]), cmp.Compare(leases[i].name, leases[j].name))
-	})
-	results := make([]store.Result[store.Answer], len(leases))
-	for _, i := range order {
-		c := leases[i]
-		kept, err := tx.IdempotencyKeys().Begin(ctx, c.account, c.name, c.hash, tx.Now().Add(leaseTime))
-		if err != nil && !errors.Is(err, store.ErrInProgress) && !errors.Is(err, store.ErrOtherRequest) {
-			return nil, err
-		}
-		results[i] = store.Result[store.Answer]{Value: kept, Err: err}
-	}
-	return results, nil
-}
-
 // keep renders the response of a change in the transaction that makes it, and stores it under the request's key if it
 // has one. It may run again with the transaction; the last run counts.
 func (c *call) keep(tx *store.Tx, response any) error {
-	if c.lease == nil {
+	if c.key == nil {
 		return nil
 	}
 	answer, err := success(response)
 	if err != nil {
 		return err
 	}
-	tx.IdempotencyKeys().End(c.lease.account, c.lease.name, answer)
+	tx.IdempotencyKeys().Keep(c.key.KeyName, c.key.hash, answer)
 	c.kept = answer
 	return nil
 }
 
-// release frees the key of a request that was refused, so that the same request is judged again. After any other error
-// the outcome is not known, and the lease stays until it expires.
-func (a *api) release(ctx context.Context, c idempotencyLease, err error) {
-	var refusal *bursar.Error
-	if !errors.As(err, &refusal) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, workTime)
-	defer cancel()
-	err = a.DB.Do(ctx, func(tx *store.Tx) error { return tx.IdempotencyKeys().Drop(ctx, c.account, c.name) })
-	if err != nil {
-		a.Log.Warn("idempotency key not released", "account", c.account, "error", err)
+// underway are the requests with an Idempotency-Key that this process works on: at most one for each key.
+type underway struct {
+	mu   sync.Mutex
+	ends map[store.KeyName]chan struct{}
+}
+
+// begin returns once no other request with a key is under way, and the function that ends this one.
+func (u *underway) begin(ctx context.Context, db *store.DB, name store.KeyName) (end func(), err error) {
+	for {
+		u.mu.Lock()
+		other, busy := u.ends[name]
+		if !busy {
+			done := make(chan struct{})
+			u.ends[name] = done
+			u.mu.Unlock()
+			return func() {
+				u.mu.Lock()
+				delete(u.ends, name)
+				u.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		u.mu.Unlock()
+		if err := db.Wait(ctx, other); err != nil {
+			return nil, err
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,45 +252,23 @@ func TestARefusalIsNotKept(t *testing.T) {
 	})
 }
 
-// TestAKeyOutlivesItsProcess has a lease whose request is gone, as a crash leaves it.
-func TestAKeyOutlivesItsProcess(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
-		at := newClock()
-		s := newHarness(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
-		patient := newHarness(t, url, at)
-		r := &replicas{first: s, mine: s.account(true)}
-		s.do(func(tx *store.Tx) error {
-			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order),
-				tx.Now().Add(35*time.Second))
-			return err
-		})
-		status, answer := r.post(s, "POST", "wallet", "k", order, false)
-		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "still in progress") {
-			t.Fatalf("while the first may be at work: %d %s", status, answer)
-		}
-		r.conflict(patient, "POST", "wallet", "k", map[string]string{"currency": "ETH", "webhook": "https://shop.example"})
-		at.Advance(time.Minute)
-		if status, answer := r.post(patient, "POST", "wallet", "k", order, false); status != http.StatusOK {
-			t.Fatalf("after its time: %d %s", status, answer)
-		}
-	})
-}
-
-// slowNode is a chain whose node answers only after a function of the test has run.
+// slowNode is a chain whose node answers the first question only after a function of the test has run.
 type slowNode struct {
 	withdrawal.Chain
-	once sync.Once
-	then func()
+	asked atomic.Bool
+	then  func()
 }
 
 func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
-	n.once.Do(n.then)
+	if !n.asked.Swap(true) {
+		n.then()
+	}
 	return n.Chain.Quote(ctx, payment)
 }
 
-// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its lease: another replica takes the
-// key over and answers, and the first request returns that answer and holds no money of its own.
-func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
+// TestTheSlowerOfTwoReplicasCommitsNothing has a request whose node is slow: another replica answers the same request
+// meanwhile, and the first request returns that answer and holds no money of its own.
+func TestTheSlowerOfTwoReplicasCommitsNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
 		r := &replicas{second: newHarness(t, url, at)}
@@ -326,5 +305,51 @@ func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// A request that is sent again while the first is at work waits for it, for as long as the service's patience lasts, and
+// is told so; afterwards it gets the first one's answer.
+func TestARequestWaitsForTheFirstWithItsKey(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		node := &slowNode{}
+		s := newHarness(t, url, newClock(), func(c *api.Config) {
+			c.Patience = 50 * time.Millisecond
+			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB,
+				Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
+				Registry: c.Registry, IDs: c.IDs, Log: c.Log})
+		})
+		node.Chain = s.chains[bursar.Bitcoin]
+		r := &replicas{first: s, mine: s.account(true)}
+		_, answer := r.post(s, "POST", "wallet", "", order, false)
+		var made struct {
+			Response struct{ Wallet wire.Wallet }
+		}
+		if err := json.Unmarshal(answer, &made); err != nil {
+			t.Fatal(err)
+		}
+		r.fund(made.Response.Wallet.WalletID, "10")
+		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": s.chains["bitcoin"].Named("outsider")}
+		asked, proceed := make(chan struct{}), make(chan struct{})
+		node.then = func() { close(asked); <-proceed }
+		first := make(chan []byte)
+		go func() {
+			_, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false)
+			first <- answer
+		}()
+		<-asked
+		status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false)
+		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "still in progress") {
+			t.Errorf("while the first is at work: got %d %s, want 503", status, answer)
+		}
+		if status, answer := r.post(s, "POST", "account/withdraw", "other", pay, false); status != http.StatusOK {
+			t.Errorf("under another key: got %d %s, want 200", status, answer)
+		}
+		close(proceed)
+		want := <-first
+		if status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK ||
+			!bytes.Equal(answer, want) {
+			t.Errorf("after the first: got %d %s, want %s", status, answer, want)
+		}
 	})
 }

@@ -21,8 +21,8 @@ type call struct {
 	identity account.Identity
 	in       input
 	now      time.Time
-	lease    *idempotencyLease // of a change that carries an Idempotency-Key
-	kept     store.Answer      // the response stored under it
+	key      *idempotencyKey // of a change that carries an Idempotency-Key
+	kept     store.Answer    // the response stored under it
 }
 
 // ServeHTTP answers one request.

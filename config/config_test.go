@@ -180,13 +180,14 @@ currencies:
 func TestOtherSettings(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t,
-		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\nadmin_listen: off\nlisten: "+
+		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\n"+
+			"admin_listen: off\nadmin_pprof: on\nlisten: "+
 			"'[::1]:0'\ndatabase: postgres://u:p@h/db\nseed_file: /run/seed\ndatabase_failover: synchronous\nlease: 12s")
 	if want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"),
 		netip.MustParsePrefix("fd00::/8")}; !slices.Equal(cfg.Webhooks.AllowNetworks, want) {
 		t.Errorf("networks are %v", cfg.Webhooks.AllowNetworks)
 	}
-	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || cfg.Listen != "[::1]:0" ||
+	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || !cfg.AdminPprof || cfg.Listen != "[::1]:0" ||
 		cfg.Database.Reveal() != "postgres://u:p@h/db" || cfg.SeedFile != "/run/seed" {
 		t.Errorf("the rest is %+v", cfg)
 	}

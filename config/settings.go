@@ -41,6 +41,10 @@ var topSettings = []setting[Config]{
 		}
 		keep(&to.AdminListen)(r.address(n))
 	}},
+	{"admin_pprof", func(r *reader, n *node, to *Config) {
+		word, ok := r.oneOf(n, "on", "off")
+		keep(&to.AdminPprof)(word == "on", ok)
+	}},
 	{"database", func(r *reader, n *node, to *Config) { keep(&to.Database)(r.database(n)) }},
 	{"database_failover", func(r *reader, n *node, to *Config) {
 		word, ok := r.oneOf(n, string(FailoverUnknown), string(FailoverSynchronous))

@@ -1,13 +1,13 @@
 package deposit
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
+	"slices"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
@@ -18,43 +18,44 @@ const creditsAtOnce = 200
 
 // AnyDue implements follow.Creditor.
 func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {
-	list, err := h.due(ctx, tx, at, 1)
+	if open, err := h.open(ctx, tx); err != nil || !open {
+		return false, err
+	}
+	query, err := h.query(ctx, tx, at, 1)
+	if err != nil {
+		return false, err
+	}
+	list, err := tx.Deposits().Final(ctx, query)
 	return len(list) > 0, err
 }
 
 // Credit books deposits that became final, as many as one transaction takes.
 func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) (credited int, more bool, err error) {
-	due, err := h.due(ctx, tx, at, creditsAtOnce)
+	if open, err := h.open(ctx, tx); err != nil || !open {
+		return 0, false, err
+	}
+	query, err := h.query(ctx, tx, at, creditsAtOnce)
 	if err != nil {
 		return 0, false, err
 	}
-	found := len(due)
-	if due, err = tx.Deposits().Unaltered(ctx, due); err != nil {
+	due, altered, err := tx.Deposits().FinalSealed(ctx, query)
+	if err != nil {
 		return 0, false, err
 	}
-	if len(due) < found {
-		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits",
-			found-len(due))
+	if altered > 0 {
+		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits", altered)
 	}
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
-// due returns the deposits to book: none at all while endpoints disagree, and none of a currency that is suspended or
-// not configured.
-func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) ([]bursar.Deposit, error) {
-	id := h.Capabilities.ID
-	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
-	if err != nil || disagree {
-		return nil, err
-	}
-	query, err := h.query(ctx, tx, at, limit)
-	if err != nil {
-		return nil, err
-	}
-	return tx.Deposits().Final(ctx, query)
+// open reports whether deposits are booked now: none is while endpoints disagree.
+func (h *Handler) open(ctx context.Context, tx *store.Tx) (bool, error) {
+	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(h.Capabilities.ID))
+	return !disagree, err
 }
 
-// query selects the chain's deposits that only wait to be final.
+// query selects the chain's deposits that only wait to be final: none of a currency that is suspended or not
+// configured.
 func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
 	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
@@ -69,34 +70,39 @@ func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, l
 }
 
 // creditAll marks final deposits, books them and records their events, in this order: rows are locked in the same
-// sequence as everywhere else, deposits and accounts first, then balances, then charges.
+// sequence as everywhere else, deposits and accounts first, then balances, then charges. Each step takes the same number
+// of statements whatever the number of deposits.
 func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
-	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
+	if len(due) == 0 {
+		return nil
+	}
+	if err := h.hold(ctx, tx, due); err != nil {
+		return err
+	}
+	marked, err := h.mark(ctx, tx, due)
 	if err != nil {
 		return err
 	}
 	var entries []ledger.Entry
-	var credited []bursar.Deposit
-	for _, d := range due {
-		done, err := h.creditOne(ctx, tx, d, rules)
-		if err != nil {
-			return fmt.Errorf("credit deposit %s: %w", d.ID, err)
-		}
-		if done.Status == bursar.DepositConfirmed && done.IsCustomers() {
-			credited, entries = append(credited, done), append(entries, ledger.DepositCredited(done, tx.Now()))
+	var credited, uncredited []bursar.Deposit
+	for _, d := range marked {
+		if d.Status == bursar.DepositConfirmed && d.IsCustomers() {
+			credited, entries = append(credited, d), append(entries, ledger.DepositCredited(d, tx.Now()))
 		} else {
-			entries = append(entries, ledger.TransferReceived(done, ledger.Owner(done), tx.Now()))
+			uncredited = append(uncredited, d)
+			entries = append(entries, ledger.TransferReceived(d, ledger.Owner(d), tx.Now()))
 		}
+	}
+	if err := h.makeGood(ctx, tx, uncredited); err != nil {
+		return err
+	}
+	if err := h.lift(ctx, tx, credited); err != nil {
+		return err
 	}
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {
 		return err
 	}
-	for _, d := range credited {
-		if err := h.announce(ctx, tx, d, h.depth(latest)); err != nil {
-			return fmt.Errorf("announce deposit %s: %w", d.ID, err)
-		}
-	}
-	return nil
+	return h.announce(ctx, tx, h.depth(latest), credited...)
 }
 
 // owners returns the accounts to which deposits belong, each once.
@@ -112,104 +118,87 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 	return ids
 }
 
-// creditOne marks a final deposit and returns it as it must be booked: with its fee, where it is credited to a
-// customer.
-func (h *Handler) creditOne(
-	ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules,
-) (bursar.Deposit, error) {
-	currency, err := h.Registry.Get(d.Currency)
+// mark gives final deposits their next status, and returns them as they must be booked: with their fees, where they are
+// credited to a customer.
+func (h *Handler) mark(ctx context.Context, tx *store.Tx, due []bursar.Deposit) ([]bursar.Deposit, error) {
+	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
-		return d, err
+		return nil, err
 	}
-	if err := h.hold(ctx, tx, d, currency); err != nil {
-		return d, err
+	enough, err := h.enough(ctx, tx, due)
+	if err != nil {
+		return nil, err
 	}
-	next := bursar.DepositConfirmed
-	if d.IsCustomers() {
-		enough, err := h.enough(ctx, tx, d, currency)
+	changes, marked := make([]store.DepositChange, len(due)), make([]bursar.Deposit, len(due))
+	for i, d := range due {
+		currency, err := h.Registry.Get(d.Currency)
 		if err != nil {
-			return d, err
+			return nil, fmt.Errorf("credit deposit %s: %w", d.ID, err)
 		}
-		if enough {
-			d.Fee = fee(rules, d.AccountID, currency, d.Amount)
-		} else {
-			next = bursar.DepositBelowMinimum
+		next, message := bursar.DepositConfirmed, "deposit booked"
+		switch {
+		case !d.IsCustomers():
+		case enough[d.ID]:
+			d.Fee, message = fee(rules, d.AccountID, currency, d.Amount), "deposit credited"
+		default:
+			next, message = bursar.DepositBelowMinimum, "deposit below minimum"
 		}
+		changes[i] = store.DepositChange{Deposit: d, Next: next}
+		if d.Status = next; d.IsCustomers() && next == bursar.DepositConfirmed {
+			d.ConfirmedAt = tx.Now()
+		}
+		h.logDeposit(tx, slog.LevelInfo, message, d)
+		marked[i] = d
 	}
-	if err := tx.Deposits().SetStatus(ctx, d, next); err != nil {
-		return d, err
-	}
-	d.Status = next
-	switch {
-	case !d.IsCustomers():
-		h.logDeposit(tx, slog.LevelInfo, "deposit booked", d)
-		return d, h.makeGood(ctx, tx, d)
-	case next == bursar.DepositBelowMinimum:
-		h.logDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
-		return d, nil
-	}
-	d.ConfirmedAt = tx.Now()
-	h.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
-	return d, h.lift(ctx, tx, d)
+	return marked, tx.Deposits().SetStatuses(ctx, changes)
 }
 
 // lift allows withdrawals again once the last of an account's reversed deposits is confirmed again.
-func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if d.Reversals == 0 {
-		return nil
-	}
-	return tx.Accounts().LiftReversal(ctx, d.AccountID)
-}
-
-// hold records what an address holds after a deposit, where the chain spends from addresses: sweeps select addresses by
-// it. Once an address holds the currency's minimum, its sweep is due.
-func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
-	capabilities := h.Capabilities
-	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
-		return nil
-	}
-	index, err := keyIndex(ctx, tx, capabilities.Family, d.Address)
-	if err != nil {
-		return err
-	}
-	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
-	if err != nil {
-		return err
-	}
-	if held.Amount, err = held.Amount.Add(d.Amount); err != nil {
-		return err
-	}
-	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum),
-		time.Time{}
-	return tx.Holdings().Put(ctx, capabilities.ID, held)
-}
-
-// unhold reverses hold.
-func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	capabilities := h.Capabilities
-	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
-		return nil
-	}
-	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
-	if err != nil {
-		return err
-	}
-	held.Amount = held.Amount.SubOrZero(d.Amount)
-	held.Due = held.Due && !held.Amount.IsZero()
-	return tx.Holdings().Put(ctx, capabilities.ID, held)
-}
-
-// enough reports whether a customer's deposit is large enough to be credited. A deposit that reaches the minimum of its
-// charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the charge's.
-func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
-	if !d.Amount.Less(currency.Minimum) {
-		return true, nil
-	}
-	if d.Purpose == bursar.ForCharge {
-		minimum, err := tx.Charges().Minimum(ctx, d.WalletID)
-		if err != nil || !d.Amount.Less(minimum) {
-			return err == nil, err
+func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Deposit) error {
+	var again []bursar.Deposit
+	for _, d := range credited {
+		if d.Reversals > 0 {
+			again = append(again, d)
 		}
 	}
-	return h.assigned(ctx, tx, d)
+	for _, account := range slices.SortedFunc(slices.Values(owners(again)), compareIDs) { // as accounts are locked anywhere
+		if err := tx.Accounts().LiftReversal(ctx, account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareIDs(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) }
+
+// enough returns those customers' deposits that are large enough to be credited. A deposit that reaches the minimum of
+// its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the
+// charge's. So is one that an operator assigned to its customer: it was credited once whatever its amount, and is
+// credited again when it is confirmed again.
+func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit) (map[bursar.ID]bool, error) {
+	enough := map[bursar.ID]bool{}
+	var small []bursar.Deposit
+	var charges []bursar.ID
+	for _, d := range due {
+		currency, err := h.Registry.Get(d.Currency)
+		if err != nil {
+			return nil, fmt.Errorf("credit deposit %s: %w", d.ID, err)
+		}
+		if enough[d.ID] = !d.Amount.Less(currency.Minimum); enough[d.ID] || !d.IsCustomers() {
+			continue
+		}
+		if small = append(small, d); d.Purpose == bursar.ForCharge {
+			charges = append(charges, d.WalletID)
+		}
+	}
+	minimums, err := tx.Charges().Minimums(ctx, charges)
+	if err != nil {
+		return nil, err
+	}
+	assigned, err := tx.Resolutions().StandingAmong(ctx, small)
+	for _, d := range small {
+		minimum, known := minimums[d.WalletID]
+		enough[d.ID] = assigned[d.ID] || d.Purpose == bursar.ForCharge && known && !d.Amount.Less(minimum)
+	}
+	return enough, err
 }

@@ -2,6 +2,7 @@ package deposit
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -21,14 +22,20 @@ type Credits struct {
 	Rates    Rates // nil: events carry no values in USDT
 }
 
-// announce marks the charge that a credited deposit pays and records the deposit's event, in the transaction that
-// credits it.
-func (c Credits) announce(ctx context.Context, tx *store.Tx, d bursar.Deposit, depth wire.ConfirmationContext) error {
-	kind, err := c.settleCharge(ctx, tx, d)
+// announce marks the charges that credited deposits pay and records the deposits' events, in the transaction that
+// credits them.
+func (c Credits) announce(
+	ctx context.Context, tx *store.Tx, depth wire.ConfirmationContext, credited ...bursar.Deposit,
+) error {
+	kinds, err := c.settleCharges(ctx, tx, credited)
 	if err != nil {
 		return err
 	}
-	return c.notify(ctx, tx, kind, d, depth)
+	notices := make([]notice, len(credited))
+	for i, d := range credited {
+		notices[i] = notice{kinds[i], d, depth}
+	}
+	return c.notify(ctx, tx, notices...)
 }
 
 // fee returns the operator's fee on a deposit of an account.
@@ -115,7 +122,7 @@ func (c Credits) inside(tx *store.Tx, t Transfer) bursar.Deposit {
 }
 
 // RecordInside records the deposits of transfers that are booked, and marks the charges that they pay. It returns the
-// event of each, for the caller to record. Without charges it takes one statement, whatever the number of transfers.
+// event of each, for the caller to record. It takes the same number of statements whatever the number of transfers.
 func (c Credits) RecordInside(
 	ctx context.Context, tx *store.Tx, transfers []Transfer, deposits []bursar.Deposit,
 ) (events []bursar.Event, err error) {
@@ -126,56 +133,93 @@ func (c Credits) RecordInside(
 	if err := tx.Deposits().InsertInternal(ctx, list...); err != nil {
 		return nil, err
 	}
-	for _, d := range deposits {
+	kinds, err := c.settleCharges(ctx, tx, deposits)
+	if err != nil {
+		return nil, err
+	}
+	notices := make([]notice, len(deposits))
+	for i, d := range deposits {
 		c.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
-		kind, err := c.settleCharge(ctx, tx, d)
+		notices[i] = notice{kinds[i], d, wire.ConfirmationContext{}}
+	}
+	return c.events(ctx, tx, notices)
+}
+
+// notice is an event to be recorded about a deposit.
+type notice struct {
+	kind    bursar.EventKind
+	deposit bursar.Deposit
+	depth   wire.ConfirmationContext
+}
+
+// notify records events about deposits in the transaction that caused them.
+func (c Credits) notify(ctx context.Context, tx *store.Tx, notices ...notice) error {
+	events, err := c.events(ctx, tx, notices)
+	if err != nil {
+		return err
+	}
+	due, err := tx.Events().RecordAll(ctx, events)
+	if err != nil {
+		return err
+	}
+	for i, e := range events {
+		c.logEvent(tx, e, due[i])
+	}
+	return nil
+}
+
+// events returns events about deposits, without those whose deposit's currency is not configured any more: its amounts
+// cannot be written then.
+func (c Credits) events(ctx context.Context, tx *store.Tx, notices []notice) (events []bursar.Event, err error) {
+	webhooks, err := c.accountWebhooks(ctx, tx, notices)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range notices {
+		d := n.deposit
+		currency, err := c.Registry.Get(d.Currency)
 		if err != nil {
-			return nil, err
+			c.Log.Error("no event recorded: the deposit's currency is not configured", "deposit", d.ID, "kind", n.kind,
+				"currency", d.Currency)
+			continue
 		}
-		event, made, err := c.event(ctx, tx, kind, d, wire.ConfirmationContext{})
+		if d.Purpose == bursar.ForAccount {
+			d.Webhook = webhooks[accountCurrency{d.AccountID, d.Currency}]
+		}
+		var rate bursar.Rate
+		if c.Rates != nil {
+			rate = c.Rates.Rate(d.Currency)
+		}
+		event, err := wire.RatedDepositEvent(rate, c.IDs.Next(), n.kind, d, currency, n.depth, tx.Now())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("event about deposit %s: %w", d.ID, err)
 		}
-		if made {
-			events = append(events, event)
-		}
+		events = append(events, event)
 	}
 	return events, nil
 }
 
-// notify records an event about a deposit in the transaction that caused it.
-func (c Credits) notify(
-	ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext,
-) error {
-	event, made, err := c.event(ctx, tx, kind, d, depth)
-	if err != nil || !made {
-		return err
-	}
-	due, err := tx.Events().Record(ctx, event)
-	c.logEvent(tx, event, due)
-	return err
+// accountCurrency says about what an account is notified at one webhook.
+type accountCurrency struct {
+	account  bursar.ID
+	currency bursar.CurrencyCode
 }
 
-// event returns an event about a deposit, and false where its currency is not configured any more: its amounts cannot
-// be written then.
-func (c Credits) event(
-	ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext,
-) (event bursar.Event, made bool, err error) {
-	currency, err := c.Registry.Get(d.Currency)
-	if err != nil {
-		c.Log.Error("no event recorded: the deposit's currency is not configured", "deposit", d.ID, "kind", kind,
-			"currency", d.Currency)
-		return event, false, nil
-	}
-	if d.Purpose == bursar.ForAccount {
-		if d.Webhook, err = tx.Accounts().Webhook(ctx, d.AccountID, d.Currency); err != nil {
-			return event, false, err
+// accountWebhooks returns where events go about deposits that belong to no wallet.
+func (c Credits) accountWebhooks(
+	ctx context.Context, tx *store.Tx, notices []notice,
+) (map[accountCurrency]string, error) {
+	webhooks := map[accountCurrency]string{}
+	for _, n := range notices {
+		of := accountCurrency{n.deposit.AccountID, n.deposit.Currency}
+		if _, known := webhooks[of]; known || n.deposit.Purpose != bursar.ForAccount {
+			continue
 		}
+		url, err := tx.Accounts().Webhook(ctx, of.account, of.currency)
+		if err != nil {
+			return nil, err
+		}
+		webhooks[of] = url
 	}
-	var rate bursar.Rate
-	if c.Rates != nil {
-		rate = c.Rates.Rate(d.Currency)
-	}
-	event, err = wire.RatedDepositEvent(rate, c.IDs.Next(), kind, d, currency, depth, tx.Now())
-	return event, err == nil, err
+	return webhooks, nil
 }

@@ -2,7 +2,7 @@ package deposit
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -13,33 +13,36 @@ import (
 // Apply records a block's transfers as deposits. A transfer made by an outgoing transaction of the service (change, a
 // sweep, a gas top-up) is never a deposit.
 func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
-	weights := weigh(b.Transfers)
-	for _, t := range b.Transfers {
-		if err := h.recordTransfer(ctx, tx, b, t, weights); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *Handler) recordTransfer(
-	ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer, weights weights,
-) error {
-	w, known := b.Wallets[t.Address]
-	if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
-		return nil // the watch matched an address that is not of this service
-	}
-	if t.Amount.IsZero() {
-		return nil // a zero transfer: the books allow no posting of zero
-	}
-	if ours, err := staysOurs(ctx, tx, b.Ours[t.TxID], known); err != nil || ours {
+	made, err := readOwn(ctx, tx, b)
+	if err != nil {
 		return err
 	}
-	currency, configured := h.Registry.Asset(h.Capabilities.ID, t.Contract)
-	if !configured {
-		h.ignore(tx, b, t)
-		return nil
+	weights := weigh(b.Transfers)
+	var list []store.NewDeposit
+	for _, t := range b.Transfers {
+		w, known := b.Wallets[t.Address]
+		if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
+			continue // the watch matched an address that is not of this service
+		}
+		if t.Amount.IsZero() {
+			continue // a zero transfer: the books allow no posting of zero
+		}
+		if made.stays(b.Ours[t.TxID], known) {
+			continue
+		}
+		currency, configured := h.Registry.Asset(h.Capabilities.ID, t.Contract)
+		if !configured {
+			h.ignore(tx, b, t)
+			continue
+		}
+		list = append(list, h.newDeposit(tx, b, t, w, currency, weights))
 	}
+	return h.recordAll(ctx, tx, list)
+}
+
+func (h *Handler) newDeposit(
+	tx *store.Tx, b *follow.Block, t chain.Transfer, w bursar.Wallet, currency bursar.Currency, weights weights,
+) store.NewDeposit {
 	purpose := h.purpose(t, w, currency)
 	required, opinions := needs(currency, weights.of(t))
 	a := store.NewDeposit{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{
@@ -60,10 +63,10 @@ func (h *Handler) recordTransfer(
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
 		a.SeenAt = b.Time // while catching up, a payment counts from the time of its block
 	}
-	if known && purpose != bursar.ForUnattributed {
+	if w.Number != 0 && purpose != bursar.ForUnattributed {
 		a.Wallet, a.AccountID, a.Webhook, a.Metadata, a.WalletID = w.Number, w.AccountID, w.Webhook, w.Metadata, w.ID
 	}
-	return h.recordDeposit(ctx, tx, a)
+	return a
 }
 
 // ignore counts a transfer of an asset that the registry does not contain: an adapter that reports more than is
@@ -80,31 +83,42 @@ func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 // Ignored returns how many transfers of assets that are not in the registry were ignored since the start.
 func (h *Handler) Ignored() uint64 { return h.ignored.Load() }
 
-// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by an outgoing transaction, and no
-// customer's deposit. A withdrawal's payment to a wallet is a deposit: the wallet was made after the withdrawal was
-// requested.
-func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bool, error) {
-	if by.IsZero() {
-		return false, nil
-	}
-	if taken, err := isTaken(ctx, tx, by); err != nil || taken {
-		return false, err // a refund that came back is a deposit, also after a reorg
-	}
-	if !wallet {
-		return true, nil
-	}
-	p, err := tx.Outgoing().Get(ctx, by)
-	return p.Kind != string(chain.KindWithdrawal), err
+// own is what the database knows of the outgoing transactions that a block includes.
+type own struct {
+	kinds   map[bursar.ID]string
+	settled map[bursar.ID]bool // external spends that an operator has settled
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: the value of its
-// UTXOs of the service is booked as gone, its fee included.
-func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
-	x, err := tx.ExternalSpends().Behind(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+func readOwn(ctx context.Context, tx *store.Tx, b *follow.Block) (made own, err error) {
+	seen := map[bursar.ID]bool{}
+	var ids []bursar.ID
+	for _, t := range b.Transfers {
+		if id := b.Ours[t.TxID]; !id.IsZero() && !seen[id] {
+			seen[id], ids = true, append(ids, id)
+		}
 	}
-	return x.Status == store.ExternalSettled, err
+	if len(ids) == 0 {
+		return made, nil
+	}
+	if made.settled, err = tx.ExternalSpends().SettledBehind(ctx, ids); err != nil {
+		return made, err
+	}
+	if made.kinds, err = tx.Outgoing().KindsOf(ctx, ids); err == nil && len(made.kinds) < len(ids) {
+		err = fmt.Errorf("%d of %d outgoing transactions of block %d are not recorded", len(ids)-len(made.kinds), len(ids),
+			b.Ref.Height)
+	}
+	return made, err
+}
+
+// stays reports whether a transfer is change, a sweep or a gas top-up: made by an outgoing transaction, and no
+// customer's deposit. A withdrawal's payment to a wallet is a deposit: the wallet was made after the withdrawal was
+// requested. So is what an external spend brings that an operator has settled: the value of its UTXOs of the service is
+// booked as gone, its fee included; a refund that came back is such a deposit, also after a reorg.
+func (o own) stays(by bursar.ID, wallet bool) bool {
+	if by.IsZero() || o.settled[by] {
+		return false
+	}
+	return !wallet || o.kinds[by] != string(chain.KindWithdrawal)
 }
 
 // purpose returns to whom a transfer belongs.
@@ -120,28 +134,76 @@ func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cur
 	return bursar.ForWallet
 }
 
-func (h *Handler) recordDeposit(ctx context.Context, tx *store.Tx, a store.NewDeposit) error {
-	id, written, err := tx.Deposits().Record(ctx, a)
-	if err != nil || !written {
-		return err
-	}
-	d := a.Deposit
-	d.Status = bursar.DepositPending
-	if id != a.ID { // it is back after a reorg; an operator may have assigned it in the meantime
-		if d, err = tx.Deposits().ByID(ctx, id); err != nil {
-			return err
-		}
-	}
-	h.logSeen(tx, d)
-	if d.Purpose == bursar.ForUnattributed {
-		return h.askOperator(ctx, tx, d)
-	}
-	if !d.IsCustomers() {
+// recordAll records a block's deposits, and what follows from it: an operator is asked about those that belong to
+// nobody, and the customers who want that are notified of theirs.
+func (h *Handler) recordAll(ctx context.Context, tx *store.Tx, list []store.NewDeposit) error {
+	if len(list) == 0 {
 		return nil
 	}
-	account, err := tx.Accounts().Get(ctx, d.AccountID)
-	if err != nil || !account.NotifyPending {
+	results, err := tx.Deposits().RecordAll(ctx, list)
+	if err != nil {
 		return err
 	}
-	return h.notify(ctx, tx, bursar.EventDepositPending, d, h.depth(d.Height))
+	seen, err := h.seen(ctx, tx, list, results)
+	if err != nil {
+		return err
+	}
+	var unattributed []store.Alarm
+	var customers []bursar.Deposit
+	for _, d := range seen {
+		h.logSeen(tx, d)
+		if d.Purpose == bursar.ForUnattributed {
+			unattributed = append(unattributed, h.unattributed(d))
+		}
+		if d.IsCustomers() {
+			customers = append(customers, d)
+		}
+	}
+	if err := tx.Alarms().RaiseAll(ctx, unattributed); err != nil {
+		return err
+	}
+	return h.notifyPending(ctx, tx, customers)
+}
+
+// seen returns the deposits that are new in this block, as they are recorded. One that is back after a reorg is read
+// again: an operator may have assigned it in the meantime.
+func (h *Handler) seen(
+	ctx context.Context, tx *store.Tx, list []store.NewDeposit, results []store.Recorded,
+) (seen []bursar.Deposit, err error) {
+	var back []bursar.ID
+	for _, r := range results {
+		if r.Again {
+			back = append(back, r.ID)
+		}
+	}
+	now, err := tx.Deposits().ByIDs(ctx, back)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		switch {
+		case r.Again:
+			seen = append(seen, now[r.ID])
+		case r.Written:
+			d := list[i].Deposit
+			d.Status = bursar.DepositPending
+			seen = append(seen, d)
+		}
+	}
+	return seen, nil
+}
+
+// notifyPending records the events of deposits that are only seen, for the accounts that asked for them.
+func (h *Handler) notifyPending(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+	notified, err := tx.Accounts().NotifiedOfPending(ctx, owners(deposits))
+	if err != nil {
+		return err
+	}
+	var notices []notice
+	for _, d := range deposits {
+		if notified[d.AccountID] {
+			notices = append(notices, notice{bursar.EventDepositPending, d, h.depth(d.Height)})
+		}
+	}
+	return h.notify(ctx, tx, notices...)
 }

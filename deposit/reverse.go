@@ -95,8 +95,9 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 	if err != nil {
 		return err
 	}
-	if err := h.notify(ctx, tx, bursar.EventDepositReversed, reversed, h.depth(d.Height)); err != nil || !paid {
-		return err
+	notices := []notice{{bursar.EventDepositReversed, reversed, h.depth(d.Height)}}
+	if paid {
+		notices = append(notices, notice{bursar.EventPaid, heir, h.depth(d.Height - 1)})
 	}
-	return h.notify(ctx, tx, bursar.EventPaid, heir, h.depth(d.Height-1))
+	return h.notify(ctx, tx, notices...)
 }

@@ -2,7 +2,6 @@ package deposit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -16,11 +15,11 @@ const (
 	alarmUncovered    = "refund_uncovered" // it was reorged out after it was refunded to its sender
 )
 
-// askOperator raises the alarm about an unattributed deposit.
-func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
-		Message: fmt.Sprintf("%s at %s belong to no wallet; resolve once final: `bursar unattributed assign|return|keep %s`",
-			h.exact(d), d.Address, d.ID)})
+// unattributed returns the alarm about an unattributed deposit.
+func (h *Handler) unattributed(d bursar.Deposit) store.Alarm {
+	return store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
+		Message: fmt.Sprintf("%s at %s belong to no wallet; resolve once final: `bursar unattributed assign|refund|keep %s`",
+			h.exact(d), d.Address, d.ID)}
 }
 
 // Assign credits a final unattributed deposit to a customer. d is the deposit as it was read in this transaction, which
@@ -49,25 +48,18 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	if err != nil {
 		return err
 	}
-	return h.announce(ctx, tx, d, h.depth(state.Latest))
+	return h.announce(ctx, tx, h.depth(state.Latest), d)
 }
 
-// assigned reports whether an operator assigned the deposit to its customer: then it was credited once whatever its
-// amount, and is credited again when it is confirmed again.
-func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
-	_, err := tx.Resolutions().Standing(ctx, d.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+// makeGood closes the alarms about deposits that were refunded, were reorged out, and are confirmed again.
+func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+	var refs []string
+	for _, d := range deposits {
+		if d.Purpose == bursar.ForRefunded {
+			refs = append(refs, d.ID.String())
+		}
 	}
-	return err == nil, err
-}
-
-// makeGood closes the alarm about a deposit that was refunded, was reorged out, and is confirmed again.
-func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if d.Purpose != bursar.ForRefunded {
-		return nil
-	}
-	return tx.Alarms().Resolve(ctx, alarmUncovered, d.ID.String())
+	return tx.Alarms().ResolveAll(ctx, alarmUncovered, refs)
 }
 
 // warnOfLoss alarms the operator about a deposit that was reorged out and is, or may be, refunded already.

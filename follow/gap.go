@@ -2,7 +2,6 @@ package follow
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -18,18 +17,20 @@ func (f *Follower) addGaps(
 	if capabilities.SharedAddress {
 		return nil // a tag that is not known belongs to no wallet anyway
 	}
+	var bases []string
 	for _, t := range b.Transfers {
-		if _, known := wallets[t.Address]; known || t.Address.Base == f.Hot {
-			continue
+		if _, known := wallets[t.Address]; !known && t.Address.Base != f.Hot {
+			bases = append(bases, t.Address.Base)
 		}
-		gap, err := tx.GapAddresses().Get(ctx, capabilities.Family, t.Address.Base)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
+	}
+	gaps, err := tx.GapAddresses().Of(ctx, capabilities.Family, bases)
+	if err != nil {
+		return err
+	}
+	for _, t := range b.Transfers {
+		if gap, is := gaps[t.Address.Base]; is {
+			wallets[t.Address] = bursar.Wallet{Family: capabilities.Family, Index: gap.Index, Address: t.Address}
 		}
-		if err != nil {
-			return err
-		}
-		wallets[t.Address] = bursar.Wallet{Family: capabilities.Family, Index: gap.Index, Address: t.Address}
 	}
 	return nil
 }

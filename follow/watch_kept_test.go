@@ -160,7 +160,8 @@ func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 					}
 				}
 				fund := func(tx *store.Tx) error {
-					return tx.UTXOs().RecordFunding(ctx, bursar.Ethereum, 5, "funding", []string{"input:0"})
+					return tx.UTXOs().RecordFunding(ctx, bursar.Ethereum, 5,
+						store.TxInputs{TxID: "funding", Inputs: []string{"input:0"}})
 				}
 				drop := func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Ethereum, 5) }
 				do(f, fund)

@@ -24,10 +24,8 @@ type Inclusions struct {
 
 // Apply records the UTXOs that a block's transfers create, and the transactions of ours that it includes.
 func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
-	for _, t := range b.Transfers {
-		if err := h.recordUTXO(ctx, tx, b, t); err != nil {
-			return err
-		}
+	if err := tx.UTXOs().Put(ctx, h.Capabilities.ID, h.utxos(b)...); err != nil {
+		return err
 	}
 	for _, in := range b.Included {
 		id, mine := b.Ours[in.TxID]
@@ -56,25 +54,29 @@ func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) er
 	return h.exclude(ctx, tx, b)
 }
 
-// recordUTXO records a UTXO of ours. Its value is also a deposit, unless a transaction of ours created it.
-func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer) error {
-	w, known := b.Wallets[t.Address]
-	if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
-		return nil
+// utxos returns the UTXOs of ours that a block creates. The value of each is also a deposit, unless a transaction of
+// ours created it.
+func (h *Inclusions) utxos(b *follow.Block) (list []store.UTXO) {
+	for _, t := range b.Transfers {
+		w, known := b.Wallets[t.Address]
+		if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
+			continue
+		}
+		c := store.UTXO{
+			Outpoint:   t.UTXO,
+			Base:       t.Address.Base,
+			Branch:     chain.OwnBranch,
+			Amount:     t.Amount,
+			Height:     int64(b.Ref.Height),
+			CountsFrom: t.CountsFrom,
+			MadeBy:     b.Ours[t.TxID],
+		}
+		if w.Family != "" {
+			c.Branch, c.Index = chain.DepositBranch, w.Index
+		}
+		list = append(list, c)
 	}
-	c := store.UTXO{
-		Outpoint:   t.UTXO,
-		Base:       t.Address.Base,
-		Branch:     chain.OwnBranch,
-		Amount:     t.Amount,
-		Height:     int64(b.Ref.Height),
-		CountsFrom: t.CountsFrom,
-		MadeBy:     b.Ours[t.TxID],
-	}
-	if w.Family != "" {
-		c.Branch, c.Index = chain.DepositBranch, w.Index
-	}
-	return tx.UTXOs().Put(ctx, h.Capabilities.ID, c)
+	return list
 }
 
 // recordInclusion records that a transaction of ours is in a block.
@@ -175,7 +177,7 @@ func (h *Inclusions) moveExternal(
 	if err != nil {
 		return err
 	}
-	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, unsigned.Reservations...)
+	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, store.TxInputs{TxID: txID, Inputs: unsigned.Reservations})
 }
 
 // recordUnwatched records the block of a transaction of ours that is not watched any more or not yet: one that ended

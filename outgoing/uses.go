@@ -32,26 +32,25 @@ func (u *Uses) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 
 func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	capabilities := u.Capabilities
-	for _, funding := range b.Funding {
-		if err := tx.UTXOs().RecordFunding(ctx, capabilities.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
-			return err
-		}
+	funding := make([]store.TxInputs, len(b.Funding))
+	for i, f := range b.Funding {
+		funding[i] = store.TxInputs{TxID: f.TxID, Inputs: f.Inputs}
+	}
+	if err := tx.UTXOs().RecordFunding(ctx, capabilities.ID, b.Ref.Height, funding...); err != nil {
+		return err
 	}
 	if keep := uint64(2 * capabilities.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
 		if err := tx.UTXOs().ForgetFunding(ctx, capabilities.ID, b.Ref.Height-keep); err != nil {
 			return err
 		}
 	}
+	var used []store.TxInputs
 	for _, spent := range b.Spent {
-		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
-			return err
-		}
+		used = append(used, store.TxInputs{TxID: spent.TxID, Inputs: []string{spent.Outpoint}})
 	}
 	for _, x := range b.ExternalSpends {
 		if capabilities.Model != chain.UTXOModel { // a nonce is used up, no matter who made the transaction
-			if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
-				return err
-			}
+			used = append(used, store.TxInputs{TxID: x.TxID, Inputs: x.Reservations})
 			continue
 		}
 		if _, mine := b.Ours[x.TxID]; mine {
@@ -61,11 +60,9 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 		if err != nil {
 			return err
 		}
-		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, taken...); err != nil {
-			return err
-		}
+		used = append(used, store.TxInputs{TxID: x.TxID, Inputs: taken})
 	}
-	return nil
+	return tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, used...)
 }
 
 // withoutMimicry filters out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/pprof"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +59,21 @@ func (s *Service) adminServer() *http.Server {
 		Nodes:    s.nodes,
 		Log:      s.log,
 	}))
+	if s.parts.AdminPprof {
+		addProfiles(mux)
+	}
 	return api.Server(mux, s.log)
+}
+
+// addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and
+// holds, so it is off unless the operator configures it.
+func addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 }
 
 // nodes returns the state of a chain's nodes.

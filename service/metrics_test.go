@@ -56,6 +56,14 @@ func TestTheAdminServer(t *testing.T) {
 	if chains := get(t, s.Address("admin")+"/chains"); !strings.Contains(chains, s.Hot(bursar.Bitcoin).Base) {
 		t.Errorf("the chains are %s", chains)
 	}
+	answer, err := http.Get(s.Address("admin") + "/debug/pprof/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound {
+		t.Errorf("/debug/pprof/ answers %d without being configured, want 404", answer.StatusCode)
+	}
 	if health := get(t, s.Address("api")+"/healthz"); health == "" {
 		t.Error("the API does not serve its health")
 	}
@@ -73,4 +81,32 @@ func get(t *testing.T, url string) string {
 		t.Fatalf("%s answers %d, %v", url, answer.StatusCode, err)
 	}
 	return string(body)
+}
+
+// Profiles are served where they are configured.
+func TestProfilesAreServedWhereTheyAreConfigured(t *testing.T) {
+	t.Parallel()
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := bursar.NewRegistry(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+		Holder: "a", AdminListen: "127.0.0.1:0", AdminPprof: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, s)
+	if page := get(t, s.Address("admin")+"/debug/pprof/"); !strings.Contains(page, "goroutine") {
+		t.Errorf("the list of profiles is %q", page)
+	}
+	if stacks := get(t, s.Address("admin")+"/debug/pprof/goroutine?debug=1"); !strings.Contains(stacks, "goroutine profile") {
+		t.Errorf("the profile of goroutines is %q", stacks)
+	}
 }

@@ -83,7 +83,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
 	parts.LeaseTTL = cfg.Lease
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
-	parts.Listen, parts.AdminListen = cfg.Listen, cfg.AdminListen
+	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks

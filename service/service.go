@@ -75,6 +75,7 @@ type Parts struct {
 	ClientNetworks      []netip.Prefix // the only networks that clients may connect from; empty: all
 	DestinationHold     time.Duration  // how long a new destination waits before it is usable
 	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
+	AdminPprof          bool           // the operator's server serves Go's profiles too
 }
 
 // Service is the assembled service. Its services of domain types may be used before and while it runs.

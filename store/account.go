@@ -45,6 +45,23 @@ func (tx Accounts) Lock(ctx context.Context, id bursar.ID) (bursar.Account, erro
 	return accountColumns.one(ctx, tx.Tx, "lock account", `FROM accounts WHERE id = $1`+tx.forUpdate(), id)
 }
 
+// NotifiedOfPending returns those of some accounts that asked for events about deposits which are only seen.
+func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bool, error) {
+	notified := map[bursar.ID]bool{}
+	for part := range parts(tx.Tx, ids) {
+		those, args := among(tx.Tx, "id", part)
+		found, err := rows(ctx, tx.Tx, "look for accounts that are notified of pending deposits", scanOne[bursar.ID],
+			`SELECT id FROM accounts WHERE notify_pending = TRUE AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			notified[id] = true
+		}
+	}
+	return notified, nil
+}
+
 // LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
 // of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
@@ -52,12 +69,9 @@ func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]
 	if len(ids) == 0 {
 		return found, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
+	those, args := among(tx.Tx, "id", ids)
 	list, err := accountColumns.rows(ctx, tx.Tx, "lock accounts",
-		`FROM accounts WHERE id IN (`+list(len(ids), 0)+`) ORDER BY id`+tx.forUpdate(), args...)
+		`FROM accounts WHERE `+those+` ORDER BY id`+tx.forUpdate(), args...)
 	for _, a := range list {
 		found[a.ID] = a
 	}
@@ -128,13 +142,13 @@ func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 
 // ByHashes returns the keys with some of the given SHA-256, by hash, in one statement.
 func (tx APIKeys) ByHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]bursar.APIKey, error) {
-	args := make([]any, len(hashes))
+	texts := make([][]byte, len(hashes))
 	for i := range hashes {
-		args[i] = hashes[i][:]
+		texts[i] = hashes[i][:]
 	}
+	those, args := among(tx.Tx, "key_hash", texts)
 	found := make(map[[32]byte]bursar.APIKey, len(hashes))
-	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE key_hash IN (`+list(len(args), 0)+`)`,
-		args...)
+	keys, err := keyColumns.rows(ctx, tx.Tx, "read keys", `FROM api_keys WHERE `+those, args...)
 	for _, k := range keys {
 		found[k.KeyHash] = k
 	}

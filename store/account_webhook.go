@@ -51,10 +51,10 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 // statement.
 func (tx Events) OfWithdrawals(ctx context.Context, list []bursar.Withdrawal, accounts map[bursar.ID]bursar.Account,
 	registry *bursar.Registry, ids *bursar.IDs) ([]bursar.Event, error) {
-	var unset []any // accounts whose events go where those of their wallets go
+	var unset []bursar.ID // accounts whose events go where those of their wallets go
 	for _, w := range list {
 		a := accounts[w.AccountID]
-		if a.NotifyWithdrawals && a.Webhook == "" && !slices.Contains(unset, any(a.ID)) {
+		if a.NotifyWithdrawals && a.Webhook == "" && !slices.Contains(unset, a.ID) {
 			unset = append(unset, a.ID)
 		}
 	}
@@ -88,14 +88,14 @@ type webhookRule struct {
 	webhook  string
 }
 
-func (tx *Tx) newestRules(ctx context.Context, accounts []any) (webhookRules, error) {
+func (tx *Tx) newestRules(ctx context.Context, accounts []bursar.ID) (webhookRules, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
+	those, args := among(tx, "account_id", accounts)
 	list, err := rows(ctx, tx, "read webhook rules", func(s scanner) (r webhookRule, err error) {
 		return r, s.Scan(&r.account, &r.currency, &r.webhook)
-	}, `SELECT account_id, currency, webhook FROM webhook_rules WHERE account_id IN (`+list(len(accounts), 0)+`)
-		ORDER BY version DESC`, accounts...)
+	}, `SELECT account_id, currency, webhook FROM webhook_rules WHERE `+those+` ORDER BY version DESC`, args...)
 	rules := webhookRules{}
 	for _, r := range list {
 		rules[r.account] = append(rules[r.account], r)

@@ -30,16 +30,24 @@ var alarmColumns = columnsOf([]column[Alarm]{
 
 // Raise records an alarm; one that is raised already keeps its first time, one that was resolved opens again.
 func (tx Alarms) Raise(ctx context.Context, a Alarm) error {
-	query, args := values{
-		{"chain", string(a.Chain)},
-		{"kind", a.Kind},
-		{"ref", a.Ref},
-		{"message", a.Message},
-		{"at", micros(tx.now)},
-	}.insertInto("alarms")
-	_, err := tx.exec(ctx, "raise alarm", query+` ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message,
-		at = CASE WHEN alarms.resolved_at = 0 THEN alarms.at ELSE excluded.at END, resolved_at = 0`, args...)
-	return err
+	return tx.RaiseAll(ctx, []Alarm{a})
+}
+
+// RaiseAll is Raise for several alarms, each once.
+func (tx Alarms) RaiseAll(ctx context.Context, alarms []Alarm) error {
+	in := insertion{what: "raise alarms", table: "alarms", rows: len(alarms),
+		after: ` ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message,
+		at = CASE WHEN alarms.resolved_at = 0 THEN alarms.at ELSE excluded.at END, resolved_at = 0`}
+	for _, a := range alarms {
+		in.add(values{
+			{"chain", string(a.Chain)},
+			{"kind", a.Kind},
+			{"ref", a.Ref},
+			{"message", a.Message},
+			{"at", micros(tx.now)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Resolve closes an alarm; closing one that is not open changes nothing.
@@ -47,6 +55,19 @@ func (tx Alarms) Resolve(ctx context.Context, kind, ref string) error {
 	_, err := tx.exec(ctx, "resolve alarm",
 		`UPDATE alarms SET resolved_at = $3 WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, kind, ref, micros(tx.now))
 	return err
+}
+
+// ResolveAll is Resolve for several alarms of a kind.
+func (tx Alarms) ResolveAll(ctx context.Context, kind string, refs []string) error {
+	for part := range parts(tx.Tx, refs) {
+		those, args := among(tx.Tx, "ref", part, kind, micros(tx.now))
+		_, err := tx.exec(ctx, "resolve alarms",
+			`UPDATE alarms SET resolved_at = $2 WHERE kind = $1 AND resolved_at = 0 AND `+those, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // IsOpen reports whether an alarm is raised and not resolved.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 )
 
 // eventAttempt is an attempt with the number of its event.
@@ -17,13 +16,10 @@ var eventAttemptColumns = columnsWithin(attemptColumns, func(a *eventAttempt) *A
 // AttemptsOf returns the tries of several events by the events' numbers, each event's oldest first.
 func (tx Deliveries) AttemptsOf(ctx context.Context, events []int64) (map[int64][]Attempt, error) {
 	of := map[int64][]Attempt{}
-	for chunk := range slices.Chunk(events, 500) {
-		args := make([]any, len(chunk))
-		for i, event := range chunk {
-			args[i] = event
-		}
+	for chunk := range parts(tx.Tx, events) {
+		those, args := among(tx.Tx, "event", chunk)
 		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts",
-			`FROM attempts WHERE event IN (`+list(len(chunk), 0)+`) ORDER BY event, attempt`, args...)
+			`FROM attempts WHERE `+those+` ORDER BY event, attempt`, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -41,8 +41,8 @@ type waiting[In, Out any] struct {
 }
 
 // NewBatch returns a batch over write, which must return one result for each item, in order. An error of write undoes
-// the whole transaction, and so does a panic; each item is then tried in a transaction of its own, so that a bad one
-// fails alone.
+// the whole transaction, and so does a panic; the items are then tried in smaller transactions, so that a bad one fails
+// alone.
 func NewBatch[In, Out any](db *DB,
 	write func(ctx context.Context, tx *Tx, items []In) ([]Result[Out], error)) *Batch[In, Out] {
 	return &Batch[In, Out]{db: db, write: write}
@@ -104,13 +104,16 @@ func (b *Batch[In, Out]) take() []*waiting[In, Out] {
 	return items
 }
 
-// run writes items together, or, where that fails, one by one. again says that this is the second time after a commit
-// whose outcome is not known.
+// run writes items together. Where that fails, it writes each half for itself, so that of many a bad one fails alone
+// after a few tries. again says that this is the second time after a commit whose outcome is not known.
 func (b *Batch[In, Out]) run(ctx context.Context, items []*waiting[In, Out], again bool) {
 	err := b.commit(ctx, items)
-	if err != nil && (len(items) > 1 || errors.Is(err, ErrCommit) && b.repeats && !again) && ctx.Err() == nil {
-		for _, w := range items {
-			b.run(ctx, []*waiting[In, Out]{w}, errors.Is(err, ErrCommit))
+	lost := errors.Is(err, ErrCommit)
+	if half := len(items) / 2; err != nil && ctx.Err() == nil && (half > 0 || lost && b.repeats && !again) {
+		for _, part := range [][]*waiting[In, Out]{items[:half], items[half:]} {
+			if len(part) > 0 {
+				b.run(ctx, part, lost)
+			}
 		}
 		return
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -24,17 +25,19 @@ var chargeColumns = columnsOf([]column[bursar.Charge]{
 
 const chargeFrom = `FROM charges c JOIN wallets w ON w.number = c.number`
 
-// Insert adds a charge beside its wallet, which was inserted in this transaction.
-func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
-	query, args := values{
-		{"number", c.Number},
-		{"id", c.ID},
-		{"account_id", c.AccountID},
-		{"minimum", c.Minimum},
-		{"expires_at", micros(c.Expires)},
-	}.insertInto("charges")
-	_, err := tx.exec(ctx, "insert charge", query, args...)
-	return err
+// Insert adds charges beside their wallets, which were inserted in this transaction.
+func (tx Charges) Insert(ctx context.Context, charges ...bursar.Charge) error {
+	in := insertion{what: "insert charges", table: "charges", rows: len(charges)}
+	for _, c := range charges {
+		in.add(values{
+			{"number", c.Number},
+			{"id", c.ID},
+			{"account_id", c.AccountID},
+			{"minimum", c.Minimum},
+			{"expires_at", micros(c.Expires)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
@@ -74,7 +77,7 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		return nil
 	}
 	byNumber := map[int64]*bursar.Charge{}
-	var numbers []any
+	var numbers []int64
 	for i := range charges {
 		byNumber[charges[i].Number] = &charges[i]
 		numbers = append(numbers, charges[i].Number)
@@ -86,10 +89,11 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		amount bursar.Amount
 		seen   time.Time
 	}
+	those, args := among(tx, "wallet", numbers)
 	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (d deposit, err error) {
 		return d, s.Scan(&d.wallet, &d.id, &d.status, &d.amount, instant{&d.seen})
-	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`)
-		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, numbers...)
+	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE `+those+`
+		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, args...)
 	for _, d := range deposits {
 		c := byNumber[d.wallet]
 		if d.status == bursar.DepositConfirmed {
@@ -101,10 +105,59 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 	return err
 }
 
-// Minimum returns what a charge of any account asks for.
-func (tx Charges) Minimum(ctx context.Context, id bursar.ID) (minimum bursar.Amount, err error) {
-	err = tx.row(ctx, "read charge's minimum", `SELECT minimum FROM charges WHERE id = $1`, []any{id}, &minimum)
-	return minimum, err
+// LockAll returns charges of any accounts by their IDs and keeps them unchanged until the transaction ends.
+func (tx Charges) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Charge, error) {
+	found := make(map[bursar.ID]bursar.Charge, len(ids))
+	for part := range parts(tx.Tx, ids) {
+		if tx.postgres {
+			those, args := among(tx.Tx, "id", part)
+			if _, err := tx.exec(ctx, "lock charges",
+				`SELECT number FROM charges WHERE `+those+` ORDER BY number FOR UPDATE`, args...); err != nil {
+				return nil, err
+			}
+		}
+		those, args := among(tx.Tx, "c.id", part)
+		list, err := chargeColumns.rows(ctx, tx.Tx, "read charges", chargeFrom+` WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			found[c.ID] = c
+		}
+	}
+	return found, nil
+}
+
+// MarkPaid marks charges as paid, each by a deposit.
+func (tx Charges) MarkPaid(ctx context.Context, charges []bursar.Charge) error {
+	u := update{what: "mark charges", table: "charges", keys: 1}
+	for _, c := range charges {
+		u.add(values{{"id", c.ID}, {"paid_by", c.PaidBy}})
+	}
+	n, err := tx.updateRows(ctx, u)
+	if err == nil && n < int64(len(charges)) {
+		err = fmt.Errorf("%d of %d charges are there to be marked", n, len(charges))
+	}
+	return err
+}
+
+// Minimums returns what charges of any accounts ask for, by their IDs.
+func (tx Charges) Minimums(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Amount, error) {
+	minimums := make(map[bursar.ID]bursar.Amount, len(ids))
+	for part := range parts(tx.Tx, ids) {
+		those, args := among(tx.Tx, "id", part)
+		_, err := rows(ctx, tx.Tx, "read the minimums of charges", func(s scanner) (none struct{}, err error) {
+			var id bursar.ID
+			var minimum bursar.Amount
+			err = s.Scan(&id, &minimum)
+			minimums[id] = minimum
+			return none, err
+		}, `SELECT id, minimum FROM charges WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return minimums, nil
 }
 
 // CreditedDeposits returns the credited deposits to a charge's address, oldest first.

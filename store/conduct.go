@@ -84,5 +84,10 @@ func (db *DB) As(now func() time.Time, conduct Conduct) *DB {
 // Go runs f beside the caller, as the database's Conduct does.
 func (db *DB) Go(f func()) { db.conduct.Go(f) }
 
+// Wait waits until done is closed, as the database's Conduct does, and returns the error of a context that ends first.
+func (db *DB) Wait(ctx context.Context, done <-chan struct{}) error {
+	return db.conduct.Wait(ctx, done)
+}
+
 // Sleep waits as the database's Conduct does, and reports whether ctx is still alive.
 func (db *DB) Sleep(ctx context.Context, d time.Duration) bool { return db.conduct.Sleep(ctx, d) }

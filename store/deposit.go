@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -48,18 +47,68 @@ type NewDeposit struct {
 	Opinions   int
 }
 
-// Record records value seen in a block. The same value again, from a rescan or in another block, is the same deposit:
-// one that had been reorged out is pending again there, with what it delivers there (a contract may send another
-// amount in another block), any other is left as it is. It reports whether anything was written, and the deposit's
-// ID, which is the first one's.
+// Recorded is what became of a deposit that was to be recorded.
+type Recorded struct {
+	ID      bursar.ID // of what was written: the first one's where it had been recorded before
+	Written bool
+	Again   bool // it had been recorded before, had left its chain, and is pending again
+}
+
+// Record is RecordAll for one deposit.
 func (tx Deposits) Record(ctx context.Context, a NewDeposit) (id bursar.ID, written bool, err error) {
-	var wallet any
-	if a.Wallet != 0 {
-		wallet = a.Wallet
+	results, err := tx.RecordAll(ctx, []NewDeposit{a})
+	if err != nil {
+		return bursar.ID{}, false, err
 	}
+	return results[0].ID, results[0].Written, nil
+}
+
+// RecordAll records value seen in blocks, in a few statements whatever its number. The same value again, from a rescan or
+// in another block, is the same deposit: one that had been reorged out is pending again there, with what it delivers
+// there (a contract may send another amount in another block), any other is left as it is.
+func (tx Deposits) RecordAll(ctx context.Context, list []NewDeposit) ([]Recorded, error) {
+	in := insertion{what: "record deposits", table: "deposits", rows: len(list),
+		after: ` ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`}
+	for _, a := range list {
+		in.add(tx.recorded(a))
+	}
+	inserted := make(map[bursar.ID]bool, len(list))
+	err := tx.insertReturning(ctx, in, func(s scanner) error {
+		var id bursar.ID
+		err := s.Scan(&id)
+		inserted[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Recorded, len(list))
+	var known []NewDeposit
+	for i, a := range list {
+		if inserted[a.ID] {
+			results[i] = Recorded{ID: a.ID, Written: true}
+		} else {
+			known = append(known, a)
+		}
+	}
+	again, err := tx.recordAgain(ctx, known)
+	for i, a := range list {
+		if id, is := again[a.value()]; is && !results[i].Written {
+			results[i] = Recorded{ID: id, Written: true, Again: true}
+		}
+	}
+	return results, err
+}
+
+// recorded is the row of a deposit that is pending.
+func (tx *Tx) recorded(a NewDeposit) values {
 	fresh := a.Deposit
 	fresh.Status, fresh.Reversals = bursar.DepositPending, 0
-	query, args := values{
+	var wallet *int64
+	if a.Wallet != 0 {
+		wallet = &a.Wallet
+	}
+	return values{
 		{"id", a.ID},
 		{"purpose", string(a.Purpose)},
 		{"account_id", a.AccountID},
@@ -81,16 +130,7 @@ func (tx Deposits) Record(ctx context.Context, a NewDeposit) (id bursar.ID, writ
 		{"required", int64(a.Required)},
 		{"opinions", int64(a.Opinions)},
 		{"seal", tx.seal.sealDeposit(fresh, a.Wallet)},
-	}.insertInto("deposits")
-	err = tx.row(ctx, "record deposit",
-		query+` ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`, args, &id)
-	if errors.Is(err, ErrNotFound) {
-		id, err = tx.recordAgain(ctx, a)
 	}
-	if errors.Is(err, ErrNotFound) {
-		return bursar.ID{}, false, nil
-	}
-	return id, err == nil, err
 }
 
 // InsertInternal records deposits that came from other accounts of this service, in one statement: confirmed at once,
@@ -129,32 +169,62 @@ func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 		string(chain), int64(height))
 }
 
+// DepositChange is a deposit, as it was read in this transaction, and its next status.
+type DepositChange struct {
+	bursar.Deposit
+	Next bursar.DepositStatus
+}
+
 // SetStatus moves a deposit along its transition table; d is as it was read in this transaction.
 func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.DepositStatus) error {
-	if !d.Status.MayBecome(next) {
-		return fmt.Errorf("deposit %s may not go from %s to %s", d.ID, d.Status, next)
+	return tx.SetStatuses(ctx, []DepositChange{{d, next}})
+}
+
+// SetStatuses is SetStatus for several deposits, in a few statements whatever their number.
+func (tx Deposits) SetStatuses(ctx context.Context, changes []DepositChange) error {
+	stay := update{what: "set deposit status", table: "deposits", keys: 2}
+	var leave []DepositChange
+	for _, c := range changes {
+		if !c.Status.MayBecome(c.Next) {
+			return fmt.Errorf("deposit %s may not go from %s to %s", c.ID, c.Status, c.Next)
+		}
+		if c.Next != bursar.DepositConfirmed && c.Next != bursar.DepositBelowMinimum {
+			leave = append(leave, c)
+			continue
+		}
+		stay.add(values{ // its code holds: the deposit stands where it stood
+			{"id", c.ID},
+			{"status", string(c.Status)},
+			{"status", string(c.Next)},
+			{"confirmed_at", tx.confirmedAt(c)},
+			{"fee", c.Fee},
+		})
 	}
-	confirmed := micros(d.ConfirmedAt)
-	if next == bursar.DepositConfirmed {
-		confirmed = micros(tx.now)
-	}
-	if next == bursar.DepositConfirmed || next == bursar.DepositBelowMinimum { // it stands where it stood
-		return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
-			`UPDATE deposits SET status = $3, confirmed_at = $4, fee = $5 WHERE id = $1 AND status = $2`,
-			d.ID, string(d.Status), string(next), confirmed, d.Fee)
-	}
-	seal, err := tx.resealed(ctx, d.ID, func(a *sealedDeposit) { a.Status, a.Reversals = next, d.Reversals })
+	changed, err := tx.updateRows(ctx, stay)
 	if err != nil {
 		return err
 	}
-	query, args := values{
-		{"status", string(next)},
-		{"confirmed_at", confirmed},
-		{"reversals", int64(d.Reversals)},
-		{"fee", d.Fee},
-		{"seal", seal},
-	}.update("deposits", `WHERE id = $1 AND status = $2`, d.ID, string(d.Status))
-	return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status), query, args...)
+	left, err := tx.reseal(ctx, leave)
+	if err == nil && changed+left < int64(len(changes)) {
+		err = fmt.Errorf("%d of %d deposits (%s) are no longer as they were read", int64(len(changes))-changed-left,
+			len(changes), changes[0].ID)
+	}
+	return err
+}
+
+func (tx *Tx) confirmedAt(c DepositChange) int64 {
+	if c.Next == bursar.DepositConfirmed {
+		return micros(tx.now)
+	}
+	return micros(c.ConfirmedAt)
+}
+
+func idsOf(deposits []bursar.Deposit) []bursar.ID {
+	ids := make([]bursar.ID, len(deposits))
+	for i, d := range deposits {
+		ids[i] = d.ID
+	}
+	return ids
 }
 
 // Get returns an account's deposit; another account's is ErrNotFound.
@@ -166,6 +236,22 @@ func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Depos
 // ByID returns a deposit of any account.
 func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
 	return depositColumns.one(ctx, tx.Tx, "read deposit", depositFrom+` WHERE d.id = $1`, id)
+}
+
+// ByIDs returns those deposits of any accounts that are there, by their IDs.
+func (tx Deposits) ByIDs(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Deposit, error) {
+	found := make(map[bursar.ID]bursar.Deposit, len(ids))
+	for part := range parts(tx.Tx, ids) {
+		those, args := among(tx.Tx, "d.id", part)
+		list, err := depositColumns.rows(ctx, tx.Tx, "read deposits", depositFrom+` WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			found[d.ID] = d
+		}
+	}
+	return found, nil
 }
 
 // ByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.

@@ -29,21 +29,38 @@ type DepositCursor struct {
 
 // Final returns the deposits that a query names, oldest first.
 func (tx Deposits) Final(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
-	return tx.dueDeposits(ctx, "list final deposits", "d.opinions = 0", q)
+	return dueDeposits(ctx, tx.Tx, "list final deposits", depositColumns.query, depositColumns.scan, "d.opinions = 0", q)
+}
+
+// FinalSealed is Final for those deposits that are as this service recorded them, and returns how many others it left
+// out.
+func (tx Deposits) FinalSealed(ctx context.Context, q FinalDeposits) (sound []bursar.Deposit, altered int, err error) {
+	found, err := dueDeposits(ctx, tx.Tx, "list final deposits", sealedDepositColumns.query, tx.scanSealed,
+		"d.opinions = 0", q)
+	for _, a := range found {
+		if a.altered {
+			altered++
+			continue
+		}
+		sound = append(sound, a.Deposit)
+	}
+	return sound, altered, err
 }
 
 // AwaitingOpinions is Final for the deposits that wait for a second opinion and for nothing else.
 func (tx Deposits) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
-	return tx.dueDeposits(ctx, "list deposits that wait for a second opinion", "d.opinions > 0", q)
+	return dueDeposits(ctx, tx.Tx, "list deposits that wait for a second opinion", depositColumns.query,
+		depositColumns.scan, "d.opinions > 0", q)
 }
 
-func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDeposits) ([]bursar.Deposit, error) {
+func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan func(scanner) (T, error),
+	condition string, q FinalDeposits) ([]T, error) {
 	if len(q.Currencies) == 0 {
 		return nil, nil
 	}
 	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit,
 		int64(q.After.Height), q.After.Number}
-	return depositColumns.rows(ctx, tx, what, depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
+	return rows(ctx, tx, what, scan, query+depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
 		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
 		AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)

@@ -88,47 +88,138 @@ func (tx Deposits) ListAltered(ctx context.Context, after int64,
 }
 
 // resealed returns the code that a deposit gets by a change, made of what its code covered before and not of what
-// somebody else may write meanwhile. One whose code did not hold gets one that never does.
-func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*sealedDeposit)) ([]byte, error) {
-	a, err := tx.sealedDeposit(ctx, id)
-	if err != nil || a.old {
-		return nil, err // SealOld gives it one, or nothing does
-	}
-	if a.altered {
-		return []byte{}, nil
+// somebody else may write meanwhile. One whose code did not hold gets one that never does; one without a code gets
+// none: SealOld gives it one, or nothing does.
+func (tx *Tx) resealed(a sealedDeposit, change func(*sealedDeposit)) []byte {
+	switch {
+	case a.old:
+		return nil
+	case a.altered:
+		return []byte{}
 	}
 	change(&a)
-	return tx.seal.sealDeposit(a.Deposit, a.wallet), nil
+	return tx.seal.sealDeposit(a.Deposit, a.wallet)
 }
 
-// recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns
-// its ID; or ErrNotFound where it has not left.
-func (tx *Tx) recordAgain(ctx context.Context, a NewDeposit) (id bursar.ID, err error) {
-	err = tx.row(ctx, "look up deposit",
-		`SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
-		AND contract = $6 AND status IN ('orphaned', 'reversed')`+tx.forUpdate(),
-		[]any{string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract}, &id)
-	if err != nil {
-		return id, err
+// sealedDeposits returns those deposits that are there, by their IDs.
+func (tx *Tx) sealedDeposits(ctx context.Context, ids []bursar.ID) (map[bursar.ID]sealedDeposit, error) {
+	found := make(map[bursar.ID]sealedDeposit, len(ids))
+	for part := range parts(tx, ids) {
+		those, args := among(tx, "d.id", part)
+		list, err := rows(ctx, tx, "check deposits", tx.scanSealed,
+			sealedDepositColumns.query+depositFrom+` WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range list {
+			found[a.ID] = a
+		}
 	}
-	seal, err := tx.resealed(ctx, id, func(was *sealedDeposit) {
-		was.Status, was.Amount, was.Height, was.BlockHash = bursar.DepositPending, a.Amount, a.Height, a.BlockHash
-	})
-	if err != nil {
-		return id, err
+	return found, nil
+}
+
+// reseal moves deposits that leave their chain, and returns how many were as they were read.
+func (tx *Tx) reseal(ctx context.Context, changes []DepositChange) (int64, error) {
+	ids := make([]bursar.ID, len(changes))
+	for i, c := range changes {
+		ids[i] = c.ID
 	}
-	query, args := values{
-		{"status", string(bursar.DepositPending)},
-		{"amount", a.Amount},
-		{"height", int64(a.Height)},
-		{"block_hash", a.BlockHash},
-		{"counts_from", int64(a.CountsFrom)},
-		{"confirmed_at", 0},
-		{"required", int64(a.Required)},
-		{"opinions", int64(a.Opinions)},
-		{"seal", seal},
-	}.update("deposits", `WHERE id = $1`, id)
-	return id, tx.change(ctx, "record deposit again", query, args...)
+	now, err := tx.sealedDeposits(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	u := update{what: "set deposit status", table: "deposits", keys: 2}
+	for _, c := range changes {
+		is, there := now[c.ID]
+		if !there {
+			continue
+		}
+		u.add(values{
+			{"id", c.ID},
+			{"status", string(c.Status)},
+			{"status", string(c.Next)},
+			{"confirmed_at", tx.confirmedAt(c)},
+			{"reversals", int64(c.Reversals)},
+			{"fee", c.Fee},
+			{"seal", tx.resealed(is, func(a *sealedDeposit) { a.Status, a.Reversals = c.Next, c.Reversals })},
+		})
+	}
+	return tx.updateRows(ctx, u)
+}
+
+// depositValue names the value that a deposit is: no two deposits have the same.
+type depositValue struct {
+	chain    bursar.ChainID
+	txID     string
+	output   uint32
+	address  bursar.Address
+	contract string
+}
+
+func (a NewDeposit) value() depositValue {
+	return depositValue{a.Chain, a.TxID, a.Output, a.Address, a.Contract}
+}
+
+// recordAgain has those deposits that had left their chain stand in another block, with what they deliver there, and
+// returns their IDs.
+func (tx *Tx) recordAgain(ctx context.Context, list []NewDeposit) (map[depositValue]bursar.ID, error) {
+	again := map[depositValue]bursar.ID{}
+	for part := range parts(tx, list) {
+		gone, err := tx.gone(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		u := update{what: "record deposits again", table: "deposits", keys: 1}
+		for _, a := range part {
+			was, is := gone[a.value()]
+			if _, twice := again[a.value()]; !is || twice {
+				continue
+			}
+			again[a.value()] = was.ID
+			u.add(values{
+				{"id", was.ID},
+				{"status", string(bursar.DepositPending)},
+				{"amount", a.Amount},
+				{"height", int64(a.Height)},
+				{"block_hash", a.BlockHash},
+				{"counts_from", int64(a.CountsFrom)},
+				{"confirmed_at", 0},
+				{"required", int64(a.Required)},
+				{"opinions", int64(a.Opinions)},
+				{"seal", tx.resealed(was, func(now *sealedDeposit) {
+					now.Status, now.Amount, now.Height, now.BlockHash = bursar.DepositPending, a.Amount, a.Height, a.BlockHash
+				})},
+			})
+		}
+		if _, err := tx.updateRows(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
+}
+
+// gone returns those deposits that are recorded and have left their chain, and keeps them unchanged until the
+// transaction ends.
+func (tx *Tx) gone(ctx context.Context, list []NewDeposit) (map[depositValue]sealedDeposit, error) {
+	var names []any
+	for _, a := range list {
+		names = append(names, string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract)
+	}
+	those, args, err := within(tx, "(d.chain, d.tx_id, d.output, d.base, d.memo, d.contract)", 6, names)
+	if err != nil {
+		return nil, err
+	}
+	lock := tx.forUpdate()
+	if lock != "" {
+		lock += " OF d" // the joined tables are read only
+	}
+	found, err := rows(ctx, tx, "look up deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+
+		` WHERE d.status IN ('orphaned', 'reversed') AND `+those+` ORDER BY d.number`+lock, args...)
+	gone := make(map[depositValue]sealedDeposit, len(found))
+	for _, a := range found {
+		gone[NewDeposit{Deposit: a.Deposit}.value()] = a
+	}
+	return gone, err
 }
 
 // sealOldDeposits seals up to limit deposits that were there before deposits had codes.
@@ -142,34 +233,4 @@ func (tx *Tx) sealOldDeposits(ctx context.Context, limit int) (int, error) {
 		}
 	}
 	return len(old), err
-}
-
-// Unaltered returns those of some deposits, as they were read in this transaction, that are as this service recorded
-// them.
-func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
-	var args []any
-	for _, d := range deposits {
-		args = append(args, d.ID)
-	}
-	if len(args) == 0 {
-		return nil, nil
-	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+`
-		WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
-	if err != nil {
-		return nil, err
-	}
-	is := map[bursar.ID]bursar.Deposit{}
-	for _, a := range found {
-		if !a.altered {
-			is[a.ID] = a.Deposit
-		}
-	}
-	var sound []bursar.Deposit
-	for _, d := range deposits {
-		if now, there := is[d.ID]; there && now == d {
-			sound = append(sound, d)
-		}
-	}
-	return sound, nil
 }

@@ -15,14 +15,11 @@ func (tx DestinationLists) Of(ctx context.Context, accounts []bursar.ID) (map[bu
 		account bursar.ID
 		list    bursar.DestinationList
 	}
-	args := make([]any, len(accounts))
-	for i, id := range accounts {
-		args[i] = id
-	}
+	those, args := among(tx.Tx, "account_id", accounts)
 	found, err := rows(ctx, tx.Tx, "read destination lists", func(s scanner) (o owned, err error) {
 		o.list.On = true
 		return o, s.Scan(&o.account, instant{&o.list.Until})
-	}, `SELECT account_id, until FROM destination_lists WHERE account_id IN (`+list(len(args), 0)+`)`, args...)
+	}, `SELECT account_id, until FROM destination_lists WHERE `+those, args...)
 	lists := make(map[bursar.ID]bursar.DestinationList, len(found))
 	for _, o := range found {
 		lists[o.account] = o.list

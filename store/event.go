@@ -85,7 +85,7 @@ func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (due []bo
 	in := insertion{what: "insert events", table: "events", rows: len(events)}
 	for i, e := range events {
 		status := DeliveryDisabled
-		if due[i] = e.URL != "" && !dead[receiver{e.AccountID, e.URL}]; due[i] {
+		if due[i] = e.URL != "" && !dead[Receiver{e.AccountID, e.URL}]; due[i] {
 			status = DeliveryPending
 		}
 		in.add(values{
@@ -103,29 +103,30 @@ func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (due []bo
 	return due, tx.insertRows(ctx, in)
 }
 
-// receiver is where events of an account go.
-type receiver struct {
-	account bursar.ID
-	url     string
+// Receiver is where events of an account go.
+type Receiver struct {
+	Account bursar.ID
+	URL     string
 }
 
 // deadURLs returns the receivers of some events that answered 410 Gone.
-func (tx *Tx) deadURLs(ctx context.Context, events []bursar.Event) (map[receiver]bool, error) {
+func (tx *Tx) deadURLs(ctx context.Context, events []bursar.Event) (map[Receiver]bool, error) {
 	accounts := map[bursar.ID]bool{}
-	var args []any
+	var ids []bursar.ID
 	for _, e := range events {
 		if !accounts[e.AccountID] {
 			accounts[e.AccountID] = true
-			args = append(args, e.AccountID)
+			ids = append(ids, e.AccountID)
 		}
 	}
-	dead := map[receiver]bool{}
+	those, args := among(tx, "account_id", ids)
+	dead := map[Receiver]bool{}
 	_, err := rows(ctx, tx, "list dead webhooks", func(s scanner) (struct{}, error) {
-		var r receiver
-		err := s.Scan(&r.account, &r.url)
+		var r Receiver
+		err := s.Scan(&r.Account, &r.URL)
 		dead[r] = true
 		return struct{}{}, err
-	}, `SELECT account_id, url FROM dead_urls WHERE account_id IN (`+list(len(args), 0)+`)`, args...)
+	}, `SELECT account_id, url FROM dead_urls WHERE `+those, args...)
 	return dead, err
 }
 
@@ -245,6 +246,25 @@ func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string
 // Enable allows a URL again, as setting it again does.
 func (tx WebhookURLs) Enable(ctx context.Context, account bursar.ID, url string) error {
 	_, err := tx.exec(ctx, "enable URL", `DELETE FROM dead_urls WHERE account_id = $1 AND url = $2`, account, url)
+	return err
+}
+
+// EnableEach is Enable for several receivers, in one statement: most accounts have no URL that answered so.
+func (tx WebhookURLs) EnableEach(ctx context.Context, receivers []Receiver) error {
+	seen := map[Receiver]bool{}
+	var names []any
+	for _, r := range receivers {
+		if !seen[r] {
+			seen[r], names = true, append(names, r.Account, r.URL)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	those, args, err := pairs(tx.Tx, "(account_id, url)", names)
+	if err == nil {
+		_, err = tx.exec(ctx, "enable URLs", `DELETE FROM dead_urls WHERE `+those, args...)
+	}
 	return err
 }
 

@@ -138,6 +138,23 @@ func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (Extern
 	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE outgoing_id = $1`, outgoing)
 }
 
+// SettledBehind returns those of some outgoing transactions that are external spends which an operator has settled.
+func (tx ExternalSpends) SettledBehind(ctx context.Context, outgoing []bursar.ID) (map[bursar.ID]bool, error) {
+	settled := map[bursar.ID]bool{}
+	for part := range parts(tx.Tx, outgoing) {
+		those, args := among(tx.Tx, "outgoing_id", part, string(ExternalSettled))
+		found, err := rows(ctx, tx.Tx, "look for settled external spends", scanOne[bursar.ID],
+			`SELECT outgoing_id FROM external_spends WHERE status = $1 AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			settled[id] = true
+		}
+	}
+	return settled, nil
+}
+
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.
 func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop external spends",

@@ -45,10 +45,7 @@ func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRul
 	if len(accounts) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(accounts))
-	for i, id := range accounts {
-		args[i] = id
-	}
+	those, args := among(tx.Tx, "account_id", accounts)
 	return feeRuleColumns.rows(ctx, tx.Tx, "read fees", `FROM fee_rules
-		WHERE account_id IN (`+list(len(args), 0)+`) ORDER BY account_id, currency, kind`, args...)
+		WHERE `+those+` ORDER BY account_id, currency, kind`, args...)
 }

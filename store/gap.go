@@ -37,6 +37,23 @@ func scanGap(s scanner) (g GapAddress, err error) {
 	return g, err
 }
 
+// Of returns those of some addresses that are gap addresses, by address.
+func (tx GapAddresses) Of(ctx context.Context, family bursar.Family, bases []string) (map[string]GapAddress, error) {
+	gaps := map[string]GapAddress{}
+	for part := range parts(tx.Tx, bases) {
+		those, args := among(tx.Tx, "base", part, string(family))
+		found, err := rows(ctx, tx.Tx, "look up gap addresses", scanGap,
+			`SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found {
+			gaps[g.Base] = g
+		}
+	}
+	return gaps, nil
+}
+
 // Get returns the gap address at a base, or ErrNotFound.
 func (tx GapAddresses) Get(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
 	return one(ctx, tx.Tx, "look up gap address", scanGap,

@@ -192,12 +192,13 @@ func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 	if len(scopes) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(scopes))
+	texts := make([]string, len(scopes))
 	for i, scope := range scopes {
-		args[i] = string(scope)
+		texts[i] = string(scope)
 	}
+	those, args := among(tx.Tx, "scope", texts)
 	return haltColumns.rows(ctx, tx.Tx, "list halts of scopes",
-		`FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+		`FROM halts WHERE `+those+` ORDER BY number`, args...)
 }
 
 // FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with

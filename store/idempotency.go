@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -13,107 +15,111 @@ import (
 var (
 	ErrOtherRequest = errors.New("the idempotency key was used for another request")
 	ErrInProgress   = errors.New("the first request with this idempotency key is still in progress")
+	ErrKeyTaken     = errors.New("another request with the same idempotency key was answered first")
 )
 
-// Answer is a response kept under an idempotency key; Status 0 means that there is none yet.
+// Answer is a response kept under an idempotency key.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Begin leases a key for a request until the time until, and returns the zero Answer to the one that shall do the
-// work. Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another
-// hash. When the first one dies, the key is free again after its time.
-func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte,
-	until time.Time) (Answer, error) {
-	var first bool
-	query, args := values{
-		{"account_id", account},
-		{"name", name},
-		{"request_hash", requestHash},
-		{"created_at", micros(tx.now)},
-		{"locked_until", micros(until)},
-	}.insertInto("idempotency")
-	err := tx.row(ctx, "lease idempotency key", query+`
-		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
-		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
-		AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`, args, &first)
-	if err == nil || !errors.Is(err, ErrNotFound) {
-		return Answer{}, err
+// KeyName is an idempotency key of an account.
+type KeyName struct {
+	Account bursar.ID
+	Name    string
+}
+
+// KeptAnswer is what is stored under an idempotency key.
+type KeptAnswer struct {
+	name        KeyName
+	hash        []byte
+	answer      Answer
+	lockedUntil time.Time
+}
+
+var keptColumns = columnsOf([]column[KeptAnswer]{
+	{"account_id", func(k *KeptAnswer) any { return &k.name.Account }},
+	{"name", func(k *KeptAnswer) any { return &k.name.Name }},
+	{"request_hash", func(k *KeptAnswer) any { return &k.hash }},
+	{"status", func(k *KeptAnswer) any { return &k.answer.Status }},
+	{"body", func(k *KeptAnswer) any { return &k.answer.Body }},
+	{"locked_until", func(k *KeptAnswer) any { return instant{&k.lockedUntil} }},
+})
+
+// Find returns what is stored under keys, by key, in one statement.
+func (tx IdempotencyKeys) Find(ctx context.Context, names []KeyName) (map[KeyName]KeptAnswer, error) {
+	args := make([]any, 0, 2*len(names))
+	for _, n := range names {
+		args = append(args, n.Account, n.Name)
 	}
-	var kept Answer
-	var hash []byte
-	err = tx.row(ctx, "read idempotency key",
-		`SELECT request_hash, status, body FROM idempotency WHERE account_id = $1 AND name = $2`,
-		[]any{account, name}, &hash, &kept.Status, &kept.Body)
+	those, args, err := pairs(tx.Tx, "(account_id, name)", args)
+	if err != nil {
+		return nil, err
+	}
+	list, err := keptColumns.rows(ctx, tx.Tx, "look up idempotency keys", `FROM idempotency WHERE `+those, args...)
+	found := make(map[KeyName]KeptAnswer, len(list))
+	for _, k := range list {
+		found[k.name] = k
+	}
+	return found, err
+}
+
+// For returns the answer that a request with a hash gets at a time. Errors: ErrOtherRequest for a request with another
+// hash; where a process of an earlier version has leased the key, ErrInProgress while its lease lasts, and then
+// ErrNotFound.
+func (k KeptAnswer) For(requestHash []byte, now time.Time) (Answer, error) {
 	switch {
-	case err != nil:
-		return Answer{}, err
-	case !bytes.Equal(hash, requestHash):
+	case !bytes.Equal(k.hash, requestHash):
 		return Answer{}, ErrOtherRequest
-	case kept.Status == 0:
-		return Answer{}, ErrInProgress
+	case k.answer.Status != 0:
+		return k.answer, nil
+	case k.lockedUntil.Before(now):
+		return Answer{}, missing{what: "look up idempotency key"} // its holder has died
 	}
-	return kept, nil
+	return Answer{}, ErrInProgress
 }
 
-// ErrLeaseTaken is returned by the commit of a transaction that ended a request whose key another request took over, or
-// has answered already: nothing of the transaction stands.
-var ErrLeaseTaken = errors.New("the lease on an idempotency key was taken over by another request")
-
-// ended is an answer to be kept under its key.
-type ended struct {
-	account bursar.ID
-	name    string
-	answer  Answer
+// keptNow is an answer that a transaction keeps.
+type keptNow struct {
+	name   KeyName
+	hash   []byte
+	answer Answer
 }
 
-// End keeps the answer under its key, in one statement with the other answers of the transaction, as one of the last
-// things before the commit. It belongs into the transaction that does the work, so that the work and the answer are
-// there together or not at all: where a key is no longer the request's, the transaction fails with ErrLeaseTaken.
-func (tx IdempotencyKeys) End(account bursar.ID, name string, a Answer) {
-	tx.ended = append(tx.ended, ended{account, name, a})
+// Keep stores the answer to a request under its key, in one statement with the other answers of the transaction, as one
+// of the last things before the commit. It belongs into the transaction that does the work, so that the work and the
+// answer are there together or not at all: where another request has stored its answer under the key meanwhile, the
+// transaction fails with ErrKeyTaken.
+func (tx IdempotencyKeys) Keep(name KeyName, requestHash []byte, a Answer) {
+	tx.kept = append(tx.kept, keptNow{name, requestHash, a})
 }
 
-// keepAnswers writes what End was given.
+// keepAnswers writes what Keep was given, in an order that is the same everywhere: a transaction waits here for another
+// one with the same key until that has ended, and so never in a circle.
 func (tx *Tx) keepAnswers(ctx context.Context) error {
-	if len(tx.ended) == 0 {
-		return nil
+	slices.SortFunc(tx.kept, func(a, b keptNow) int {
+		return cmp.Or(bytes.Compare(a.name.Account[:], b.name.Account[:]), cmp.Compare(a.name.Name, b.name.Name))
+	})
+	in := insertion{what: "keep answers", table: "idempotency", rows: len(tx.kept), after: ` ON CONFLICT (account_id, name)
+		DO UPDATE SET status = excluded.status, body = excluded.body, created_at = excluded.created_at
+		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
+		AND idempotency.request_hash = excluded.request_hash`}
+	for _, k := range tx.kept {
+		in.add(values{
+			{"account_id", k.name.Account},
+			{"name", k.name.Name},
+			{"request_hash", k.hash},
+			{"created_at", micros(tx.now)},
+			{"locked_until", 0},
+			{"status", k.answer.Status},
+			{"body", k.answer.Body},
+		})
 	}
-	const what = "keep answers"
-	var kept int64
-	var err error
-	if tx.postgres {
-		accounts, names := make([][]byte, len(tx.ended)), make([]string, len(tx.ended))
-		statuses, bodies := make([]int64, len(tx.ended)), make([][]byte, len(tx.ended))
-		for i, e := range tx.ended {
-			accounts[i], names[i], statuses[i], bodies[i] = e.account[:], e.name, int64(e.answer.Status), e.answer.Body
-		}
-		kept, err = tx.exec(ctx, what, `UPDATE idempotency SET status = e.status, body = e.body
-			FROM unnest($1::bytea[], $2::text[], $3::bigint[], $4::bytea[]) AS e(account_id, name, status, body)
-			WHERE idempotency.account_id = e.account_id AND idempotency.name = e.name AND idempotency.status = 0`,
-			accounts, names, statuses, bodies)
-	} else {
-		for _, e := range tx.ended {
-			var n int64
-			if n, err = tx.exec(ctx, what,
-				`UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
-				e.account, e.name, e.answer.Status, e.answer.Body); err != nil {
-				break
-			}
-			kept += n
-		}
+	written, err := tx.countRows(ctx, in)
+	if err == nil && written < int64(len(tx.kept)) {
+		err = ErrKeyTaken
 	}
-	if err == nil && kept != int64(len(tx.ended)) {
-		err = ErrLeaseTaken
-	}
-	return err
-}
-
-// Drop frees a key whose request was refused without any effect that must be remembered.
-func (tx IdempotencyKeys) Drop(ctx context.Context, account bursar.ID, name string) error {
-	_, err := tx.exec(ctx, "free idempotency key",
-		`DELETE FROM idempotency WHERE account_id = $1 AND name = $2 AND status = 0`, account, name)
 	return err
 }
 

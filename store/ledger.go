@@ -116,16 +116,12 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 
 // dropEntries removes entries that were refused, by their numbers; 0 is one that was not inserted.
 func (tx *Tx) dropEntries(ctx context.Context, numbers []int64) error {
-	var args []any
-	for _, n := range numbers {
-		if n != 0 {
-			args = append(args, n)
-		}
-	}
-	if len(args) == 0 {
+	inserted := slices.DeleteFunc(slices.Clone(numbers), func(n int64) bool { return n == 0 })
+	if len(inserted) == 0 {
 		return nil
 	}
-	_, err := tx.exec(ctx, "drop refused entries", `DELETE FROM entries WHERE number IN (`+list(len(args), 0)+`)`, args...)
+	those, args := among(tx, "number", inserted)
+	_, err := tx.exec(ctx, "drop refused entries", `DELETE FROM entries WHERE `+those, args...)
 	return err
 }
 
@@ -156,37 +152,30 @@ func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.
 	if err != nil || len(books) == len(keys) {
 		return books, err
 	}
-	args := make([]any, 0, 2*len(keys))
+	in := insertion{what: "create balances", table: "balances", rows: len(keys),
+		after: ` ON CONFLICT (account, asset) DO NOTHING`}
 	for _, k := range keys {
-		args = append(args, string(k.Account), string(k.Asset))
+		in.add(values{{"account", string(k.Account)}, {"asset", string(k.Asset)}, {"debits", "0"}, {"credits", "0"}})
 	}
-	values := make([]string, len(keys))
-	for i := range keys {
-		values[i] = fmt.Sprintf("($%d, $%d, '0', '0')", 2*i+1, 2*i+2)
-	}
-	_, err = tx.exec(ctx, "create balances",
-		`INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
-			` ON CONFLICT (account, asset) DO NOTHING`, args...)
-	if err != nil {
+	if err := tx.insertRows(ctx, in); err != nil {
 		return nil, err
 	}
 	return tx.readBalances(ctx, keys, tx.forUpdate())
 }
 
 func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (ledger.Books, error) {
-	args := make([]any, 0, 2*len(keys))
-	for _, k := range keys {
-		args = append(args, string(k.Account), string(k.Asset))
-	}
 	books := ledger.Books{}
-	_, err := rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
+	those, args, err := pairs(tx, "(account, asset)", keyArgs(keys))
+	if err != nil {
+		return nil, err
+	}
+	_, err = rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
 		var k ledger.Key
 		var b ledger.Balance
 		err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits)
 		books[k] = b
 		return struct{}{}, err
-	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`)
-		ORDER BY account, asset`+lock, args...)
+	}, `SELECT account, asset, debits, credits FROM balances WHERE `+those+` ORDER BY account, asset`+lock, args...)
 	return books, err
 }
 
@@ -284,8 +273,8 @@ type AccountBalances struct {
 func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]AccountBalances, error) {
 	found := make(map[bursar.ID]AccountBalances, len(accounts))
 	of := make(map[ledger.Account]map[bursar.CurrencyCode]ledger.Balance, 2*len(accounts))
-	names, ids := make([]any, 0, 3*len(accounts)), make([]any, len(accounts))
-	for i, id := range accounts {
+	names := make([]string, 0, 2*len(accounts))
+	for _, id := range accounts {
 		sums := AccountBalances{
 			Available: map[bursar.CurrencyCode]ledger.Balance{},
 			Held:      map[bursar.CurrencyCode]ledger.Balance{},
@@ -294,8 +283,10 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 		found[id] = sums
 		available, held := ledger.Available(id), ledger.Held(id)
 		of[available], of[held] = sums.Available, sums.Held
-		names, ids[i] = append(names, string(available), string(held)), id
+		names = append(names, string(available), string(held))
 	}
+	balances, args := among(tx.Tx, "account", names)
+	deposits, args := among(tx.Tx, "account_id", accounts, args...)
 	_, err := rows(ctx, tx.Tx, "read the balances of accounts", func(s scanner) (struct{}, error) {
 		var name ledger.Account
 		var account bursar.ID
@@ -310,9 +301,9 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 		var sumErr error
 		pending[code], sumErr = pending[code].Add(b.Credits)
 		return struct{}{}, errors.Join(err, sumErr)
-	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE account IN (`+list(len(names), 0)+`)
+	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
 		UNION ALL SELECT '', account_id, currency, '0', amount FROM deposits
-		WHERE account_id IN (`+list(len(ids), len(names))+`) AND status = 'pending'`, append(names, ids...)...)
+		WHERE `+deposits+` AND status = 'pending'`, args...)
 	return found, err
 }
 

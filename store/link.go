@@ -154,8 +154,11 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 		in.add(values{{"entry", e.Number}, {"link", l.Number}})
 	}
 	if tx.postgres {
-		_, err := tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) `+in.into+
-			tuples(len(l.Entries), in.width, len(args)), append(args, in.args...)...)
+		rows, all, err := in.together(args...)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) `+rows, all...)
 		return err
 	}
 	if _, err := tx.exec(ctx, "move the head of the links", moves, args[:3]...); err != nil {

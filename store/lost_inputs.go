@@ -2,19 +2,42 @@ package store
 
 import (
 	"context"
+	"iter"
 
 	"github.com/bursar/bursar"
 )
 
-// RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
-func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
-	inputs []string) error {
-	in := insertion{what: "record funding", table: "fundings", rows: len(inputs),
+// TxInputs are outputs, or nonces, that a transaction uses up.
+type TxInputs struct {
+	TxID   string
+	Inputs []string
+}
+
+// RecordFunding notes what transactions in the block at a height used up, that brought UTXOs of ours.
+func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, by ...TxInputs) error {
+	in := insertion{what: "record funding", table: "fundings",
 		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}
-	for _, input := range inputs {
+	for txID, input := range eachInput(by) {
 		in.add(values{{"chain", string(chain)}, {"tx_id", txID}, {"input", input}, {"height", int64(height)}})
 	}
 	return tx.insertRows(ctx, in)
+}
+
+// eachInput gives every transaction with each of its inputs, each once: PostgreSQL changes no row twice in a statement.
+func eachInput(by []TxInputs) iter.Seq2[string, string] {
+	return func(yield func(txID, input string) bool) {
+		seen := map[[2]string]bool{}
+		for _, t := range by {
+			for _, input := range t.Inputs {
+				if key := [2]string{t.TxID, input}; !seen[key] {
+					seen[key] = true
+					if !yield(t.TxID, input) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left
@@ -25,12 +48,11 @@ func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below u
 	return err
 }
 
-// RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
-func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
-	outputs ...string) error {
-	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(outputs),
+// RecordUsed notes that transactions of others, in the block at a height, used some outputs.
+func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, by ...TxInputs) error {
+	in := insertion{what: "record used outputs", table: "used_outputs",
 		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}
-	for _, output := range outputs {
+	for txID, output := range eachInput(by) {
 		in.add(values{{"chain", string(chain)}, {"resource", output}, {"tx_id", txID}, {"height", int64(height)}})
 	}
 	return tx.insertRows(ctx, in)

@@ -68,6 +68,25 @@ func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, er
 	return outgoingColumns.one(ctx, tx.Tx, "read outgoing transaction", `FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
+// KindsOf returns what some outgoing transactions are made for, by their IDs.
+func (tx Outgoing) KindsOf(ctx context.Context, ids []bursar.ID) (map[bursar.ID]string, error) {
+	kinds := make(map[bursar.ID]string, len(ids))
+	for part := range parts(tx.Tx, ids) {
+		those, args := among(tx.Tx, "id", part)
+		_, err := rows(ctx, tx.Tx, "read the kinds of outgoing transactions", func(s scanner) (none struct{}, err error) {
+			var id bursar.ID
+			var kind string
+			err = s.Scan(&id, &kind)
+			kinds[id] = kind
+			return none, err
+		}, `SELECT id, kind FROM outgoing_txs WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return kinds, nil
+}
+
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return outgoingColumns.one(ctx, tx.Tx, "lock outgoing transaction",
@@ -172,22 +191,17 @@ type Sent struct {
 // SentAmong returns which of the transactions of a chain are ours.
 func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []string) (map[string]bursar.ID, error) {
 	ours := map[string]bursar.ID{}
-	for len(txIDs) > 0 {
-		n := min(len(txIDs), 500)
-		args := []any{string(chain)}
-		for _, id := range txIDs[:n] {
-			args = append(args, id)
-		}
+	for part := range parts(tx.Tx, txIDs) {
+		those, args := among(tx.Tx, "tx_id", part, string(chain))
 		found, err := rows(ctx, tx.Tx, "look up own transactions", func(s scanner) (x Sent, err error) {
 			return x, s.Scan(&x.TxID, &x.OutgoingID)
-		}, `SELECT tx_id, outgoing_id FROM outgoing_versions WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
+		}, `SELECT tx_id, outgoing_id FROM outgoing_versions WHERE chain = $1 AND `+those, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range found {
 			ours[x.TxID] = x.OutgoingID
 		}
-		txIDs = txIDs[n:]
 	}
 	return ours, nil
 }

@@ -83,6 +83,10 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 			args = append(args, string(kind), id.String()+"/1")
 		}
 	}
+	those, args, err := pairs(tx, "(e.kind, e.ref)", args)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
 		var ref string
@@ -103,7 +107,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 		return none, err
 	}, `SELECT e.kind, e.ref, s.link, COALESCE(p.debit, ''), COALESCE(p.asset, '') FROM entries e
 		LEFT JOIN seals s ON s.entry = e.number LEFT JOIN postings p ON p.entry = e.number
-		WHERE (e.kind, e.ref) IN (VALUES `+tuples(len(args)/2, 2, 0)+`)`, args...)
+		WHERE `+those, args...)
 	return holds, ended, again, err
 }
 

@@ -73,8 +73,12 @@ const keysAtOnce = 5000
 func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), postedColumns.query+`FROM posted
-			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
+		those, args, err := pairs(tx.Tx, "(account, asset)", keyArgs(chunk))
+		if err != nil {
+			return nil, err
+		}
+		_, err = rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found),
+			postedColumns.query+`FROM posted WHERE `+those, args...)
 		if err != nil {
 			return nil, err
 		}

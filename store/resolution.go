@@ -66,24 +66,36 @@ func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.R
 		`FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
+// StandingAmong returns those of some deposits that have a resolution which has not failed.
+func (tx Resolutions) StandingAmong(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bool, error) {
+	standing := map[bursar.ID]bool{}
+	for part := range parts(tx.Tx, deposits) {
+		those, args := among(tx.Tx, "deposit_id", idsOf(part))
+		found, err := rows(ctx, tx.Tx, "look for resolutions", scanOne[bursar.ID],
+			`SELECT deposit_id FROM resolutions WHERE status <> 'failed' AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			standing[id] = true
+		}
+	}
+	return standing, nil
+}
+
 // About returns the newest resolution of each of the deposits that have one, by the deposit's ID.
 func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Resolution, error) {
 	newest := map[bursar.ID]bursar.Resolution{}
-	for len(deposits) > 0 {
-		n := min(len(deposits), 500)
-		args := make([]any, n)
-		for i, d := range deposits[:n] {
-			args[i] = d.ID
-		}
+	for part := range parts(tx.Tx, deposits) {
+		those, args := among(tx.Tx, "deposit_id", idsOf(part))
 		found, err := resolutionColumns.rows(ctx, tx.Tx, "list resolutions",
-			`FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+			`FROM resolutions WHERE `+those+` ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, d := range found {
 			newest[d.DepositID] = d
 		}
-		deposits = deposits[n:]
 	}
 	return newest, nil
 }
@@ -171,12 +183,13 @@ func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64,
 	if wallet != 0 {
 		number = wallet
 	}
-	seal, err := tx.resealed(ctx, d.ID, func(a *sealedDeposit) {
-		a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet
-	})
+	was, err := tx.sealedDeposit(ctx, d.ID)
 	if err != nil {
 		return err
 	}
+	seal := tx.resealed(was, func(a *sealedDeposit) {
+		a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet
+	})
 	query, args := values{
 		{"purpose", string(d.Purpose)},
 		{"account_id", d.AccountID},

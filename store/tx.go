@@ -22,7 +22,7 @@ type Tx struct {
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
 	seal     sealKey
 	sealing  sealing
-	ended    []ended
+	kept     []keptNow
 }
 
 // statements runs statements: a transaction of database/sql, or its pool for a Read.

@@ -31,22 +31,29 @@ var utxoColumns = columnsOf([]column[UTXO]{
 })
 
 // Put records an output, or the block it stands in now.
-func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c UTXO) error {
-	query, args := values{
-		{"chain", string(chain)},
-		{"resource", c.Outpoint},
-		{"base", c.Base},
-		{"key_branch", int64(c.Branch)},
-		{"key_index", int64(c.Index)},
-		{"amount", c.Amount},
-		{"height", c.Height},
-		{"counts_from", int64(c.CountsFrom)},
-		{"made_by", c.MadeBy},
-	}.insertInto("utxos")
-	_, err := tx.exec(ctx, "record UTXO", query+`
+func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, utxos ...UTXO) error {
+	in := insertion{what: "record UTXOs", table: "utxos", rows: len(utxos), after: `
 		ON CONFLICT (chain, resource) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
-		WHERE excluded.height > 0 OR utxos.height < 0`, args...)
-	return err
+		WHERE excluded.height > 0 OR utxos.height < 0`}
+	seen := map[string]bool{}
+	for _, c := range utxos {
+		if seen[c.Outpoint] {
+			continue // PostgreSQL changes no row twice in a statement
+		}
+		seen[c.Outpoint] = true
+		in.add(values{
+			{"chain", string(chain)},
+			{"resource", c.Outpoint},
+			{"base", c.Base},
+			{"key_branch", int64(c.Branch)},
+			{"key_index", int64(c.Index)},
+			{"amount", c.Amount},
+			{"height", c.Height},
+			{"counts_from", int64(c.CountsFrom)},
+			{"made_by", c.MadeBy},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
@@ -221,21 +228,54 @@ func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, cont
 	return found[0], nil
 }
 
-// Put writes what an address holds.
-func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, h Holding) error {
-	query, args := values{
-		{"chain", string(chain)},
-		{"base", h.Base},
-		{"contract", h.Contract},
-		{"key_branch", int64(h.Branch)},
-		{"key_index", int64(h.Index)},
-		{"amount", h.Amount},
-		{"due", h.Due},
-		{"rests_until", micros(h.Rests)},
-	}.insertInto("holdings")
-	_, err := tx.exec(ctx, "write holding", query+` ON CONFLICT (chain, contract, base) DO UPDATE SET
-		amount = excluded.amount, due = excluded.due, rests_until = excluded.rests_until`, args...)
-	return err
+// Asset is an asset at an address.
+type Asset struct{ Base, Contract string }
+
+// Of is Get for several assets, each once, in the order of their names.
+func (tx Holdings) Of(ctx context.Context, chain bursar.ChainID, assets []Asset) (map[Asset]Holding, error) {
+	held := make(map[Asset]Holding, len(assets))
+	for _, a := range assets {
+		held[a] = Holding{Base: a.Base, Contract: a.Contract}
+	}
+	for part := range parts(tx.Tx, assets) {
+		names := make([]any, 0, 2*len(part))
+		for _, a := range part {
+			names = append(names, a.Contract, a.Base)
+		}
+		those, args, err := pairs(tx.Tx, "(contract, base)", names, string(chain))
+		if err != nil {
+			return nil, err
+		}
+		found, err := holdingColumns.rows(ctx, tx.Tx, "read holdings",
+			`FROM holdings WHERE chain = $1 AND `+those+` ORDER BY contract, base`+tx.forUpdate(), args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range found {
+			held[Asset{h.Base, h.Contract}] = h
+		}
+	}
+	return held, nil
+}
+
+// Put writes what addresses hold, each asset of an address once.
+func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, holdings ...Holding) error {
+	in := insertion{what: "write holdings", table: "holdings", rows: len(holdings),
+		after: ` ON CONFLICT (chain, contract, base) DO UPDATE SET
+		amount = excluded.amount, due = excluded.due, rests_until = excluded.rests_until`}
+	for _, h := range holdings {
+		in.add(values{
+			{"chain", string(chain)},
+			{"base", h.Base},
+			{"contract", h.Contract},
+			{"key_branch", int64(h.Branch)},
+			{"key_index", int64(h.Index)},
+			{"amount", h.Amount},
+			{"due", h.Due},
+			{"rests_until", micros(h.Rests)},
+		})
+	}
+	return tx.insertRows(ctx, in)
 }
 
 // Each calls f with what every address of a chain holds.

@@ -23,6 +23,7 @@ func (v values) insertInto(table string) (query string, args []any) {
 	var b strings.Builder
 	b.Grow(v.room() + len(table) + len("INSERT INTO () VALUES ()"))
 	v.writeInto(&b, table)
+	b.WriteString("VALUES ")
 	for i, value := range v {
 		if b.WriteByte("(,"[min(i, 1)]); i > 0 {
 			b.WriteByte(' ')
@@ -65,7 +66,7 @@ func (v values) writeInto(b *strings.Builder, table string) {
 		}
 		b.WriteString(value.column)
 	}
-	b.WriteString(") VALUES ")
+	b.WriteString(") ")
 }
 
 // room is at least how long the columns and their values are in a statement.

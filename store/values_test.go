@@ -2,8 +2,11 @@ package store
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/bursar/bursar"
 )
 
 // Each value has the number of its argument, and an expression has none.
@@ -29,16 +32,56 @@ func TestAStatementNumbersWhatItWrites(t *testing.T) {
 	}
 }
 
-// Many rows are one text on PostgreSQL, and one row's text again and again on SQLite.
+// Many rows are one text on PostgreSQL, whatever their number, and one row's text again and again on SQLite.
 func TestAnInsertionHoldsManyRows(t *testing.T) {
 	in := insertion{table: "things", after: " ON CONFLICT DO NOTHING"}
-	in.add(values{{"a", 1}, {"b", 2}})
-	in.add(values{{"a", 3}, {"b", 4}})
-	if got, want := in.text(2), "INSERT INTO things(a, b) VALUES ($1,$2),($3,$4) ON CONFLICT DO NOTHING"; got != want {
-		t.Errorf("the text of two rows is %q, want %q", got, want)
+	in.add(values{{"a", 1}, {"b", "x"}})
+	one, args, err := in.together()
+	if want := "INSERT INTO things(a, b) VALUES ($1,$2) ON CONFLICT DO NOTHING"; err != nil || one != want ||
+		in.text() != want || !slices.Equal(args, []any{1, "x"}) {
+		t.Errorf("one row is %q with %v, %v, want %q", one, args, err, want)
 	}
-	if !slices.Equal(in.args, []any{1, 2, 3, 4}) {
-		t.Errorf("the arguments of two rows are %v", in.args)
+	in.add(values{{"a", 3}, {"b", "y"}})
+	two, args, err := in.together()
+	if want := "INSERT INTO things(a, b) SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING"; err != nil ||
+		two != want || !reflect.DeepEqual(args, []any{[]int64{1, 3}, []string{"x", "y"}}) {
+		t.Errorf("two rows are %q with %v, %v, want %q", two, args, err, want)
+	}
+	in.add(values{{"a", 5}, {"b", "z"}})
+	if three, _, err := in.together(); err != nil || three != two {
+		t.Errorf("three rows are %q, %v, want the text of two", three, err)
+	}
+	behind, args, err := in.together("first")
+	if want := "INSERT INTO things(a, b) SELECT * FROM unnest($2::bigint[], $3::text[]) ON CONFLICT DO NOTHING"; err != nil ||
+		behind != want || len(args) != 3 || args[0] != "first" {
+		t.Errorf("behind another argument it is %q with %v, %v, want %q", behind, args, err, want)
+	}
+}
+
+// A column has values of one type that the schema knows; any other is a mistake of the program, found at once.
+func TestAColumnHasOneType(t *testing.T) {
+	number := int64(7)
+	id := bursar.ID{1}
+	for name, c := range map[string]struct {
+		values  []any
+		list    any
+		element string
+	}{
+		"texts":    {[]any{"a", bursar.Units(5), bursar.CurrencyCode("BTC")}, []string{"a", "5", "BTC"}, "text"},
+		"numbers":  {[]any{1, int64(2)}, []int64{1, 2}, "bigint"},
+		"nullable": {[]any{(*int64)(nil), &number}, []*int64{nil, &number}, "bigint"},
+		"truths":   {[]any{true, false}, []bool{true, false}, "boolean"},
+		"bytes":    {[]any{id, []byte{2}, bursar.ID{}}, [][]byte{id[:], {2}, nil}, "bytea"},
+	} {
+		list, element, err := array(c.values)
+		if err != nil || element != c.element || !reflect.DeepEqual(list, c.list) {
+			t.Errorf("%s are %#v of %s, %v, want %#v of %s", name, list, element, err, c.list, c.element)
+		}
+	}
+	for _, bad := range [][]any{{}, {nil}, {1, "a"}, {"a", nil}, {1.5}, {true, 1}, {[]byte{1}, "a"}} {
+		if list, _, err := array(bad); err == nil {
+			t.Errorf("%v are %v, want an error", bad, list)
+		}
 	}
 }
 

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -98,27 +96,25 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 		}
 		counts[g]++
 	}
+	in := insertion{what: "count wallets", table: "wallet_counts", rows: len(order),
+		after: ` ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`}
 	for _, g := range order {
-		_, err := tx.exec(ctx, "count wallets", `INSERT INTO wallet_counts(account_id, currency, wallets) VALUES ($1, $2, $3)
-			ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`,
-			g.account, string(g.currency), counts[g])
-		if err != nil {
-			return err
-		}
+		in.add(values{{"account_id", g.account}, {"currency", string(g.currency)}, {"wallets", counts[g]}})
 	}
-	return nil
+	return tx.insertRows(ctx, in)
 }
 
 // OfAccounts returns wallets that are no charges', each by its account and ID, in one statement; another account's is
 // left out.
 func (tx Wallets) OfAccounts(ctx context.Context, named []WalletName) (map[WalletName]bursar.Wallet, error) {
-	args := make([]any, len(named))
+	ids := make([]bursar.ID, len(named))
 	asked := make(map[WalletName]bool, len(named))
 	for i, n := range named {
-		args[i], asked[n] = n.ID, true
+		ids[i], asked[n] = n.ID, true
 	}
+	those, args := among(tx.Tx, "w.id", ids)
 	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets",
-		walletFrom+` WHERE w.for_charge = FALSE AND w.id IN (`+list(len(args), 0)+`)`, args...)
+		walletFrom+` WHERE w.for_charge = FALSE AND `+those, args...)
 	found := make(map[WalletName]bursar.Wallet, len(list))
 	for _, w := range list {
 		if n := (WalletName{w.AccountID, w.ID}); asked[n] {
@@ -157,15 +153,17 @@ func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.
 func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
-	for chunk := range slices.Chunk(addresses, 500) {
-		args := []any{string(family)}
-		pairs := make([]string, len(chunk))
-		for i, a := range chunk {
-			args = append(args, a.Base, memoValue(a))
-			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
+	for chunk := range parts(tx.Tx, addresses) {
+		names := make([]any, 0, 2*len(chunk))
+		for _, a := range chunk {
+			names = append(names, a.Base, memoValue(a))
 		}
-		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+
-			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
+		those, args, err := pairs(tx.Tx, "(w.base, w.memo)", names, string(family))
+		if err != nil {
+			return nil, err
+		}
+		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
+			walletFrom+` WHERE w.family = $1 AND `+those, args...)
 		if err != nil {
 			return nil, err
 		}

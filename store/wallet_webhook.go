@@ -60,7 +60,7 @@ func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64,
 // webhookVersions reads the newest version of each account, so that a new wallet's own webhook beats every older rule.
 func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map[bursar.ID]int64, error) {
 	versions := map[bursar.ID]int64{}
-	var ids []any
+	var ids []bursar.ID
 	for _, w := range wallets {
 		if _, seen := versions[w.AccountID]; !seen {
 			versions[w.AccountID] = 0
@@ -71,9 +71,10 @@ func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map
 		id      bursar.ID
 		version int64
 	}
+	those, args := among(tx, "id", ids)
 	found, err := rows(ctx, tx, "read webhook versions", func(s scanner) (v versioned, err error) {
 		return v, s.Scan(&v.id, &v.version)
-	}, `SELECT id, webhook_version FROM accounts WHERE id IN (`+list(len(ids), 0)+`)`, ids...)
+	}, `SELECT id, webhook_version FROM accounts WHERE `+those, args...)
 	for _, v := range found {
 		versions[v.id] = v.version
 	}

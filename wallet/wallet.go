@@ -166,51 +166,44 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wal
 	if err := enableURLs(ctx, tx, orders); err != nil {
 		return err
 	}
+	if err := tx.Charges().Insert(ctx, chargesOf(tx.Now(), wallets, orders)...); err != nil {
+		return err
+	}
 	for i, n := range orders {
-		if err := s.finish(ctx, tx, n, wallets[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// enableURLs enables the requests' webhooks that had answered 410 Gone again, each once.
-func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
-	type receiver struct {
-		account bursar.ID
-		url     string
-	}
-	seen := map[receiver]bool{}
-	for _, n := range orders {
-		r := receiver{n.Account, n.Webhook}
-		if seen[r] {
+		if n.Done == nil {
 			continue
 		}
-		seen[r] = true
-		if err := tx.WebhookURLs().Enable(ctx, r.account, r.url); err != nil {
+		if err := n.Done(ctx, tx, wallets[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wallet) error {
-	if n.ChargeLife > 0 {
-		c := bursar.Charge{
-			Number:    w.Number,
-			ID:        w.ID,
-			AccountID: w.AccountID,
+// enableURLs enables the requests' webhooks that had answered 410 Gone again.
+func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
+	receivers := make([]store.Receiver, len(orders))
+	for i, n := range orders {
+		receivers[i] = store.Receiver{Account: n.Account, URL: n.Webhook}
+	}
+	return tx.WebhookURLs().EnableEach(ctx, receivers)
+}
+
+// chargesOf returns the charges that requests ask for, each beside its wallet.
+func chargesOf(now time.Time, wallets []bursar.Wallet, orders []New) (charges []bursar.Charge) {
+	for i, n := range orders {
+		if n.ChargeLife == 0 {
+			continue
+		}
+		charges = append(charges, bursar.Charge{
+			Number:    wallets[i].Number,
+			ID:        wallets[i].ID,
+			AccountID: wallets[i].AccountID,
 			Minimum:   n.ChargeMinimum,
-			Expires:   tx.Now().Add(n.ChargeLife),
-		}
-		if err := tx.Charges().Insert(ctx, c); err != nil {
-			return err
-		}
+			Expires:   now.Add(n.ChargeLife),
+		})
 	}
-	if n.Done == nil {
-		return nil
-	}
-	return n.Done(ctx, tx, w)
+	return charges
 }
 
 // Get returns an account's wallet, or bursar.ErrNotFound.

@@ -42,6 +42,8 @@ type Setting struct {
 	UTXO   bool // the chain uses the UTXO model instead of the account model
 	Idle   bool // nothing is followed before the test begins
 	Before func(w *bursar.Wallet)
+
+	Conduct store.Conduct // of the database
 }
 
 // RunAs is Run with other settings.
@@ -59,6 +61,9 @@ func RunAs(t *testing.T, s Setting, test func(t *testing.T, f *Harness)) {
 
 func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	t.Helper()
+	if s.Conduct.Before != nil {
+		db = db.As(db.Now, s.Conduct)
+	}
 	s.Chain.ID, s.Chain.Family, s.Chain.Spending, s.Chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
 	if s.UTXO {
 		s.Chain.Spending = chain.UTXOModel

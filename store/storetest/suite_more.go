@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,58 +112,69 @@ func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 }
 
 func idempotency(t *testing.T, db *store.DB) {
-	account := newAccount(t, db, 1)
-	begin := func(hash string, hold time.Duration) (a store.Answer, err error) {
-		err = db.Do(ctx, func(tx *store.Tx) (err error) {
-			a, err = tx.IdempotencyKeys().Begin(ctx, account, "k", []byte(hash), tx.Now().Add(hold))
-			return err
+	account, other := newAccount(t, db, 1), newAccount(t, db, 2)
+	name := store.KeyName{Account: account, Name: "k"}
+	keep := func(answer string) error {
+		return db.Do(ctx, func(tx *store.Tx) error {
+			tx.IdempotencyKeys().Keep(store.KeyName{Account: account, Name: "k/" + answer}, []byte("h"), store.Answer{Status: 200})
+			tx.IdempotencyKeys().Keep(name, []byte("h"), store.Answer{Status: 200, Body: []byte(answer)})
+			return nil
 		})
-		return a, err
 	}
 	var group sync.WaitGroup
-	var first atomic.Int64
-	for range 8 {
+	var first atomic.Value
+	var kept, taken atomic.Int64
+	for i := range 8 {
 		group.Go(func() {
-			if a, err := begin("h", time.Hour); err == nil && a.Status == 0 {
-				first.Add(1)
+			switch err := keep(fmt.Sprint("answer ", i)); {
+			case err == nil:
+				kept.Add(1)
+				first.Store(fmt.Sprint("answer ", i))
+			case errors.Is(err, store.ErrKeyTaken):
+				taken.Add(1)
+			default:
+				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if first.Load() != 1 {
-		t.Fatalf("%d requests were the first", first.Load())
+	if kept.Load() != 1 || taken.Load() != 7 {
+		t.Fatalf("%d transactions kept their answer and %d found the key taken, want 1 and 7", kept.Load(), taken.Load())
 	}
-	_, err := begin("h", time.Hour)
-	want(t, err, store.ErrInProgress)
-	_, err = begin("other", time.Hour)
-	want(t, err, store.ErrOtherRequest)
-	do(t, db, func(tx *store.Tx) error {
-		tx.IdempotencyKeys().End(account, "k", store.Answer{Status: 200, Body: []byte("yes")})
-		return nil
-	})
-	err = db.Do(ctx, func(tx *store.Tx) error { // it has an answer, which stays
-		tx.IdempotencyKeys().End(account, "k", store.Answer{Status: 200, Body: []byte("no")})
-		return nil
-	})
-	want(t, err, store.ErrLeaseTaken)
-	a, err := begin("h", time.Hour)
-	if err != nil || a.Status != 200 || string(a.Body) != "yes" {
-		t.Fatalf("the kept answer is %+v, %v", a, err)
+	find := func(names ...store.KeyName) (found map[store.KeyName]store.KeptAnswer) {
+		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+			found, err = tx.IdempotencyKeys().Find(ctx, names)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
 	}
-	_, err = begin("other", time.Hour)
+	winner, _ := first.Load().(string)
+	names := []store.KeyName{name, {Account: other, Name: "k"}, {Account: account, Name: "k/" + winner}}
+	for i := range 8 { // nothing of the other transactions is there
+		names = append(names, store.KeyName{Account: account, Name: fmt.Sprint("k/answer ", i)})
+	}
+	found := find(names...)
+	if len(found) != 2 {
+		t.Errorf("%d keys are stored, want the two of the transaction that came first: %v", len(found), found)
+	}
+	answer, err := found[name].For([]byte("h"), db.Now())
+	if err != nil || answer.Status != 200 || string(answer.Body) != winner {
+		t.Errorf("the answer is %d %q, %v, want 200 %q", answer.Status, answer.Body, err, winner)
+	}
+	_, err = found[name].For([]byte("other"), db.Now())
 	want(t, err, store.ErrOtherRequest)
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.IdempotencyKeys().Forget(ctx, tx.Now().Add(time.Hour))
-		if n != 1 {
-			t.Errorf("%d keys forgotten", n)
+		if n != 2 {
+			t.Errorf("%d keys were forgotten, want 2", n)
 		}
 		return err
 	})
-	if _, err := begin("other", -time.Hour); err != nil { // its holder dies at once
-		t.Fatal(err)
-	}
-	if a, err := begin("other", time.Hour); err != nil || a.Status != 0 {
-		t.Fatalf("a key whose holder died gave %+v, %v", a, err)
+	if err := keep("again"); err != nil {
+		t.Errorf("a forgotten key takes no answer: %v", err)
 	}
 }
 
