@@ -7,10 +7,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 )
-
-func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 

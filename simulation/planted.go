@@ -50,7 +50,7 @@ func (b bug) build(root, folder string) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(folder, "simulation")
-	cmd := exec.Command("go", "build", "-overlay", list, "-o", file, "./simulation")
+	cmd := exec.Command("go", "build", "-ldflags=-w", "-overlay", list, "-o", file, "./simulation")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build with %q: %w: %s", b.name, err, out)

@@ -22,7 +22,7 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 	}
 	t.Parallel()
 	template := memory(t)
-	for seed := range uint64(6) {
+	for seed := range uint64(10) {
 		var inMemory, onServer bytes.Buffer
 		p := generate(seed, defaultLength)
 		p.Events = slices.DeleteFunc(p.Events, func(e Event) bool {

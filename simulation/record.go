@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
-	"errors"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,82 +58,38 @@ func changes(before, after map[string]string) (lines []string) {
 	return lines
 }
 
-// rowsOf reads every table of a database in memory.
+// migrations is the table that does not belong to the history: it contains the time of day.
+const migrations = "goose_db_version"
+
+// rowsOf reads every table of a database in memory. Equal keys get a number.
 func rowsOf(ctx context.Context, db *store.DB) (map[string]string, error) {
-	image, err := db.Image(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "record")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "image.db")
-	if err := os.WriteFile(file, image, 0o600); err != nil {
-		return nil, err
-	}
-	read, err := sql.Open("sqlite", "file:"+file+"?mode=ro&immutable=1")
-	if err != nil {
-		return nil, err
-	}
-	defer read.Close()
 	all := map[string]string{}
-	tables, err := texts(ctx, read, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
-	for _, table := range tables {
-		if ofHistory(table[0]) {
-			err = errors.Join(err, rowsOfTable(ctx, read, table[0], all))
+	err := db.EachRow(ctx, func(table string, values []any) {
+		if table == migrations {
+			return
 		}
-	}
-	return all, err
-}
-
-// ofHistory reports whether a table belongs to the history: not SQLite's own, not the copies from which a database is
-// rewound, and not that of the migrations, which contains the time of day.
-func ofHistory(table string) bool {
-	return !strings.HasPrefix(table, "sqlite_") && !strings.HasPrefix(table, "kept_") && table != "goose_db_version"
-}
-
-// rowsOfTable adds the rows of a table to all, equal ones with a number.
-func rowsOfTable(ctx context.Context, db *sql.DB, table string, all map[string]string) error {
-	list, err := texts(ctx, db, `SELECT * FROM `+table)
-	for _, row := range list {
+		row := texts(values)
 		key := table + " " + row[0]
 		for n := 2; all[key] != ""; n++ {
 			key = fmt.Sprintf("%s %s (%d)", table, row[0], n)
 		}
 		all[key] = strings.Join(row, " | ")
-	}
-	return err
+	})
+	return all, err
 }
 
-// texts returns the rows of a query with each value as text.
-func texts(ctx context.Context, db *sql.DB, query string) (list [][]string, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		values, into := make([]any, len(names)), make([]any, len(names))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		row := make([]string, len(names))
-		for i, v := range values {
-			if b, is := v.([]byte); is {
-				v = fmt.Sprintf("%x", b)
-			}
+// texts returns each value as text.
+func texts(values []any) []string {
+	row := make([]string, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case []byte:
+			row[i] = hex.EncodeToString(v)
+		case string:
+			row[i] = v
+		default:
 			row[i] = fmt.Sprint(v)
 		}
-		list = append(list, row)
 	}
-	return list, rows.Err()
+	return row
 }

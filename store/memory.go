@@ -57,3 +57,44 @@ func (db *DB) Image(ctx context.Context) (image []byte, err error) {
 	})
 	return image, err
 }
+
+// EachRow calls f with every row of an SQLite database, table by table, without SQLite's own tables and those that
+// Keep copies. values are f's own. For simulations and tests: another transaction may come between two tables.
+func (db *DB) EachRow(ctx context.Context, f func(table string, values []any)) error {
+	if db.postgres {
+		return errors.New("only the rows of SQLite are read one by one")
+	}
+	tables, err := db.tables(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if err := db.rowsOf(ctx, table, f); err != nil {
+			return fmt.Errorf("read the rows of %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+func (db *DB) rowsOf(ctx context.Context, table string, f func(table string, values []any)) error {
+	rows, err := db.write.QueryContext(ctx, `SELECT * FROM `+table)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		f(table, values)
+	}
+	return rows.Err()
+}

@@ -50,6 +50,11 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 	if err := db.Rewind(ctx); err != nil || count(db) != 1 {
 		t.Fatalf("%d accounts after a rewind, %v", count(db), err)
 	}
+	rows := map[string]int{}
+	if err := db.EachRow(ctx, func(table string, values []any) { rows[table]++ }); err != nil || rows["accounts"] != 1 ||
+		rows["kept_accounts"] != 0 || rows["goose_db_version"] == 0 {
+		t.Fatalf("the rows that are read: %v, %v", rows, err)
+	}
 	insert(bursar.ID{3})
 	other, err := store.OpenMemory(ctx, image, store.Config{})
 	if err != nil {

@@ -15,15 +15,16 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		args, test, vet string
 		short           bool
 	}{
-		{"", "-vet=off -timeout 25m " + all, "./... ./sandbox/...", false},
-		{"-short", "-vet=off -timeout 25m -short " + all, "./... ./sandbox/...", true},
-		{"-test.short=true", "-vet=off -timeout 25m -test.short=true " + all, "./... ./sandbox/...", true},
-		{"-short=false ./store", "-vet=off -timeout 25m -short=false ./store", "./store", false},
-		{"-run Name -v ./store ./chain/...", "-vet=off -timeout 25m -run Name -v ./store ./chain/...",
+		{"", "-vet=off -ldflags=-w -timeout 25m " + all, "./... ./sandbox/...", false},
+		{"-short", "-vet=off -ldflags=-w -timeout 25m -short " + all, "./... ./sandbox/...", true},
+		{"-test.short=true", "-vet=off -ldflags=-w -timeout 25m -test.short=true " + all, "./... ./sandbox/...", true},
+		{"-short=false ./store", "-vet=off -ldflags=-w -timeout 25m -short=false ./store", "./store", false},
+		{"-run Name -v ./store ./chain/...", "-vet=off -ldflags=-w -timeout 25m -run Name -v ./store ./chain/...",
 			"./store ./chain/...", false},
-		{"-timeout 1m -bench .", "-vet=off -timeout 1m -bench . " + all, "./... ./sandbox/...", false},
-		{"--timeout=1m", "-vet=off --timeout=1m " + all, "./... ./sandbox/...", false},
-		{"-vet=all ./store", "-timeout 25m -vet=all ./store", "./store", false},
+		{"-timeout 1m -bench .", "-vet=off -ldflags=-w -timeout 1m -bench . " + all, "./... ./sandbox/...", false},
+		{"--timeout=1m", "-vet=off -ldflags=-w --timeout=1m " + all, "./... ./sandbox/...", false},
+		{"-ldflags= ./store", "-vet=off -timeout 25m -ldflags= ./store", "./store", false},
+		{"-vet=all ./store", "-ldflags=-w -timeout 25m -vet=all ./store", "./store", false},
 	} {
 		got, err := parse(strings.Fields(c.args))
 		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
@@ -68,7 +69,7 @@ func TestShortInstallsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"go vet ./... ./sandbox/...",
-		"go test -vet=off -timeout 25m -short " + strings.Join(longest, " ") + " ./... ./sandbox/..."}
+		"go test -vet=off -ldflags=-w -timeout 25m -short " + strings.Join(longest, " ") + " ./... ./sandbox/..."}
 	if !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q", f.ran)
 	}

@@ -9,7 +9,8 @@ import (
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	d := newSeededHarness(t)
+	d := newHarness(t)
+	d.sealSeed()
 	d.fails(1, "no such file", "backup", "a.db")
 	d.ok("account", "create", "--name", "first")
 	out := d.ok("backup", "a.db")

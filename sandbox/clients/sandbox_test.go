@@ -38,7 +38,7 @@ type sandbox struct {
 func start(t *testing.T) *sandbox {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sandbox")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, "..").CombinedOutput(); err != nil {
 		t.Fatalf("build the sandbox: %v\n%s", err, out)
 	}
 	const free = "127.0.0.1:0"

@@ -29,7 +29,7 @@ var built = sync.OnceValues(func() (p programs, err error) {
 	}
 	p = programs{filepath.Join(builtIn, "sandbox"), filepath.Join(builtIn, "bursar")}
 	for path, source := range map[string]string{p.sandbox: "..", p.bursar: "../../cmd/bursar"} {
-		if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, source).CombinedOutput(); err != nil {
 			return p, fmt.Errorf("build %s: %w\n%s", source, err, out)
 		}
 	}

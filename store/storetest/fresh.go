@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,27 +17,33 @@ import (
 // SQLite returns the URL of a new database file of today's schema, which the test's end removes.
 func SQLite(t testing.TB) string {
 	t.Helper()
+	return SQLiteIn(t, Folder(t))
+}
+
+// SQLiteIn is SQLite in a folder of the test's own, where the file is called bursar.db.
+func SQLiteIn(t testing.TB, dir string) string {
+	t.Helper()
 	image, err := migratedFile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := EmptySQLite(t)
-	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), image, 0o600); err != nil {
+	file := filepath.Join(dir, "bursar.db")
+	if err := os.WriteFile(file, image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return url
+	return "sqlite:" + file
 }
 
 // EmptySQLite returns the URL of a database file that is not there yet, in a folder that the test's end removes.
 func EmptySQLite(t testing.TB) string {
 	t.Helper()
-	return "sqlite:" + filepath.Join(inMemory(t), "bursar.db")
+	return "sqlite:" + filepath.Join(Folder(t), "bursar.db")
 }
 
-// inMemory returns a folder that the test's end removes. It is in memory where the system has room for that: every
+// Folder returns a folder that the test's end removes. It is in memory where the system has room for that: every
 // commit is synced, which on a disk is a third of the work of a test with many small transactions. No test cuts the
 // power, so none can notice the difference.
-func inMemory(t testing.TB) string {
+func Folder(t testing.TB) string {
 	t.Helper()
 	var free syscall.Statfs_t
 	if err := syscall.Statfs(memory, &free); err != nil || free.Bavail*uint64(free.Bsize) < room {

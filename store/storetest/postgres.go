@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,12 +25,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Each runs test once on a fresh SQLite file and, unless -short, once on an empty PostgreSQL database.
+// Each runs test once on a fresh SQLite file and, unless -short, once on an empty PostgreSQL database. OnPostgres leaves
+// PostgreSQL to some of a package's tests.
 func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, Open(t, SQLite(t)))
 	})
+	if top, _, _ := strings.Cut(t.Name(), "/"); onPostgres != nil && !onPostgres[top] {
+		return
+	}
 	t.Run("postgres", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("PostgreSQL is left out by -short")
@@ -37,6 +42,22 @@ func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 		t.Parallel()
 		test(t, Open(t, reusedPostgres(t)))
 	})
+}
+
+var onPostgres map[string]bool // by a test's name; nil: all
+
+// OnPostgres names the tests of a package that Each runs on PostgreSQL as well. It is for a package whose tests differ
+// in the rows that the same few hundred statements meet: that a statement does the same on both databases is proven by
+// the tests that are named, by the suite of this package and by the simulation. With BURSAR_TEST_POSTGRES=all the other
+// tests run on both as well. Call it from TestMain.
+func OnPostgres(names ...string) {
+	if os.Getenv("BURSAR_TEST_POSTGRES") == "all" {
+		return
+	}
+	onPostgres = map[string]bool{}
+	for _, name := range names {
+		onPostgres[name] = true
+	}
 }
 
 // Open opens a database and closes it when the test ends.

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	utxoCacheBytes = 32 << 20
+	utxoCacheBytes = 4 << 20
 	cacheEntries   = 20_000
 	minRelayRate   = 1000 // satoshi per 1000 vbytes, Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE up to version 29
 )

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"fmt"
 	"math/big"
+	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -26,13 +27,14 @@ type faucet struct {
 	address common.Address
 }
 
-func newFaucets() []faucet {
+// newFaucets derives the keys once for all nodes of a process, which takes a tenth of a second. Nobody changes them.
+var newFaucets = sync.OnceValue(func() []faucet {
 	faucets := make([]faucet, faucetCount)
 	for i := range faucets {
 		faucets[i] = newFaucet(fmt.Sprintf("bursar sandbox faucet %d", i))
 	}
 	return faucets
-}
+})
 
 func newFaucet(name string) faucet {
 	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte(name))) // a hash is below the order but for 2^-128

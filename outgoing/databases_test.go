@@ -1,0 +1,99 @@
+package outgoing_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"testing"
+
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// onPostgres are the tests that run on PostgreSQL too, besides those of random histories and faults. Between them they
+// make every statement that any test of this package makes, and they include those about leases and locks: the others
+// only bring other rows to the same statements, in steps of a single process.
+var onPostgres = []string{
+	"TestABatchAboveTheFeeLimitIsSplit",
+	"TestABatchThatIsRefusedAsAWholeIsTriedOneByOne",
+	"TestAChangedWithdrawalIsNotSigned",
+	"TestAChargeIsPaidByThePaymentThatStays",
+	"TestAChargeIsPaidByWhatItsPayerWasAskedFor",
+	"TestAConsolidationIsNotBumped",
+	"TestAContradictionIsNotPaidFromWhereItWasMoved",
+	"TestACustomerIsNotifiedOnceOfAPaymentSentAgain",
+	"TestAForgedDepositIsNotPaid",
+	"TestAForgedForgottenTransactionIsNotSigned",
+	"TestAForgedPendingDepositIsNotPaid",
+	"TestAFrozenAccountsWithdrawalsAreNotPaid",
+	"TestALeaseThatIsLostAnywhereEndsTheStep",
+	"TestALeaseThatIsLostEndsTheStep",
+	"TestALostLeaseConsolidatesNothing",
+	"TestALostLeaseEndsEveryPartOfAStep",
+	"TestALostLeaseRaisesNoAlarm",
+	"TestANonceOfTheNextLeaseHolderHaltsNothing",
+	"TestAPaymentThatNoRequestAskedForIsNotMadeAgain",
+	"TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped",
+	"TestARefundThatDeliveredNothingIsUndoneAsItWasBooked",
+	"TestAReorgedOutDepositBelowTheMinimumIsNotBooked",
+	"TestASentWithdrawalIsPaidOnceWhateverItsStatus",
+	"TestASettledPaymentThatExpiresAfterAllIsMadeAgain",
+	"TestASignatureWithoutTheLeaseStaysCounted",
+	"TestAStepWithoutWorkLocksNothing",
+	"TestASweepThatDeliversLessIsALoss",
+	"TestASweepThatDeliversNothingIsMadeAgain",
+	"TestASweepThatHangsGoesOnWithTheNextDeposit",
+	"TestAVoidingTransactionEndsWithItsLostUTXO",
+	"TestAWithdrawalWithARaisedAmountIsNotPaid",
+	"TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain",
+	"TestAnExpiredTransactionThatIsMinedStopsPayouts",
+	"TestAnUpgradeIsSealedThoughSomethingIsBookedFirst",
+	"TestConsolidationsInVainArePaced",
+	"TestFeesThatCustomersPayAreNotSetAside",
+	"TestFundsInProgressAreNotSpentTwice",
+	"TestManyFaultsDoNotHideOne",
+	"TestNoFeeIsBookedForAnExpiredSweep",
+	"TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease",
+	"TestNothingIsJudgedAgainWithoutTheLease",
+	"TestOneConsolidationIsInProgressAtATime",
+	"TestOpenSweepsHoldUpNoWithdrawal",
+	"TestSumsThatTheAuditCannotWritePayNothing",
+	"TestSweepsThatHangHoldUpNoOthers",
+	"TestTheBooksAreAuditedOnceInAStep",
+	"TestTheNativeAssetIsSweptWithAHangingTokenSweepsNonce",
+	"TestUTXOsAreConsolidatedWhileFeesAreLow",
+	"TestUnconfirmedChangeIsNotConsolidated",
+	"TestWhichUTXOsAreConsolidated",
+	"TestWithoutTheLeaseNoAlarmAboutHistoryIsRaised",
+}
+
+func TestMain(m *testing.M) {
+	storetest.OnPostgres(onPostgres...)
+	storetest.Main(m)
+}
+
+// TestTheTestsOnPostgresExist checks that none of them was renamed: it would run on SQLite only.
+func TestTheTestsOnPostgresExist(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, is := d.(*ast.FuncDecl); is {
+				there[f.Name.Name] = true
+			}
+		}
+	}
+	for _, name := range onPostgres {
+		if !there[name] {
+			t.Errorf("%s runs on PostgreSQL and does not exist", name)
+		}
+	}
+}
