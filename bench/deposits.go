@@ -3,130 +3,159 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"sync"
 	"time"
 )
 
-// blockDeposits is the number of wallets that one block pays, and blockPays what they get together, in BTC.
-const (
-	blockDeposits = 5000
-	blockPays     = 10
-)
+// satoshiEach is what a block pays to each of its wallets.
+const satoshiEach = 200_000
 
-type payment struct {
-	Address string `json:"address"`
-	Amount  string `json:"amount"`
+// crowd is an account with many wallets, which blocks pay.
+type crowd struct {
+	site     *site
+	account  account
+	payments []payment
+	last     walletInfo
+	rounds   int // blocks that paid them
 }
 
-// maxPayments is the most payments that the sandbox makes in one transaction.
-const maxPayments = 300
-
-// pay makes payments; they wait for a block.
-func (b *bench) pay(ctx context.Context, payments []payment) error {
-	for len(payments) > 0 {
-		n := min(len(payments), maxPayments)
-		body := map[string]any{"currency": "BTC", "payments": payments[:n]}
-		if err := b.post(ctx, "/pay", body, &struct{}{}); err != nil {
-			return err
-		}
-		payments = payments[n:]
+// blockDeposits is the number of wallets that one block pays.
+func (b *bench) blockDeposits() int {
+	if b.quick {
+		return 1000
 	}
-	return nil
+	return 5000
 }
 
-func (b *bench) mine(ctx context.Context, blocks int) error {
-	return b.post(ctx, "/mine", map[string]any{"chain": "bitcoin", "blocks": blocks}, &struct{}{})
+// depositSteps measure a block that pays many wallets.
+func (s *site) depositSteps() []step {
+	name := fmt.Sprintf("a block of %d deposits", s.blockDeposits())
+	return []step{{
+		name:  name,
+		takes: 10*time.Second + time.Duration(s.rounds*s.blockDeposits())*2*time.Millisecond,
+		run: func(ctx context.Context) error {
+			c, err := s.crowd(ctx)
+			if err != nil {
+				return err
+			}
+			// The targets are for 5,000 deposits on PostgreSQL.
+			for range s.rounds {
+				seen, credited, err := c.block(ctx)
+				if err != nil {
+					return err
+				}
+				p := s.part(partDeposits)
+				p.time(s.kind, name+": seen", seen, s.targetOf(5000, 400*time.Millisecond))
+				p.time(s.kind, name+": credited, with events", credited, s.targetOf(5000, 600*time.Millisecond))
+			}
+			return nil
+		},
+	}}
 }
 
-// credited waits until an account has a balance of BTC.
-func (b *bench) credited(ctx context.Context, a account) error {
-	return until(ctx, 60*time.Second, func() error {
-		balance, err := b.balance(ctx, a)
-		if err == nil && balance == "0.00000000" {
-			err = errNotYet
-		}
-		return err
-	})
+// targetOf is a target that holds for a number of deposits on PostgreSQL.
+func (s *site) targetOf(deposits int, target time.Duration) time.Duration {
+	if s.kind != "postgres" || s.blockDeposits() != deposits {
+		return 0
+	}
+	return target
 }
 
-// balance returns an account's balance of BTC.
-func (b *bench) balance(ctx context.Context, a account) (string, error) {
-	var response struct {
-		Account struct{ Balance map[string]string }
+// crowd makes the account whose wallets a block pays, once.
+func (s *site) crowd(ctx context.Context) (*crowd, error) {
+	if s.paid != nil {
+		return s.paid, nil
 	}
-	if err := b.call(ctx, a, http.MethodGet, "/account", nil, &response); err != nil {
-		return "", err
+	progress("%s: making %d wallets", s.kind, s.blockDeposits())
+	c := &crowd{site: s}
+	var err error
+	if c.account, err = s.newAccount(ctx, "deposits"); err != nil {
+		return nil, err
 	}
-	return response.Account.Balance["BTC"], nil
+	if err := c.makeWallets(ctx, s.blockDeposits()); err != nil {
+		return nil, err
+	}
+	s.paid = c
+	return c, s.mature(ctx)
 }
 
-// deposits measures a block that pays many wallets: from the making of the block until the last deposit is seen, and
-// from the making of the final block until everything is credited, with its events.
-func (b *bench) deposits(ctx context.Context) error {
-	name := fmt.Sprintf("a block of %d deposits", blockDeposits)
-	if !b.wanted(name) {
-		return nil
+// makeWallets makes wallets over several connections, because one at a time would wait for as many syncs.
+func (c *crowd) makeWallets(ctx context.Context, count int) error {
+	const workers = 32
+	var mu sync.Mutex
+	var failed error
+	var group sync.WaitGroup
+	for i := range workers {
+		group.Go(func() {
+			for range (count + i) / workers {
+				w, err := c.site.newWallet(ctx, c.account, "https://example.com/hook")
+				mu.Lock()
+				if err != nil {
+					failed = err
+				} else {
+					c.last = w
+					c.payments = append(c.payments, payment{w.Address, inBTC(satoshiEach)})
+				}
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
 	}
-	progress("%s: making %d wallets", b.kind, blockDeposits)
-	a, err := b.newAccount(ctx, "deposits")
-	if err != nil {
-		return err
-	}
-	var payments []payment
-	var last walletInfo
-	for range blockDeposits {
-		if last, err = b.newWallet(ctx, a, "https://example.com/hook"); err != nil {
-			return err
-		}
-		payments = append(payments, payment{last.Address, "0.002"})
-	}
-	for round := range b.rounds {
-		if err := b.pay(ctx, payments); err != nil {
-			return err
-		}
-		seen, credited, err := b.block(ctx, a, last, round)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		b.results.add(b.kind, name+": seen", seen, 400*time.Millisecond)
-		b.results.add(b.kind, name+": credited, with events", credited, 600*time.Millisecond)
-	}
-	return nil
+	group.Wait()
+	return failed
 }
 
-func (b *bench) block(
-	ctx context.Context, a account, last walletInfo, round int,
-) (seen, credited time.Duration, err error) {
+func inBTC(satoshi int) string { return fmt.Sprintf("%d.%08d", satoshi/1e8, satoshi%1e8) }
+
+// block pays every wallet in one block, and returns how long it took until the last deposit was seen, and from the
+// final block until everything was credited.
+func (c *crowd) block(ctx context.Context) (seen, credited time.Duration, err error) {
+	if seen, err = c.pending(ctx); err != nil {
+		return 0, 0, err
+	}
+	credited, err = c.final(ctx)
+	return seen, credited, err
+}
+
+// pending mines the block that pays every wallet, and the next, and waits until the deposits are seen.
+func (c *crowd) pending(ctx context.Context) (time.Duration, error) {
+	if err := c.site.pay(ctx, c.payments); err != nil {
+		return 0, err
+	}
 	start := time.Now()
-	if err := b.mine(ctx, 1); err != nil {
-		return 0, 0, err
+	if err := c.site.mine(ctx, 1); err != nil {
+		return 0, err
 	}
-	err = until(ctx, 60*time.Second, func() error {
-		var response struct{ Deposits []struct{} }
-		err := b.call(ctx, a, http.MethodGet, "/wallet/deposits?walletID="+last.ID, nil, &response)
-		if err == nil && len(response.Deposits) <= round {
+	err := until(ctx, time.Minute, func() error {
+		n, err := c.site.deposits(ctx, c.account, c.last)
+		if err == nil && n <= c.rounds {
 			err = errNotYet
 		}
 		return err
 	})
+	seen := time.Since(start)
 	if err != nil {
-		return 0, 0, err
+		return 0, fmt.Errorf("wait until the deposits are seen: %w", err)
 	}
-	seen = time.Since(start)
-	if err := b.mine(ctx, 1); err != nil {
-		return 0, 0, err
+	c.rounds++
+	return seen, c.site.mine(ctx, 1)
+}
+
+// final mines the block that makes the deposits final and waits until all are credited.
+func (c *crowd) final(ctx context.Context) (time.Duration, error) {
+	start := time.Now()
+	if err := c.site.mine(ctx, 1); err != nil {
+		return 0, err
 	}
-	start = time.Now()
-	if err := b.mine(ctx, 1); err != nil {
-		return 0, 0, err
-	}
-	want := fmt.Sprintf("%d.00000000", (round+1)*blockPays)
-	err = until(ctx, 60*time.Second, func() error {
-		balance, err := b.balance(ctx, a)
+	want := inBTC(c.rounds * len(c.payments) * satoshiEach)
+	err := until(ctx, time.Minute, func() error {
+		balance, err := c.site.balance(ctx, c.account)
 		if err == nil && balance != want {
-			err = errNotYet
+			err = fmt.Errorf("the balance is %s, want %s", balance, want)
 		}
 		return err
 	})
-	return seen, time.Since(start), err
+	return time.Since(start), err
 }

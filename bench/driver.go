@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,7 +16,7 @@ import (
 	"time"
 )
 
-// call is one request of a load: the bytes that go over the connection. turn counts the requests of the whole load, so
+// call is one request of a load: the bytes that go over the connection. turn counts the requests of the whole run, so
 // that each is different where it must be.
 type call func(turn int64) []byte
 
@@ -26,41 +27,59 @@ type load struct {
 	P50, P99  time.Duration
 }
 
-// drive sends requests to an address over n connections for a time, and fails if any answer is not 200. It writes and
-// reads HTTP/1.1 by itself, because a full client would take more of the machine than the servers that it measures.
-func drive(
-	ctx context.Context, address string, n int, last time.Duration, next call, turn *atomic.Int64,
-) (load, error) {
-	ctx, cancel := context.WithTimeout(ctx, last+30*time.Second)
+// driving is how a load is made.
+type driving struct {
+	addresses []string // host:port; the connections are spread over them
+	conns     int
+	end       func() bool // true when no further request is to be sent
+	next      call
+	turn      *atomic.Int64
+	pace      time.Duration // from one request of a connection to its next at least; 0: at once
+}
+
+// after returns a driving.end that is true once so much time has passed.
+func after(d time.Duration) func() bool {
+	end := time.Now().Add(d)
+	return func() bool { return time.Now().After(end) }
+}
+
+// longestDrive bounds a load whose end does not come.
+const longestDrive = 5 * time.Minute
+
+// drive sends requests until the end, and fails if any answer is not 200. It writes and reads HTTP/1.1 by itself,
+// because a full client would take more of the machine than the servers that it measures.
+func drive(ctx context.Context, d driving) (load, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestDrive)
 	defer cancel()
-	times := make([][]time.Duration, n)
-	errs := make([]error, n)
+	times := make([][]time.Duration, d.conns)
+	errs := make([]error, d.conns)
 	var group sync.WaitGroup
 	start := time.Now()
-	end := start.Add(last)
-	for i := range n {
+	for i := range d.conns {
 		group.Go(func() {
-			times[i], errs[i] = driveOne(ctx, address, end, next, turn)
+			times[i], errs[i] = d.one(ctx, d.addresses[i%len(d.addresses)])
 		})
 	}
 	group.Wait()
 	took := time.Since(start)
 	all := slices.Concat(times...)
-	if err := errors.Join(errs...); err != nil || len(all) == 0 {
-		return load{}, fmt.Errorf("drive %s: %w", address, err)
+	if err := errors.Join(errs...); err != nil {
+		return load{}, fmt.Errorf("drive %s: %w", d.addresses, err)
+	}
+	if len(all) == 0 {
+		return load{}, fmt.Errorf("drive %s: no request was made before the end", d.addresses)
 	}
 	slices.Sort(all)
 	return load{
 		Requests:  int64(len(all)),
 		PerSecond: float64(len(all)) / took.Seconds(),
-		P50:       all[len(all)/2],
-		P99:       all[len(all)*99/100],
+		P50:       percentile(all, 50),
+		P99:       percentile(all, 99),
 	}, nil
 }
 
-func driveOne(
-	ctx context.Context, address string, end time.Time, next call, turn *atomic.Int64,
-) (times []time.Duration, err error) {
+// one sends requests over one connection, and returns how long each took.
+func (d driving) one(ctx context.Context, address string) (times []time.Duration, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -69,13 +88,19 @@ func driveOne(
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
+	var paced <-chan time.Time
+	if d.pace > 0 {
+		ticker := time.NewTicker(d.pace)
+		defer ticker.Stop()
+		paced = ticker.C
+	}
 	r := bufio.NewReaderSize(conn, 16<<10)
-	for {
-		begin := time.Now()
-		if begin.After(end) {
-			return times, nil
+	for !d.end() {
+		if paced != nil {
+			<-paced
 		}
-		if _, err := conn.Write(next(turn.Add(1))); err != nil {
+		begin := time.Now()
+		if _, err := conn.Write(d.next(d.turn.Add(1))); err != nil {
 			return nil, err
 		}
 		status, body, err := readAnswer(r)
@@ -87,11 +112,14 @@ func driveOne(
 		}
 		times = append(times, time.Since(begin))
 	}
+	return times, nil
 }
 
 var contentLength = []byte("content-length:")
 
-// readAnswer reads one answer with a Content-Length.
+var chunked = []byte("transfer-encoding: chunked")
+
+// readAnswer reads one answer with a Content-Length, or in chunks. The body is returned unless the status is 200.
 func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
@@ -103,7 +131,7 @@ func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return 0, nil, fmt.Errorf("the answer begins with %q", line)
 	}
-	length := -1
+	length, inChunks := -1, false
 	for {
 		line, err := r.ReadSlice('\n')
 		if err != nil {
@@ -112,22 +140,38 @@ func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 		if len(line) <= 2 {
 			break
 		}
+		inChunks = inChunks || bytes.EqualFold(bytes.TrimSpace(line), chunked)
 		if len(line) > len(contentLength) && bytes.EqualFold(line[:len(contentLength)], contentLength) {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(contentLength):]))); err != nil {
 				return 0, nil, fmt.Errorf("a Content-Length: %w", err)
 			}
 		}
 	}
-	if length < 0 {
-		return 0, nil, errors.New("the answer has no Content-Length")
-	}
-	if status == 200 {
+	switch {
+	case inChunks:
+		body, err = readChunks(r)
+		return status, body, err
+	case length < 0:
+		return 0, nil, errors.New("the answer has neither a Content-Length nor chunks")
+	case status == 200:
 		_, err = r.Discard(length)
 		return status, nil, err
 	}
 	body = make([]byte, length)
 	_, err = io.ReadFull(r, body)
 	return status, body, err
+}
+
+// readChunks reads a body in chunks and the empty line after it.
+func readChunks(r *bufio.Reader) ([]byte, error) {
+	body, err := io.ReadAll(httputil.NewChunkedReader(r))
+	if err != nil {
+		return nil, err
+	}
+	if line, err := r.ReadSlice('\n'); err != nil || len(bytes.TrimSpace(line)) > 0 {
+		return nil, errors.Join(err, fmt.Errorf("after the chunks comes %q", line))
+	}
+	return body, nil
 }
 
 // request renders a request. headers end with \r\n each.
@@ -137,4 +181,10 @@ func request(method, target, headers, body string) []byte {
 		text += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
 	}
 	return []byte(text + "\r\n" + body)
+}
+
+// fixed is a call that sends the same request each time.
+func fixed(method, target, headers, body string) call {
+	text := request(method, target, headers, body)
+	return func(int64) []byte { return text }
 }

@@ -2,7 +2,10 @@
 // PostgreSQL that syncs every commit and on SQLite with full sync, in turns with small reference programs on the same
 // database server. What it prints are ratios of one run, with the latencies beside them.
 //
-//	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE]
+//	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write FILE]
+//
+// It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it
+// ends with the run.
 package main
 
 import (
@@ -26,6 +29,12 @@ type settings struct {
 	databases []string
 	only      *regexp.Regexp
 	json      string // file for the figures; empty: none
+	write     string // file for the document; empty: none
+	render    bool   // measure nothing, write the document of the figures in json
+	scale     bool
+	wallets   int64 // of the large database
+	entries   int64 // of the large database
+	replicas  bool
 	seconds   time.Duration
 	rounds    int
 	conns     []int
@@ -60,18 +69,31 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	var database, only string
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	set.BoolVar(&s.quick, "quick", false, "two minutes: one round of two seconds, with 64 connections only")
+	set.BoolVar(&s.quick, "quick", false, "two minutes: one short round, with 64 connections and small counts")
 	set.StringVar(&database, "database", "", "only this `database`: postgres or sqlite")
 	set.StringVar(&only, "only", "", "only measurements whose name matches this `regexp`")
-	set.StringVar(&s.json, "json", "", "write the figures as JSON to this `file`")
+	set.StringVar(&s.json, "json", "", "write the figures as JSON to this `file`; parts that were not measured stay")
+	set.StringVar(&s.write, "write", "", "write the figures as a document to this `file`")
+	set.BoolVar(&s.render, "render", false, "measure nothing: write the document of the figures in --json")
+	set.BoolVar(&s.scale, "scale", false, "also measure a large database beside a small one; takes long")
+	set.Int64Var(&s.wallets, "wallets", 10_000_000, "`number` of wallets of the large database of --scale")
+	set.Int64Var(&s.entries, "entries", 10_000_000, "`number` of ledger entries of the large database of --scale")
+	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	if set.NArg() > 0 {
 		return s, fmt.Errorf("%.60q is not a flag: use --help for the list", set.Arg(0))
 	}
+	if s.render && (s.json == "" || s.write == "") {
+		return s, errors.New("--render needs --json and --write")
+	}
+	if s.wallets < smallWallets || s.entries < smallEntries {
+		return s, fmt.Errorf("--wallets and --entries must be at least %d and %d, which the small database has",
+			smallWallets, smallEntries)
+	}
 	if s.quick {
-		s.seconds, s.rounds, s.conns = 2*time.Second, 1, []int{64}
+		s.seconds, s.rounds, s.conns = 1500*time.Millisecond, 1, []int{64}
 	}
 	s.databases = []string{"postgres", "sqlite"}
 	if database != "" {
@@ -87,8 +109,43 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	return s, nil
 }
 
-// run measures everything on each database and prints the tables.
+// run measures what the settings ask for, prints the tables and writes the files.
 func run(ctx context.Context, s settings) error {
+	var measured report
+	if !s.render {
+		err := measure(ctx, s, &measured)
+		if err != nil && len(measured.Parts) > 0 {
+			progress("what was measured before it failed:")
+			_ = measured.print(os.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+		if err := measured.print(os.Stdout); err != nil {
+			return err
+		}
+	}
+	if s.json != "" {
+		older, err := readReport(s.json)
+		if err != nil {
+			return err
+		}
+		measured = measured.over(older)
+		if err := measured.save(s.json); err != nil {
+			return err
+		}
+	}
+	if s.write == "" {
+		return nil
+	}
+	if err := os.WriteFile(s.write, measured.document(), 0o644); err != nil {
+		return fmt.Errorf("write the document: %w", err)
+	}
+	return nil
+}
+
+// measure runs all stages that the settings ask for, in a directory that is removed at the end.
+func measure(ctx context.Context, s settings, into *report) error {
 	work, err := os.MkdirTemp("", "bursar-bench-")
 	if err != nil {
 		return fmt.Errorf("create a directory: %w", err)
@@ -99,13 +156,12 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	results := report{Machine: machine(ctx)}
-	for _, kind := range s.databases {
-		if err := measureDatabase(ctx, s, programs, work, kind, &results); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
+	all := &bench{settings: s, programs: programs, work: work, results: into, run: conditionsOf(ctx, s)}
+	stages := only(s, all.stages())
+	if len(stages) == 0 {
+		return fmt.Errorf("--only %q matches no measurement", s.only)
 	}
-	return results.write(os.Stdout, s)
+	return newPlan(stages).run(ctx)
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -2,91 +2,195 @@ package main
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 )
 
-// measureDatabase measures everything on one kind of database.
-func measureDatabase(ctx context.Context, s settings, p programs, work, kind string, results *report) error {
-	dir := filepath.Join(work, kind)
-	bursarURL, referenceURL := "sqlite:"+filepath.Join(dir, "bursar.db"), "file:"+filepath.Join(dir, "reference.db")
+// The parts of a report.
+const (
+	partRequests  = "requests"
+	partDeposits  = "deposits"
+	partWebhooks  = "webhooks"
+	partBlocks    = "blocks"
+	partLatency   = "latency"
+	partScale     = "scale"
+	partReplicas  = "replicas"
+	partFootprint = "footprint"
+)
+
+// bench is one run.
+type bench struct {
+	settings
+	programs
+	work    string // directory, removed at the end
+	results *report
+	run     conditions
+	turn    atomic.Int64 // numbers the requests of all loads
+}
+
+// part returns what the run has measured of a subject so far.
+func (b *bench) part(name string) *part { return b.results.part(name, b.run) }
+
+// stages are all measurements that the flags ask for.
+func (b *bench) stages() []stage {
+	var list []stage
+	for _, kind := range b.databases {
+		s := &site{bench: b, kind: kind}
+		steps := b.steps(s.requestSteps, s.depositSteps, s.latencySteps, s.webhookSteps)
+		list = append(list, stage{kind, 10 * time.Second, s.open, steps})
+	}
+	list = append(list, b.blockStages()...)
+	list = append(list, b.scaleStages()...)
+	list = append(list, b.replicaStages()...)
+	return append(list, b.footprintStage())
+}
+
+func (*bench) steps(parts ...func() []step) (all []step) {
+	for _, steps := range parts {
+		all = append(all, steps()...)
+	}
+	return all
+}
+
+// site is one deployment on one database.
+type site struct {
+	*bench
+	*deployment
+	kind      string // of database: postgres or sqlite
+	url       string // of the database, as in the configuration
+	db        *sql.DB
+	reference string   // host:port of the reference program
+	made      *fixture // what requests need, once it is made
+	paid      *crowd   // what blocks pay, once it is made
+	matured   bool     // the faucet can pay
+	receiver  *receiver
+	closing   []func() // what close calls, the last first
+}
+
+// open starts everything that a stage needs: the reference beside the service, on one database server.
+func (s *site) open(ctx context.Context) (func(), error) {
+	err := s.prepare(ctx, s.kind, "bitcoin")
+	if err == nil {
+		err = s.startReference(ctx)
+	}
+	if err == nil {
+		err = s.serve(ctx)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s.close, nil
+}
+
+// prepare makes a database and starts chains. name tells the stage's files from those of others.
+func (s *site) prepare(ctx context.Context, name string, chains ...string) (err error) {
+	dir := filepath.Join(s.work, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if kind == "postgres" {
-		progress("starting PostgreSQL, with fsync and synchronous_commit")
-		server, err := startPostgres(ctx, filepath.Join(work, "pg"))
+	s.url = "sqlite:" + filepath.Join(dir, "bursar.db")
+	if s.kind == "postgres" {
+		server, err := startPostgres(ctx, filepath.Join(s.work, name+"-pg"))
 		if err != nil {
 			return err
 		}
-		defer server.stop()
-		bursarURL, referenceURL = server.url("bursar"), server.url("reference")
+		s.closing = append(s.closing, server.stop)
+		if err := server.create(ctx, "bursar", "reference"); err != nil {
+			return err
+		}
+		s.url = server.url("bursar")
 	}
-	reference, err := start(ctx, "the reference", p.self, nil, referenceCommand, "--database", referenceURL)
-	if err != nil {
+	if s.deployment, err = prepare(ctx, s.programs, filepath.Join(dir, "data"), s.url, chains); err != nil {
 		return err
 	}
-	defer reference.stop()
-	address, err := reference.line()
-	if err != nil {
+	s.closing = append(s.closing, s.stop)
+	if s.receiver, err = newReceiver(ctx); err != nil {
 		return err
 	}
-	progress("%s: starting the service", kind)
-	d, err := deploy(ctx, p, filepath.Join(dir, "data"), bursarURL)
-	if err != nil {
+	s.closing = append(s.closing, s.receiver.close)
+	if s.db, err = openSQL(s.kind, s.url); err != nil {
 		return err
 	}
-	defer d.stop()
-	b := &bench{settings: s, kind: kind, deployment: d, reference: address, results: results}
-	return errors.Join(b.requests(ctx), b.deposits(ctx))
+	s.closing = append(s.closing, func() { _ = s.db.Close() })
+	return nil
 }
 
-// bench measures one deployment.
-type bench struct {
-	settings
-	*deployment
-	kind      string
-	reference string // host:port
-	results   *report
-	turn      atomic.Int64
+// openSQL opens the database of a deployment beside the service.
+func openSQL(kind, url string) (*sql.DB, error) {
+	if kind == "postgres" {
+		return sql.Open("pgx", url)
+	}
+	return sql.Open("sqlite", "file:"+url[len("sqlite:"):]+"?_pragma=busy_timeout(60000)&_pragma=synchronous(OFF)")
 }
 
-func (b *bench) wanted(name string) bool { return b.only.MatchString(name) }
-
-// compare drives the reference and the service in turns, with each number of connections, and keeps the better round of
-// each: what is measured is what they can do, not what else the machine did at that moment.
-func (b *bench) compare(ctx context.Context, name string, target float64, reference, service call) error {
-	if !b.wanted(name) {
-		return nil
+func (s *site) startReference(ctx context.Context) error {
+	url := "file:" + filepath.Join(filepath.Dir(s.dir), "reference.db")
+	if s.kind == "postgres" {
+		url = replaceDatabase(s.url, "reference")
 	}
-	for _, n := range b.conns {
-		var best [2]load
-		for round := range b.rounds {
-			for i, side := range []struct {
-				address string
-				next    call
-			}{{b.reference, reference}, {b.api, service}} {
-				if side.next == nil {
-					continue
-				}
-				got, err := drive(ctx, side.address, n, b.seconds, side.next, &b.turn)
-				if err != nil {
-					return fmt.Errorf("%s, %d connections: %w", name, n, err)
-				}
-				if round == 0 || got.PerSecond > best[i].PerSecond {
-					best[i] = got
-				}
+	program, err := start(ctx, "the reference", s.self, nil, referenceCommand, "--database", url)
+	if err != nil {
+		return err
+	}
+	s.closing = append(s.closing, program.stop)
+	s.reference, err = program.line()
+	return err
+}
+
+// close ends what the site has started, the newest first.
+func (s *site) close() {
+	for len(s.closing) > 0 {
+		last := len(s.closing) - 1
+		s.closing[last]()
+		s.closing = s.closing[:last]
+	}
+}
+
+// compare drives the reference and the service in turns and keeps the better round of each: what is measured is what
+// they can do, not what else the machine did at that moment.
+func (s *site) compare(
+	ctx context.Context, name string, n int, target float64, reference, service call,
+) error {
+	var best [2]load
+	for round := range s.rounds {
+		for i, side := range []struct {
+			address string
+			next    call
+		}{{s.reference, reference}, {s.api, service}} {
+			if side.next == nil {
+				continue
+			}
+			got, err := drive(ctx, driving{
+				addresses: []string{side.address},
+				conns:     n,
+				end:       after(s.seconds),
+				next:      side.next,
+				turn:      &s.turn,
+			})
+			if err != nil {
+				return fmt.Errorf("%s, %d connections: %w", name, n, err)
+			}
+			if round == 0 || got.PerSecond > best[i].PerSecond {
+				best[i] = got
 			}
 		}
-		row := row{Database: b.kind, Name: name, Connections: n, Service: best[1], Target: target}
-		if reference != nil {
-			row.Reference, row.Ratio = &best[0], best[1].PerSecond/best[0].PerSecond
-		}
-		b.results.Rows = append(b.results.Rows, row)
-		progress("%s", row)
 	}
+	r := row{Database: s.kind, Name: name, Connections: n, Service: best[1], Target: target}
+	if reference != nil {
+		r.Reference, r.Ratio = &best[0], best[1].PerSecond/best[0].PerSecond
+	}
+	s.part(partRequests).row(r)
 	return nil
+}
+
+// takes is an estimate of compare.
+func (b *bench) takes(sides int) time.Duration {
+	return time.Duration(b.rounds*sides) * (b.seconds + 100*time.Millisecond)
 }

@@ -41,15 +41,14 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 		return cluster{}, err
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust",
-		"--encoding=UTF8",
-		"--locale=C", "-D", filepath.Join(dir, "data"))
+		"--encoding=UTF8", "--locale=C", "-D", filepath.Join(dir, "data"))
 	initdb.SysProcAttr, initdb.Dir = attr, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return cluster{}, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	// The shell ends the server when its own input closes: a signal to this program must not kill it before.
 	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
-		-c max_connections=200 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
+		-c max_connections=400 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid`
 	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh",
 		filepath.Join(bin, "postgres"), dir)
@@ -65,15 +64,15 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 		_ = input.Close()
 		_ = command.Wait()
 	}}
-	if err := c.createDatabases(ctx, "bursar", "reference"); err != nil {
+	if err := c.create(ctx); err != nil {
 		c.stop()
 		return cluster{}, err
 	}
 	return c, nil
 }
 
-// createDatabases waits for the server and creates databases.
-func (c cluster) createDatabases(ctx context.Context, names ...string) error {
+// create waits for the server and creates databases.
+func (c cluster) create(ctx context.Context, names ...string) error {
 	var conn *pgx.Conn
 	err := until(ctx, 30*time.Second, func() (err error) {
 		conn, err = pgx.Connect(ctx, c.url("postgres"))
@@ -128,9 +127,14 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 
 // until calls f every 20 ms until it returns nil, or returns its last error after the timeout.
 func until(ctx context.Context, timeout time.Duration, f func() error) error {
+	return waitEvery(ctx, 20*time.Millisecond, timeout, f)
+}
+
+// waitEvery is until with another interval.
+func waitEvery(ctx context.Context, interval, timeout time.Duration, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		err := f()

@@ -4,16 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -41,14 +40,34 @@ type process struct {
 	name    string
 	command *exec.Cmd
 	lines   *bufio.Reader // its standard output
-	log     *bytes.Buffer
+	log     *journal
 	input   io.Closer
+}
+
+// journal keeps what a process writes to its standard error. It is safe for concurrent use.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write keeps the text.
+func (j *journal) Write(text []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(text)
+}
+
+// String returns all that was written so far.
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 // start starts a program. It outlives the context, until stop.
 func start(ctx context.Context, name, program string, env []string, args ...string) (*process, error) {
 	command := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
-	p := &process{name: name, command: command, log: &bytes.Buffer{}}
+	p := &process{name: name, command: command, log: &journal{}}
 	p.command.Env = append(os.Environ(), env...)
 	p.command.Stderr = p.log
 	out, err := p.command.StdoutPipe()
@@ -90,127 +109,6 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// account is what POST /account of the sandbox's control answers.
-type account struct {
-	AccountID string `json:"accountID"`
-	Key       string `json:"apiKey"`
-	Secret    string `json:"apiSecret"`
-}
-
-// deployment is the service with a chain: the sandbox runs the chain and its remote control, and the real binary the
-// service.
-type deployment struct {
-	api      string // host:port
-	control  string // http://host:port
-	admin    string
-	chain    *process
-	service  *process
-	account  account
-	database string
-}
-
-func deploy(ctx context.Context, p programs, dir, database string) (*deployment, error) {
-	api, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	admin, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d := &deployment{api: api, admin: admin, database: database}
-	d.chain, err = start(ctx, "sandbox", p.sandbox, nil, "--json", "--apart", "--chains", "bitcoin", "--blocks", "manual",
-		"--data", dir, "--database", database, "--listen", api, "--admin", admin, "--control", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	text, err := d.chain.line()
-	if err != nil {
-		return nil, err
-	}
-	var info struct {
-		Control string `json:"control"`
-		account
-	}
-	if err := json.Unmarshal([]byte(text), &info); err != nil {
-		d.chain.stop()
-		return nil, fmt.Errorf("the sandbox says %.200q: %w", text, err)
-	}
-	d.control, d.account = info.Control, info.account
-	d.service, err = start(ctx, "bursar", p.bursar, []string{
-		"BURSAR_PASSPHRASE_FILE=" + filepath.Join(dir, "passphrase"),
-		"BURSAR_WEBHOOKS_ALLOW_NETWORKS=127.0.0.0/8",
-	}, "serve", "--config", filepath.Join(dir, "bursar.yaml"), "--log-level", "warn")
-	if err != nil {
-		d.chain.stop()
-		return nil, err
-	}
-	err = until(ctx, 60*time.Second, func() error {
-		return exchange(ctx, http.MethodGet, "http://"+api+"/readyz", nil, nil, &struct{}{})
-	})
-	if err != nil {
-		d.stop()
-		return nil, fmt.Errorf("the service did not become ready: %w\n%s", err, lastLines(d.service.log.String(), 20))
-	}
-	return d, nil
-}
-
-func (d *deployment) stop() {
-	d.service.stop()
-	d.chain.stop()
-}
-
-// post sends a request to the remote control of the chain and decodes its answer.
-func (d *deployment) post(ctx context.Context, path string, body, answer any) error {
-	return exchange(ctx, http.MethodPost, d.control+path, nil, body, answer)
-}
-
-// call sends a request to the API for an account and decodes the answer's response.
-func (d *deployment) call(ctx context.Context, a account, method, path string, body, response any) error {
-	var answer struct {
-		Response json.RawMessage `json:"response"`
-	}
-	header := http.Header{"X-Api-Key": {a.Key}, "X-Api-Secret": {a.Secret}}
-	if err := exchange(ctx, method, "http://"+d.api+"/api/v1"+path, header, body, &answer); err != nil {
-		return err
-	}
-	return json.Unmarshal(answer.Response, response)
-}
-
-func exchange(ctx context.Context, method, url string, header http.Header, body, answer any) error {
-	var content io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		content = bytes.NewReader(text)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, url, content)
-	if err != nil {
-		return err
-	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	got, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer got.Body.Close()
-	text, err := io.ReadAll(got.Body)
-	if err != nil {
-		return err
-	}
-	if got.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: %s %.300s", method, url, got.Status, text)
-	}
-	return json.Unmarshal(text, answer)
-}
-
 // freePort returns an address of loopback on which nothing listens now.
 func freePort(ctx context.Context) (string, error) {
 	var config net.ListenConfig
@@ -221,4 +119,47 @@ func freePort(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-var errNotYet = errors.New("not yet")
+// memory returns how many bytes of a process are in memory (Linux).
+func (p *process) memory() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, is := strings.CutPrefix(line, "VmRSS:"); is {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("the status of %s has no VmRSS", p.name)
+}
+
+// ticksPerSecond is the unit of /proc/PID/stat on Linux.
+const ticksPerSecond = 100
+
+// processor returns how much processor time a process has used (Linux).
+func (p *process) processor() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	return processorTime(string(text))
+}
+
+// processorTime adds up user and system time in a line of /proc/PID/stat. The second field is the program's name in
+// brackets, which may contain anything.
+func processorTime(stat string) (time.Duration, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("the status of a process is %.100q", stat)
+	}
+	var ticks int64
+	for _, text := range fields[11:13] {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("the status of a process is %.100q", stat)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
+}

@@ -1,23 +1,25 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"os/exec"
-	"runtime"
-	"strings"
-	"text/tabwriter"
+	"slices"
 	"time"
 )
 
-// report is what a run measured.
-type report struct {
-	Machine string
-	Rows    []row
-	Times   []timing
+// report is what one or more runs measured. Each part is of one run: ratios never compare two.
+type report struct{ Parts []*part }
+
+// part is what one run measured of one subject.
+type part struct {
+	Name    string // a key of sections
+	Run     conditions
+	Rows    []row    `json:",omitempty"`
+	Times   []timing `json:",omitempty"`
+	Figures []figure `json:",omitempty"`
 }
 
 // row is one measurement of requests per second.
@@ -40,84 +42,150 @@ func (r row) String() string {
 	return text
 }
 
-// timing is one measurement of a time.
+// timing is one measurement of a time, or of several of the same kind with their median and 99th percentile.
 type timing struct {
 	Database string
 	Name     string
-	Took     time.Duration
-	Target   time.Duration
+	Took     time.Duration // the shortest of several
+	Samples  int           `json:",omitempty"`
+	P50      time.Duration `json:",omitempty"`
+	P99      time.Duration `json:",omitempty"`
+	Target   time.Duration `json:",omitempty"` // of P99 where there are samples
 }
 
-// add keeps a time, or the better one of two rounds.
-func (r *report) add(database, name string, took, target time.Duration) {
-	progress("%s, %s: %s (target %s)", database, name, short(took), short(target))
-	for i, t := range r.Times {
+// figure is a number with a unit.
+type figure struct {
+	Database  string `json:",omitempty"`
+	Name      string
+	Unit      string
+	Value     float64
+	Beside    string  `json:",omitempty"` // what Reference is
+	Reference float64 `json:",omitempty"`
+	Ratio     float64 `json:",omitempty"` // Value to Reference
+	Target    string  `json:",omitempty"`
+}
+
+func (f figure) String() string {
+	text := fmt.Sprintf("%s: %s %s", f.Name, number(f.Value), f.Unit)
+	if f.Database != "" {
+		text = f.Database + ", " + text
+	}
+	if f.Reference != 0 {
+		text += fmt.Sprintf("; %s %s; ratio %.2f", f.Beside, number(f.Reference), f.Ratio)
+	}
+	if f.Target != "" {
+		text += " (target " + f.Target + ")"
+	}
+	return text
+}
+
+// beside compares a figure with another one of the same run.
+func (f figure) beside(what string, reference float64) figure {
+	f.Beside, f.Reference, f.Ratio = what, reference, f.Value/reference
+	return f
+}
+
+// part returns the part with a name, which this run measures.
+func (r *report) part(name string, run conditions) *part {
+	for _, p := range r.Parts {
+		if p.Name == name {
+			return p
+		}
+	}
+	p := &part{Name: name, Run: run}
+	r.Parts = append(r.Parts, p)
+	return p
+}
+
+// time keeps a time, or the shorter one of two rounds.
+func (p *part) time(database, name string, took, target time.Duration) {
+	progress("%s, %s: %s%s", database, name, short(took), aim(target))
+	for i, t := range p.Times {
 		if t.Database == database && t.Name == name {
-			r.Times[i].Took = min(t.Took, took)
+			p.Times[i].Took = min(t.Took, took)
 			return
 		}
 	}
-	r.Times = append(r.Times, timing{database, name, took, target})
+	p.Times = append(p.Times, timing{Database: database, Name: name, Took: took, Target: target})
 }
 
-func short(d time.Duration) string {
-	if d > 100*time.Millisecond {
-		return d.Round(time.Millisecond).String()
+// times keeps several times of the same kind.
+func (p *part) times(database, name string, took []time.Duration, target time.Duration) {
+	slices.Sort(took)
+	t := timing{
+		Database: database,
+		Name:     name,
+		Took:     took[0],
+		Samples:  len(took),
+		P50:      percentile(took, 50),
+		P99:      percentile(took, 99),
+		Target:   target,
 	}
-	return d.Round(10 * time.Microsecond).String()
+	progress("%s, %s: p50 %s, p99 %s of %d%s", database, name, short(t.P50), short(t.P99), t.Samples, aim(target))
+	p.Times = append(p.Times, t)
 }
 
-// write prints the tables, and writes the files that were asked for.
-func (r *report) write(w io.Writer, s settings) error {
-	fmt.Fprintf(w, "\n%s\n\n", r.Machine)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "database\tmeasurement\tconnections\treference/s\tservice/s\tratio\ttarget\tp50\tp99")
-	for _, m := range r.Rows {
-		reference, ratio, target := "", "", ""
-		if m.Reference != nil {
-			reference, ratio = fmt.Sprintf("%.0f", m.Reference.PerSecond), fmt.Sprintf("%.2f", m.Ratio)
-		}
-		if m.Target > 0 {
-			target = fmt.Sprintf("%.2f", m.Target)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%.0f\t%s\t%s\t%s\t%s\n", m.Database, m.Name, m.Connections, reference,
-			m.Service.PerSecond, ratio, target, short(m.Service.P50), short(m.Service.P99))
+func (p *part) figure(f figure) {
+	progress("%s", f)
+	p.Figures = append(p.Figures, f)
+}
+
+func (p *part) row(r row) {
+	progress("%s", r)
+	p.Rows = append(p.Rows, r)
+}
+
+func aim(target time.Duration) string {
+	if target == 0 {
+		return ""
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	return " (target " + short(target) + ")"
+}
+
+// percentile returns the smallest of sorted times that is not below so many percent of them.
+func percentile(sorted []time.Duration, percent int) time.Duration {
+	at := (len(sorted)*percent + 99) / 100
+	return sorted[max(at, 1)-1]
+}
+
+// readReport reads the report in a file; an empty one if the file does not exist.
+func readReport(file string) (report, error) {
+	var r report
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
 	}
-	fmt.Fprintln(w)
-	for _, m := range r.Times {
-		fmt.Fprintf(t, "%s\t%s\t%s\ttarget %s\n", m.Database, m.Name, short(m.Took), short(m.Target))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if s.json == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return err
+		return r, fmt.Errorf("read the figures: %w", err)
 	}
-	return os.WriteFile(s.json, append(text, '\n'), 0o644)
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("read the figures in %s: %w", file, err)
+	}
+	return r, nil
 }
 
-// machine describes where the run took place.
-func machine(ctx context.Context) string {
-	model := runtime.GOARCH
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, is := strings.Cut(line, ":"); is && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
+// over returns the older report with the parts that this one has measured replaced, in the order of sections.
+func (r report) over(older report) report {
+	var merged report
+	for _, s := range sections {
+		for _, from := range []report{r, older} {
+			at := slices.IndexFunc(from.Parts, func(p *part) bool { return p.Name == s.name })
+			if at >= 0 {
+				merged.Parts = append(merged.Parts, from.Parts[at])
 				break
 			}
 		}
 	}
-	commit := "unknown"
-	if out, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output(); err == nil {
-		commit = strings.TrimSpace(string(out))
+	return merged
+}
+
+func (r report) save(file string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d cores (%s), %s, commit %s, %s", runtime.NumCPU(), model, runtime.Version(), commit,
-		time.Now().UTC().Format("2 January 2006"))
+	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the figures: %w", err)
+	}
+	return nil
 }

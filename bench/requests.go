@@ -3,73 +3,79 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
+	"time"
 )
 
-const (
-	randomAccounts = 200
-	btcEach        = "5"    // paid in to each account
-	btcHot         = "2000" // paid in to the hot one
-)
+// fixture is what the requests of a site need.
+type fixture struct {
+	target   account    // has the wallet
+	wallet   walletInfo // that transfers go to
+	accounts []account  // with money; the first is the hot one
+	outside  string     // an address that is not the service's
+}
 
-// requests measures the API's calls beside the reference's.
-func (b *bench) requests(ctx context.Context) error {
-	target, err := b.newAccount(ctx, "receiver")
-	if err != nil {
-		return err
+func (f fixture) hot(int64) account { return f.accounts[0] }
+
+func (f fixture) any(turn int64) account { return f.accounts[turn%int64(len(f.accounts))] }
+
+// withdraw is a withdrawal of an account to an address.
+func withdraw(from func(turn int64) account, address string) call {
+	return func(turn int64) []byte {
+		return request("POST", "/api/v1/account/withdraw", headersOf(from(turn)),
+			`{"currency":"BTC","amount":0.0005,"address":"`+address+`"}`)
 	}
-	wallet, err := b.newWallet(ctx, target, "https://example.com/hook")
-	if err != nil {
-		return err
-	}
-	accounts, err := b.funded(ctx)
-	if err != nil {
-		return err
-	}
-	outside, err := b.outside(ctx)
-	if err != nil {
-		return err
-	}
-	key, hot := headersOf(b.account), accounts[0]
-	point := func(turn int64) []byte {
-		return request("GET", "/point?id="+strconv.FormatInt(turn%rows+1, 10), referenceHeaders, "")
-	}
-	insert := func(turn int64) []byte {
-		return request("POST", "/insert", referenceHeaders, fmt.Sprintf(`{"name":"n%d"}`, turn))
-	}
-	transfer := func(turn int64) []byte {
-		return request("POST", "/transfer", referenceHeaders, fmt.Sprintf(`{"to":%d,"amount":1}`, turn%rows+1))
-	}
-	withdraw := func(from func(turn int64) account, address string) call {
-		return func(turn int64) []byte {
-			return request("POST", "/api/v1/account/withdraw", headersOf(from(turn)),
-				`{"currency":"BTC","amount":0.0005,"address":"`+address+`"}`)
-		}
-	}
-	fromHot := func(int64) account { return hot }
-	fromAny := func(turn int64) account { return accounts[turn%int64(len(accounts))] }
-	newWallet := `{"currency":"BTC","webhook":"https://example.com/hook","metadata":"order 1"}`
-	for _, m := range []struct {
-		name               string
-		target             float64
-		reference, service call
-	}{
-		{"GET account", readTarget(b.kind), point, fixed("GET", "/api/v1/account", headersOf(hot), "")},
-		{"GET wallet", readTarget(b.kind), point, fixed("GET", "/api/v1/wallet?walletID="+wallet.ID, headersOf(target), "")},
-		{"POST wallet", 0.9, insert, fixed("POST", "/api/v1/wallet", key, newWallet)},
-		{"POST wallet with Idempotency-Key", 0.7, insert, func(turn int64) []byte {
-			return request("POST", "/api/v1/wallet", key+"Idempotency-Key: bench-"+strconv.FormatInt(turn, 10)+"\r\n", newWallet)
+}
+
+const newWallet = `{"currency":"BTC","webhook":"https://example.com/hook","metadata":"order 1"}`
+
+// The reference's requests.
+func point(turn int64) []byte {
+	return request("GET", "/point?id="+strconv.FormatInt(turn%rows+1, 10), referenceHeaders, "")
+}
+
+func insert(turn int64) []byte {
+	return request("POST", "/insert", referenceHeaders, fmt.Sprintf(`{"name":"n%d"}`, turn))
+}
+
+func transfer(turn int64) []byte {
+	return request("POST", "/transfer", referenceHeaders, fmt.Sprintf(`{"to":%d,"amount":1}`, turn%rows+1))
+}
+
+// subject is a call of the API beside one of the reference.
+type subject struct {
+	name      string
+	target    float64 // of the ratio
+	reference call
+	service   func(s *site, f fixture) call
+}
+
+func subjects(kind string) []subject {
+	return []subject{
+		{"GET account", readTarget(kind), point, func(_ *site, f fixture) call {
+			return fixed("GET", "/api/v1/account", headersOf(f.accounts[0]), "")
 		}},
-		{"transfer within the service, one hot account", 0.6, transfer, withdraw(fromHot, wallet.Address)},
-		{"transfer within the service, random accounts", 0.6, transfer, withdraw(fromAny, wallet.Address)},
-		{"withdrawal recorded", 0, nil, withdraw(fromAny, outside)},
-	} {
-		if err := b.compare(ctx, m.name, m.target, m.reference, m.service); err != nil {
-			return err
-		}
+		{"GET wallet", readTarget(kind), point, func(_ *site, f fixture) call {
+			return fixed("GET", "/api/v1/wallet?walletID="+f.wallet.ID, headersOf(f.target), "")
+		}},
+		{"POST wallet", 0.9, insert, func(s *site, _ fixture) call {
+			return fixed("POST", "/api/v1/wallet", headersOf(s.account), newWallet)
+		}},
+		{"POST wallet with Idempotency-Key", 0.7, insert, func(s *site, _ fixture) call {
+			key := headersOf(s.account)
+			return func(turn int64) []byte {
+				return request("POST", "/api/v1/wallet", key+"Idempotency-Key: bench-"+strconv.FormatInt(turn, 10)+"\r\n",
+					newWallet)
+			}
+		}},
+		{"transfer within the service, one hot account", 0.6, transfer, func(_ *site, f fixture) call {
+			return withdraw(f.hot, f.wallet.Address)
+		}},
+		{"transfer within the service, random accounts", 0.6, transfer, func(_ *site, f fixture) call {
+			return withdraw(f.any, f.wallet.Address)
+		}},
+		{"withdrawal recorded", 0, nil, func(_ *site, f fixture) call { return withdraw(f.any, f.outside) }},
 	}
-	return nil
 }
 
 func readTarget(kind string) float64 {
@@ -79,64 +85,109 @@ func readTarget(kind string) float64 {
 	return 0.8
 }
 
+// requestSteps measure the API's calls beside the reference's, with each number of connections.
+func (s *site) requestSteps() (steps []step) {
+	for _, one := range subjects(s.kind) {
+		sides := 2
+		if one.reference == nil {
+			sides = 1
+		}
+		for _, n := range s.conns {
+			steps = append(steps, step{
+				name:  fmt.Sprintf("%s, %d connections", one.name, n),
+				takes: s.takes(sides),
+				run: func(ctx context.Context) error {
+					f, err := s.fixtures(ctx)
+					if err != nil {
+						return err
+					}
+					return s.compare(ctx, one.name, n, one.target, one.reference, one.service(s, f))
+				},
+			})
+		}
+	}
+	return steps
+}
+
+const (
+	randomAccounts = 200
+	btcEach        = "5"    // paid in to each account
+	btcHot         = "2000" // paid in to the hot one
+)
+
 const referenceHeaders = "X-API-KEY: " + referenceKey + "\r\n"
 
 func headersOf(a account) string {
 	return "X-API-KEY: " + a.Key + "\r\nX-API-SECRET: " + a.Secret + "\r\n"
 }
 
-// fixed is a call that sends the same request each time.
-func fixed(method, target, headers, body string) call {
-	text := request(method, target, headers, body)
-	return func(int64) []byte { return text }
+// fixtures makes what the requests need, once.
+func (s *site) fixtures(ctx context.Context) (fixture, error) {
+	if s.made != nil {
+		return *s.made, nil
+	}
+	var f fixture
+	var err error
+	if f.target, err = s.newAccount(ctx, "receiver"); err != nil {
+		return f, err
+	}
+	if f.wallet, err = s.newWallet(ctx, f.target, "https://example.com/hook"); err != nil {
+		return f, err
+	}
+	if f.accounts, err = s.funded(ctx, randomAccounts); err != nil {
+		return f, err
+	}
+	if f.outside, err = s.outside(ctx); err != nil {
+		return f, err
+	}
+	s.made = &f
+	return f, nil
 }
 
-type walletInfo struct {
-	ID      string `json:"walletID"`
-	Address string `json:"address"`
-}
-
-func (b *bench) newAccount(ctx context.Context, name string) (a account, err error) {
-	return a, b.post(ctx, "/account", map[string]string{"name": name}, &a)
-}
-
-func (b *bench) newWallet(ctx context.Context, a account, webhook string) (walletInfo, error) {
-	var response struct{ Wallet walletInfo }
-	body := map[string]string{"currency": "BTC", "webhook": webhook}
-	err := b.call(ctx, a, http.MethodPost, "/wallet", body, &response)
-	return response.Wallet, err
-}
-
-func (b *bench) outside(ctx context.Context) (string, error) {
-	var answer struct{ Address string }
-	return answer.Address, b.post(ctx, "/address", map[string]string{"currency": "BTC"}, &answer)
-}
-
-// funded makes accounts that have money. The first is the hot one.
-func (b *bench) funded(ctx context.Context) ([]account, error) {
-	progress("%s: making %d accounts with a deposit each", b.kind, randomAccounts)
-	var accounts []account
+// funded makes accounts that have money; the first has the most.
+func (s *site) funded(ctx context.Context, count int) (accounts []account, err error) {
+	progress("%s: making %d accounts with a deposit each", s.kind, count)
 	var payments []payment
-	for i := range randomAccounts {
-		a, err := b.newAccount(ctx, fmt.Sprintf("account %d", i))
+	for i := range count {
+		a, err := s.newAccount(ctx, fmt.Sprintf("account %d", i))
 		if err != nil {
 			return nil, err
 		}
-		w, err := b.newWallet(ctx, a, "https://example.com/hook")
+		w, err := s.newWallet(ctx, a, "https://example.com/hook")
 		if err != nil {
 			return nil, err
 		}
 		accounts, payments = append(accounts, a), append(payments, payment{w.Address, btcEach})
 	}
 	payments[0].Amount = btcHot
-	if err := b.mine(ctx, 120); err != nil { // so that the faucet's coinbase outputs are mature
+	if err := s.mature(ctx); err != nil {
 		return nil, err
 	}
-	if err := b.pay(ctx, payments); err != nil {
+	if err := s.pay(ctx, payments); err != nil {
 		return nil, err
 	}
-	if err := b.mine(ctx, 6); err != nil {
+	if err := s.mine(ctx, 6); err != nil {
 		return nil, err
 	}
-	return accounts, b.credited(ctx, accounts[len(accounts)-1])
+	return accounts, s.credited(ctx, accounts[len(accounts)-1])
+}
+
+// mature mines blocks until the faucet has coinbase outputs that it may spend, once.
+func (s *site) mature(ctx context.Context) error {
+	if s.matured {
+		return nil
+	}
+	s.matured = true
+	return s.mine(ctx, 120)
+}
+
+// credited waits until an account has a balance of BTC.
+func (s *site) credited(ctx context.Context, a account) error {
+	return until(ctx, time.Minute, func() error {
+		balance, err := s.balance(ctx, a)
+		if err == nil && balance == "0.00000000" {
+			err = errNotYet
+		}
+		return err
+	})
 }
