@@ -112,6 +112,14 @@ func inBTC(satoshi int) string { return fmt.Sprintf("%d.%08d", satoshi/1e8, sato
 // block pays every wallet in one block, and returns how long it took until the last deposit was seen, and from the
 // final block until everything was credited.
 func (c *crowd) block(ctx context.Context) (seen, credited time.Duration, err error) {
+	if err := c.site.pay(ctx, c.payments); err != nil {
+		return 0, 0, err
+	}
+	return c.mined(ctx)
+}
+
+// mined is block once the payments wait in the mempool.
+func (c *crowd) mined(ctx context.Context) (seen, credited time.Duration, err error) {
 	if seen, err = c.pending(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -121,9 +129,6 @@ func (c *crowd) block(ctx context.Context) (seen, credited time.Duration, err er
 
 // pending mines the block that pays every wallet, and the next, and waits until the deposits are seen.
 func (c *crowd) pending(ctx context.Context) (time.Duration, error) {
-	if err := c.site.pay(ctx, c.payments); err != nil {
-		return 0, err
-	}
 	start := time.Now()
 	if err := c.site.mine(ctx, 1); err != nil {
 		return 0, err

@@ -112,12 +112,11 @@ func short(d time.Duration) string {
 
 // number writes a number with three or more digits and commas between thousands.
 func number(v float64) string {
-	if v < 100 {
-		text := fmt.Sprintf("%.2f", v)
-		if v >= 10 {
-			text = fmt.Sprintf("%.1f", v)
-		}
-		return strings.TrimSuffix(strings.TrimSuffix(text, "0"), ".0")
+	switch {
+	case v < 10:
+		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
+	case v < 100:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 	}
 	text := fmt.Sprintf("%.0f", v)
 	for i := len(text) - 3; i > 0; i -= 3 {
