@@ -29,7 +29,7 @@ func (b *bench) blockDeposits() int {
 
 // depositSteps measure a block that pays many wallets.
 func (s *site) depositSteps() []step {
-	name := fmt.Sprintf("a block of %d deposits", s.blockDeposits())
+	name := fmt.Sprintf("a block of %s deposits", number(float64(s.blockDeposits())))
 	return []step{{
 		name:  name,
 		takes: 10*time.Second + time.Duration(s.rounds*s.blockDeposits())*2*time.Millisecond,

@@ -10,27 +10,34 @@ type section struct{ name, title, how string }
 
 // The parts of a report, in the order of the document.
 var sections = []section{
-	{partRequests, "Requests", `Each connection has one request at a time. The reference is a small program on the same
-database server: plain net/http, the same authentication from memory, one statement for a read, and the writes of
-concurrent requests gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the
-service's.`},
-	{partDeposits, "A block of deposits", `A block pays many wallets. *Seen* is the time from the request that mines the
-block until the last deposit is listed as pending; *credited* is from the request that mines the block which makes it
-final until the balance has everything, and the events are recorded in the same transactions.`},
-	{partWebhooks, "Webhooks", `Events become due at once while the service runs. The rate is that from the first to the
-last request that the healthy receiver gets. The bare POST loop is the reference program: as many requests at once as
-the service makes to one receiver, the same body, nothing signed and nothing recorded.`},
-	{partBlocks, "Following Bitcoin", `A scripted node has blocks ready and answers at once, over loopback and without
-compression. The service follows them from the moment when the node announces them all; every tenth block pays a wallet.
-Blocks per core are those per second of processor time of the service.`},
-	{partLatency, "Latency", `*Announcement to webhook* begins with the request that mines the final block of a deposit and
-ends when the receiver gets the event. *Order to broadcast* begins with the request for a withdrawal and ends when the
-node has the transaction in its mempool. The requests beside a block are paced, 400 per second over 8 connections.`},
-	{partScale, "Large databases", `Both databases are filled by SQL before the first start. Each figure of the large one
-is compared with that of the small one in the same run.`},
-	{partReplicas, "Replicas", `Several processes of the service on one PostgreSQL, on the same machine as the server and
-the driver. The connections are spread over them. The reference is one process in the same run.`},
-	{partFootprint, "Footprint", `The service with all chains of the sandbox configured, after it is ready, on SQLite.`},
+	{partRequests, "Requests", `
+Each connection has one request at a time. The reference is a small program on the same database server: plain
+net/http, the same authentication from memory, one statement for a read, and the writes of concurrent requests
+gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the service's.`},
+	{partDeposits, "A block of deposits", `
+A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
+as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,
+and the events are recorded in the same transactions.`},
+	{partWebhooks, "Webhooks", `
+Events become due at once while the service runs. The rate is that from the first to the last request that the healthy
+receiver gets. The bare POST loop is the reference program: as many requests at once as the service makes to one
+receiver, the same body, nothing signed and nothing recorded.`},
+	{partBlocks, "Following Bitcoin", `
+A scripted node has blocks ready and answers at once, over loopback and without compression. The service follows them
+from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are those per
+second of processor time of the service.`},
+	{partLatency, "Latency", `
+*Announcement to webhook* begins with the request that mines the final block of a deposit and ends when the receiver
+gets the event. *Order to broadcast* begins with the request for a withdrawal and ends when the node has the
+transaction in its mempool. The requests beside a block are paced, 400 per second over 8 connections.`},
+	{partScale, "Large databases", `
+Both databases are filled by SQL before the first start. Each figure of the large one is compared with that of the
+small one in the same run.`},
+	{partReplicas, "Replicas", `
+Several processes of the service on one PostgreSQL, on the same machine as the server and the driver. The connections
+are spread over them. The reference is one process in the same run.`},
+	{partFootprint, "Footprint", `
+The service with all chains of the sandbox configured, after it is ready, on SQLite.`},
 }
 
 func titleOf(name string) string {
@@ -44,10 +51,10 @@ func titleOf(name string) string {
 
 const documentHead = `# Performance
 
-This document is written by ` + "`go run ./bench --write docs/performance.md`" + ` and contains only what that
-measured: the real binary as a process, over HTTP, on PostgreSQL with fsync and synchronous_commit on and on SQLite with
-full sync, on one machine with everything else that takes part. Absolute figures depend on the machine; each ratio
-compares two figures of one run. Targets are goals and not promises.
+This document is written by ` + "`go run ./bench --json bench/results/performance.json --write docs/performance.md`" + `
+and contains only what that measured: the real binary as a process, over HTTP, on PostgreSQL with fsync and
+synchronous_commit on and on SQLite with full sync, on one machine with everything else that takes part. Absolute
+figures depend on the machine; each ratio compares two figures of one run. Targets are goals and not promises.
 
     go run ./bench            # --quick: two minutes; --only REGEXP: a part; --help: the rest
 `
@@ -67,7 +74,7 @@ func (r report) document() []byte {
 }
 
 func (p *part) write(b *strings.Builder, s section) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\nMeasured %s.\n", s.title, s.how, p.Run)
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\nMeasured %s.\n", s.title, strings.TrimSpace(s.how), p.Run)
 	for _, g := range p.grids() {
 		b.WriteString("\n")
 		writeLine(b, g.head)

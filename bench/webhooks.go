@@ -34,13 +34,10 @@ func (s *site) webhookSteps() []step {
 	takes := time.Duration(healthy) * time.Second / 1500
 	return []step{
 		{"webhooks to one healthy receiver", takes, func(ctx context.Context) error {
-			return s.deliveries(ctx, "to one healthy receiver")
+			return errors.Join(s.deliveries(ctx, "to one healthy receiver"), s.forget(ctx, s.receiver.url))
 		}},
-		{"webhooks beside a receiver that hangs", takes, func(ctx context.Context) error {
-			return s.besideHanging(ctx)
-		}},
-		{"webhooks beside a dead receiver", takes + time.Duration(dead)*25*time.Microsecond,
-			func(ctx context.Context) error { return s.besideDead(ctx) }},
+		{"webhooks beside a receiver that hangs", takes, s.besideHanging},
+		{"webhooks beside a dead receiver", takes + time.Duration(dead)*25*time.Microsecond, s.besideDead},
 	}
 }
 
@@ -54,8 +51,8 @@ func (s *site) besideHanging(ctx context.Context) error {
 	if err := s.filler().events(ctx, spaceHanging, s.account.AccountID, url, hangingEvents); err != nil {
 		return err
 	}
-	defer s.forget(url)
-	return s.deliveries(ctx, fmt.Sprintf("beside a receiver that hangs, with %s events due", number(hangingEvents)))
+	err = s.deliveries(ctx, fmt.Sprintf("beside a receiver that hangs, with %s events due", number(hangingEvents)))
+	return errors.Join(err, s.forget(ctx, s.receiver.url, url))
 }
 
 // besideDead makes many events due, before the service starts, for a receiver where nothing listens.
@@ -75,9 +72,7 @@ func (s *site) besideDead(ctx context.Context) error {
 		return err
 	}
 	err = s.deliveries(ctx, fmt.Sprintf("beside a dead receiver, with %s events due", number(float64(dead))))
-	s.halt()
-	s.forget(url)
-	return errors.Join(err, s.serve(ctx))
+	return errors.Join(err, s.forget(ctx, s.receiver.url, url))
 }
 
 // deliveries makes events due at once and measures until the receiver has them all, beside the reference's POST loop.
@@ -91,7 +86,6 @@ func (s *site) deliveries(ctx context.Context, name string) error {
 	if err := s.filler().events(ctx, spaceHealthy, s.account.AccountID, s.receiver.url, count); err != nil {
 		return err
 	}
-	defer s.forget(s.receiver.url)
 	due := time.Now()
 	select {
 	case <-done:
@@ -133,11 +127,16 @@ func (s *site) barePosts(ctx context.Context, count int) (float64, error) {
 	return float64(count-1) / last.Sub(first).Seconds(), nil
 }
 
-// forget removes a receiver's events, so that the next measurement begins without them.
-func (s *site) forget(url string) {
-	if err := s.filler().forgetEvents(context.Background(), url); err != nil {
-		progress("the events of %s were not removed: %s", url, err)
+// forget removes the events of receivers, so that the next measurement begins without them. The service is stopped for
+// it, because it may still be about to record attempts.
+func (s *site) forget(ctx context.Context, urls ...string) error {
+	s.halt()
+	for _, url := range urls {
+		if err := s.filler().forgetEvents(ctx, url); err != nil {
+			return err
+		}
 	}
+	return s.serve(ctx)
 }
 
 // deliver is the reference's POST loop: a number of requests with a body as long as an event's, as many at once as the
