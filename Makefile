@@ -18,4 +18,5 @@ fuzz:
 	done
 
 bench:
+	go run ./bench --quick
 	go test -run '^$$' -bench . -benchtime 3s ./store ./api ./deposit ./chain/bitcoin ./webhook

@@ -22,15 +22,17 @@ func openPostgres(ctx context.Context, url string) (backend, error) {
 		return nil, err
 	}
 	_, err = pool.Exec(ctx, `
-		CREATE TABLE items(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, amount BIGINT NOT NULL);
+		CREATE TABLE items(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL,
+			amount BIGINT NOT NULL);
 		CREATE INDEX items_name ON items(name);
 		CREATE TABLE balances(id BIGINT PRIMARY KEY, amount BIGINT NOT NULL CHECK (amount >= 0));
-		CREATE TABLE entries(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, debit BIGINT NOT NULL, credit BIGINT NOT NULL,
-			amount BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now());
+		CREATE TABLE entries(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, debit BIGINT NOT NULL,
+			credit BIGINT NOT NULL, amount BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now());
 		CREATE INDEX entries_debit ON entries(debit, id);
 		CREATE INDEX entries_credit ON entries(credit, id);`)
 	if err == nil {
-		_, err = pool.Exec(ctx, `INSERT INTO items(name, amount) SELECT 'n' || n, n FROM generate_series(1, $1::int) n`, rows)
+		_, err = pool.Exec(ctx,
+			`INSERT INTO items(name, amount) SELECT 'n' || n, n FROM generate_series(1, $1::int) n`, rows)
 	}
 	if err == nil {
 		_, err = pool.Exec(ctx, `INSERT INTO balances(id, amount) SELECT n, 0 FROM generate_series(1, $1::int) n
@@ -88,8 +90,8 @@ func openSQLite(ctx context.Context, url string) (backend, error) {
 		CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT NOT NULL, amount INTEGER NOT NULL);
 		CREATE INDEX items_name ON items(name);
 		CREATE TABLE balances(id INTEGER PRIMARY KEY, amount INTEGER NOT NULL CHECK (amount >= 0));
-		CREATE TABLE entries(id INTEGER PRIMARY KEY, debit INTEGER NOT NULL, credit INTEGER NOT NULL, amount INTEGER NOT NULL,
-			at INTEGER NOT NULL);
+		CREATE TABLE entries(id INTEGER PRIMARY KEY, debit INTEGER NOT NULL, credit INTEGER NOT NULL,
+			amount INTEGER NOT NULL, at INTEGER NOT NULL);
 		CREATE INDEX entries_debit ON entries(debit, id);
 		CREATE INDEX entries_credit ON entries(credit, id);
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
@@ -110,7 +112,8 @@ func (s *sqlite) insert(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO items(name, amount) SELECT value, 0 FROM json_each($1)`, string(text))
+	_, err = s.write.ExecContext(ctx, `INSERT INTO items(name, amount) SELECT value, 0 FROM json_each($1)`,
+		string(text))
 	return err
 }
 
@@ -141,7 +144,8 @@ func (s *sqlite) transfer(ctx context.Context, to, amounts []int64) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	if _, err := tx.ExecContext(ctx, `INSERT INTO entries(debit, credit, amount, at)
-		SELECT 0, value ->> 'To', value ->> 'Amount', $2 FROM json_each($1)`, string(entries), time.Now().UnixMicro()); err != nil {
+		SELECT 0, value ->> 'To', value ->> 'Amount', $2 FROM json_each($1)`,
+		string(entries), time.Now().UnixMicro()); err != nil {
 		return err
 	}
 	result, err := tx.ExecContext(ctx, `UPDATE balances SET amount = amount + d.change FROM (

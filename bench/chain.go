@@ -16,8 +16,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// readyChain is a Bitcoin chain of full blocks that is made in advance. The blocks share all transactions but the first,
-// so that thousands of them fit in memory: each costs its header and its coinbase.
+// readyChain is a Bitcoin chain of full blocks that is made in advance. The blocks share all transactions but the
+// first, so that thousands of them fit in memory: each costs its header and its coinbase.
 type readyChain struct {
 	blocks []readyBlock
 	height map[string]int // by hash

@@ -203,7 +203,7 @@ func exchange(ctx context.Context, method, url string, header http.Header, body,
 	if err != nil {
 		return err
 	}
-	if got.StatusCode != http.StatusOK {
+	if !success(got.StatusCode) {
 		return fmt.Errorf("%s %s: %s %.300s", method, url, got.Status, text)
 	}
 	return json.Unmarshal(text, answer)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -48,9 +50,22 @@ func (s *site) depositSteps() []step {
 				p.time(s.kind, name+": seen", seen, s.targetOf(5000, 400*time.Millisecond))
 				p.time(s.kind, name+": credited, with events", credited, s.targetOf(5000, 600*time.Millisecond))
 			}
-			return nil
+			return s.faultless(ctx)
 		},
 	}}
+}
+
+// faultless fails if the audit of the books, which runs all the time, has found anything wrong.
+func (s *site) faultless(ctx context.Context) error {
+	var fault string
+	err := s.db.QueryRowContext(ctx, `SELECT message FROM book_faults ORDER BY number LIMIT 1`).Scan(&fault)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the books are inconsistent: %s", fault)
 }
 
 // targetOf is a target that holds for a number of deposits on PostgreSQL.

@@ -26,6 +26,11 @@ receiver, the same body, nothing signed and nothing recorded.`},
 A scripted node has blocks ready and answers at once, over loopback and without compression. The service follows them
 from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are those per
 second of processor time of the service.`},
+	{partAdapters, "Following each chain", `
+How fast each adapter alone follows blocks of the size that its mainnet has today, without a database. The node is
+reached over loopback HTTP; a large response, which is a block, takes 0 or 400 ms and a small one 0 or 60 ms, and up to
+64 blocks are requested ahead. The ratio is the headroom: how many times faster that is than the chain makes blocks.
+` + "`go test -run '^$' -bench Throughput ./chain/...`" + ` prints more cases.`},
 	{partLatency, "Latency", `
 *Announcement to webhook* begins with the request that mines the final block of a deposit and ends when the receiver
 gets the event. *Order to broadcast* begins with the request for a withdrawal and ends when the node has the
@@ -36,6 +41,10 @@ small one in the same run.`},
 	{partReplicas, "Replicas", `
 Several processes of the service on one PostgreSQL, on the same machine as the server and the driver. The connections
 are spread over them. The reference is one process in the same run.`},
+	{partPeers, "Other ledgers", `
+Ledgers that were running when the benchmark was started, on databases of their own, are driven in turns with the
+service. The reference is the other ledger: one posting from one hot account to one of 200, answered once it is applied.
+The service records a withdrawal and a deposit, with their fees, events and checks.`},
 	{partFootprint, "Footprint", `
 The service with all chains of the sandbox configured, after it is ready, on SQLite.`},
 }

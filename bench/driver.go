@@ -22,7 +22,8 @@ type call func(turn int64) []byte
 
 // load is what a number of connections, each with one request at a time, did for some time.
 type load struct {
-	Requests  int64
+	Requests  int64 // that were answered with success
+	Refused   int64 `json:",omitempty"`
 	PerSecond float64
 	P50, P99  time.Duration
 }
@@ -34,6 +35,7 @@ type driving struct {
 	end       func() bool // true when no further request is to be sent
 	next      call
 	turn      *atomic.Int64
+	refusals  bool          // count answers that are no success, and go on
 	pace      time.Duration // from one request of a connection to its next at least; 0: at once
 }
 
@@ -46,18 +48,19 @@ func after(d time.Duration) func() bool {
 // longestDrive bounds a load whose end does not come.
 const longestDrive = 5 * time.Minute
 
-// drive sends requests until the end, and fails if any answer is not 200. It writes and reads HTTP/1.1 by itself,
-// because a full client would take more of the machine than the servers that it measures.
+// drive sends requests until the end, and fails if any answer is no success, unless refusals are counted. It writes and
+// reads HTTP/1.1 by itself, because a full client would take more of the machine than the servers that it measures.
 func drive(ctx context.Context, d driving) (load, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestDrive)
 	defer cancel()
 	times := make([][]time.Duration, d.conns)
 	errs := make([]error, d.conns)
+	var refused atomic.Int64
 	var group sync.WaitGroup
 	start := time.Now()
 	for i := range d.conns {
 		group.Go(func() {
-			times[i], errs[i] = d.one(ctx, d.addresses[i%len(d.addresses)])
+			times[i], errs[i] = d.one(ctx, d.addresses[i%len(d.addresses)], &refused)
 		})
 	}
 	group.Wait()
@@ -72,14 +75,15 @@ func drive(ctx context.Context, d driving) (load, error) {
 	slices.Sort(all)
 	return load{
 		Requests:  int64(len(all)),
+		Refused:   refused.Load(),
 		PerSecond: float64(len(all)) / took.Seconds(),
 		P50:       percentile(all, 50),
 		P99:       percentile(all, 99),
 	}, nil
 }
 
-// one sends requests over one connection, and returns how long each took.
-func (d driving) one(ctx context.Context, address string) (times []time.Duration, err error) {
+// one sends requests over one connection, and returns how long each took that was answered with success.
+func (d driving) one(ctx context.Context, address string, refused *atomic.Int64) (times []time.Duration, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -107,7 +111,11 @@ func (d driving) one(ctx context.Context, address string) (times []time.Duration
 		if err != nil {
 			return nil, err
 		}
-		if status != 200 {
+		if !success(status) && d.refusals {
+			refused.Add(1)
+			continue
+		}
+		if !success(status) {
 			return nil, fmt.Errorf("the answer is %d %.300s", status, body)
 		}
 		times = append(times, time.Since(begin))
@@ -119,7 +127,8 @@ var contentLength = []byte("content-length:")
 
 var chunked = []byte("transfer-encoding: chunked")
 
-// readAnswer reads one answer with a Content-Length, or in chunks. The body is returned unless the status is 200.
+// readAnswer reads one answer with a Content-Length, or in chunks. The body is returned unless the status is a
+// success.
 func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
@@ -153,7 +162,7 @@ func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 		return status, body, err
 	case length < 0:
 		return 0, nil, errors.New("the answer has neither a Content-Length nor chunks")
-	case status == 200:
+	case success(status):
 		_, err = r.Discard(length)
 		return status, nil, err
 	}
@@ -161,6 +170,8 @@ func readAnswer(r *bufio.Reader) (status int, body []byte, err error) {
 	_, err = io.ReadFull(r, body)
 	return status, body, err
 }
+
+func success(status int) bool { return status >= 200 && status < 300 }
 
 // readChunks reads a body in chunks and the empty line after it.
 func readChunks(r *bufio.Reader) ([]byte, error) {

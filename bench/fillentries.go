@@ -12,8 +12,8 @@ const satoshiOfEntry = 1000
 // that they add up to. Every tenth belongs to the account hot, which has a key; the others to accounts of wallets. The
 // books count them as older than their links, as a migration does, so the audit takes them over at the first start.
 func (f filler) entries(ctx context.Context, hot string, accounts, count int64) error {
-	customer := `'customer:' || CASE WHEN n % 10 = 0 THEN $3 ELSE ` + f.uuid(spaceAccount, fmt.Sprintf("n %% %d", accounts)) +
-		` END || ':available'`
+	other := f.uuid(spaceAccount, fmt.Sprintf("n %% %d", accounts))
+	customer := `'customer:' || CASE WHEN n % 10 = 0 THEN $3 ELSE ` + other + ` END || ':available'`
 	err := each(ctx, 0, count, func(from, to int64) error {
 		if from > 1 {
 			progress("%s of %s entries are made", number(float64(from-1)), number(float64(count)))
@@ -24,7 +24,8 @@ func (f filler) entries(ctx context.Context, hot string, accounts, count int64) 
 			return err
 		}
 		err = f.fast(ctx, "make postings", `INSERT INTO postings(entry, place, debit, credit, asset, amount)
-			SELECT n, 0, 'custody', `+customer+`, 'BTC', '`+fmt.Sprint(satoshiOfEntry)+`' FROM `+f.series(), from, to, hot)
+			SELECT n, 0, 'custody', `+customer+`, 'BTC', '`+fmt.Sprint(satoshiOfEntry)+`' FROM `+f.series(),
+			from, to, hot)
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,8 @@ func (f filler) entries(ctx context.Context, hot string, accounts, count int64) 
 	if !f.postgres {
 		return f.analyze(ctx)
 	}
-	err = f.exec(ctx, "move the number of entries", `SELECT setval(pg_get_serial_sequence('entries', 'number'), $1)`, count)
+	err = f.exec(ctx, "move the number of entries",
+		`SELECT setval(pg_get_serial_sequence('entries', 'number'), $1)`, count)
 	if err != nil {
 		return err
 	}

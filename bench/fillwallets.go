@@ -28,7 +28,8 @@ func (f filler) wallets(ctx context.Context, hot string, count int64) error {
 		return f.fast(ctx, "make wallets", `INSERT INTO wallets(number, id, account_id, currency, family,
 			key_index, base, webhook, webhook_version, metadata, for_charge, created_at)
 			SELECT n, `+f.id(spaceWallet, "n")+`, CASE WHEN n % 10 = 0 THEN $3 ELSE `+
-			f.id(spaceAccount, "(n - 1) / "+fmt.Sprint(walletsEach))+` END, 'BTC', 'bitcoin', n - 1, `+f.address("n")+`, 'https://example.com/hook', 0, '', FALSE, `+f.now()+` FROM `+f.series(), from, to, id)
+			f.id(spaceAccount, "(n - 1) / "+fmt.Sprint(walletsEach))+` END, 'BTC', 'bitcoin', n - 1, `+f.address("n")+`,
+			'https://example.com/hook', 0, '', FALSE, `+f.now()+` FROM `+f.series(), from, to, id)
 	})
 	if err != nil {
 		return err

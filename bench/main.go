@@ -35,6 +35,7 @@ type settings struct {
 	wallets   int64 // of the large database
 	entries   int64 // of the large database
 	replicas  bool
+	peers     []peer
 	seconds   time.Duration
 	rounds    int
 	conns     []int
@@ -79,6 +80,12 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.Int64Var(&s.wallets, "wallets", 10_000_000, "`number` of wallets of the large database of --scale")
 	set.Int64Var(&s.entries, "entries", 10_000_000, "`number` of ledger entries of the large database of --scale")
 	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
+	set.Func("peer", "also measure another ledger that is running, `NAME=URL` with the name blnk or formance; repeatable",
+		func(text string) error {
+			p, err := parsePeer(text)
+			s.peers = append(s.peers, p)
+			return err
+		})
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}

@@ -22,6 +22,8 @@ const (
 	partScale     = "scale"
 	partReplicas  = "replicas"
 	partFootprint = "footprint"
+	partPeers     = "peers"
+	partAdapters  = "adapters"
 )
 
 // bench is one run.
@@ -48,6 +50,8 @@ func (b *bench) stages() []stage {
 	list = append(list, b.blockStages()...)
 	list = append(list, b.scaleStages()...)
 	list = append(list, b.replicaStages()...)
+	list = append(list, b.adapterStages()...)
+	list = append(list, b.peerStages()...)
 	return append(list, b.footprintStage())
 }
 

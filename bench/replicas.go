@@ -108,7 +108,8 @@ func (r *replicated) measure(ctx context.Context, n int) error {
 				best = got
 			}
 		}
-		m := row{Database: r.kind, Name: fmt.Sprintf("%s, %d replicas", one.name, n), Connections: replicaConns, Service: best}
+		name := fmt.Sprintf("%s, %d replicas", one.name, n)
+		m := row{Database: r.kind, Name: name, Connections: replicaConns, Service: best}
 		if first, known := r.first[one.name]; known {
 			m.Reference, m.Ratio = &first, best.PerSecond/first.PerSecond
 		} else {

@@ -34,7 +34,7 @@ func TestTheDocumentIsMadeFromTheFigures(t *testing.T) {
 func TestEveryPartHasASection(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{partRequests, partDeposits, partWebhooks, partBlocks, partLatency, partScale,
-		partReplicas, partFootprint} {
+		partReplicas, partFootprint, partPeers, partAdapters} {
 		if !slices.ContainsFunc(sections, func(s section) bool { return s.name == name }) {
 			t.Errorf("part %s has no section in the document", name)
 		}
@@ -128,7 +128,8 @@ func TestFlags(t *testing.T) {
 	if err != nil || len(s.databases) != 1 || s.rounds != 1 || !s.only.MatchString("GET account") {
 		t.Errorf("the settings are %+v, %v", s, err)
 	}
-	for _, args := range [][]string{{"more"}, {"--database", "mysql"}, {"--only", "("}, {"--render"}, {"--wallets", "1"}} {
+	for _, args := range [][]string{{"more"}, {"--database", "mysql"}, {"--only", "("}, {"--render"}, {"--wallets", "1"},
+		{"--peer", "blnk"}, {"--peer", "other=http://127.0.0.1:1"}, {"--peer", "blnk=127.0.0.1:1"}} {
 		if _, err := parseFlags(args, io.Discard); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
@@ -161,6 +162,39 @@ func TestThePlan(t *testing.T) {
 	} {
 		if got := remaining(test.total, test.done, test.took); got != test.want {
 			t.Errorf("of %d with %d done in %d remain %d, want %d", test.total, test.done, test.took, got, test.want)
+		}
+	}
+}
+
+func TestAdaptersFiguresAreRead(t *testing.T) {
+	t.Parallel()
+	const text = `goos: linux
+BenchmarkThroughput/polygon/big=0s-2   	 1	 1.020 MB/block	  80.00 blocks/s	 82.19 peak-MB	 160.0 x-chain
+BenchmarkThroughput/polygon/big=200ms-2 1	 1.020 MB/block	  70.00 blocks/s	 82.19 peak-MB	 140.0 x-chain
+BenchmarkThroughput/big=400ms-2        	 1	 1.020 MB/block	  20.00 blocks/s	 105.5 peak-MB	 40.0 x-chain
+BenchmarkThroughput/tip-16             	 1	 10.00 blocks/s	 20.0 x-chain
+PASS
+`
+	figures, err := throughputs("evm", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range figures {
+		got = append(got, f.String())
+	}
+	want := []string{
+		"evm polygon, a node that answers at once: 80 blocks/s; the chain 0.5; ratio 160.00",
+		"evm, a large answer takes 400 ms: 20 blocks/s; the chain 0.5; ratio 40.00",
+		"evm, a large answer takes 400 ms, most memory beyond the start: 106 MB",
+		"evm, block by block at the tip: 10 blocks/s; the chain 0.5; ratio 20.00",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the figures are %q, want %q", got, want)
+	}
+	for _, bad := range []string{"PASS\n", "BenchmarkThroughput/tip-2 1 x blocks/s\n", "BenchmarkThroughput/tip-2 1 4 posts\n"} {
+		if _, err := throughputs("evm", bad); err == nil {
+			t.Errorf("%q is read without an error", bad)
 		}
 	}
 }

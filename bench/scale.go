@@ -189,5 +189,5 @@ func (s *sized) block(ctx context.Context) error {
 	name := fmt.Sprintf("a block of %s deposits", number(float64(len(c.payments))))
 	s.keepLarge(name+" seen", figure{Unit: "s", Value: seen.Seconds()}, largeRatio)
 	s.keepLarge(name+" credited", figure{Unit: "s", Value: credited.Seconds()}, largeRatio)
-	return nil
+	return s.faultless(ctx)
 }

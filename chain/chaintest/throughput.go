@@ -12,7 +12,8 @@ import (
 )
 
 // Throughput measures how fast an adapter follows its chain when the node is as far away as a hosted provider. Each
-// adapter has a Benchmark with blocks of the size that its mainnet has today; docs/performance.md shows the results.
+// adapter has a Benchmark with blocks of the size that its mainnet has today; `go run ./bench` writes the results to
+// docs/performance.md.
 //
 //	func BenchmarkThroughput(b *testing.B) {
 //		node := newBlockServer(...) // the adapter's own: answers like the node, from blocks made or recorded beforehand
