@@ -100,7 +100,7 @@ func (s *site) follow(ctx context.Context, blocks int, wallets int64) error {
 			return err
 		}
 	}
-	if err := s.recorded(ctx, smallBlocks, time.Minute); err != nil {
+	if err := s.recorded(ctx, smallBlocks, tipWithin); err != nil {
 		return err
 	}
 	return s.followed(ctx, n, blocks, wallets, wallet)
@@ -113,7 +113,7 @@ func (s *site) followed(ctx context.Context, n *node, blocks int, wallets int64,
 	}
 	start := time.Now()
 	n.tip.Store(int64(smallBlocks + blocks))
-	if err := s.recorded(ctx, smallBlocks+blocks, 5*time.Minute); err != nil {
+	if err := s.recorded(ctx, smallBlocks+blocks, tipWithin); err != nil {
 		return err
 	}
 	took := time.Since(start)
@@ -151,7 +151,7 @@ func (s *site) besideFirst(name string, f figure) figure {
 
 // recorded waits until the service has recorded the chain up to a height.
 func (s *site) recorded(ctx context.Context, height int, timeout time.Duration) error {
-	return waitEvery(ctx, 10*time.Millisecond, timeout, func() error {
+	err := waitEvery(ctx, 10*time.Millisecond, timeout, func() error {
 		var at int
 		err := s.db.QueryRowContext(ctx, `SELECT height FROM chains WHERE chain = 'bitcoin'`).Scan(&at)
 		if err == nil && at < height {
@@ -159,6 +159,10 @@ func (s *site) recorded(ctx context.Context, height int, timeout time.Duration) 
 		}
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("wait until the chain is followed: %w\n%s", err, lastLines(s.service.log.String(), 5))
+	}
+	return nil
 }
 
 // configure replaces a text in the configuration.

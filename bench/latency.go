@@ -76,13 +76,17 @@ func (s *site) webhookOnce(ctx context.Context, wallet walletInfo) (time.Duratio
 	}
 }
 
+// tipWithin bounds how long the service may take to record a block that is there: after a start it first reads all
+// addresses.
+const tipWithin = 5 * time.Minute
+
 // followedToTip waits until the service has recorded the node's newest block.
 func (s *site) followedToTip(ctx context.Context) error {
 	var tip int
 	if err := s.askNode(ctx, "getblockcount", &tip); err != nil {
 		return err
 	}
-	return s.recorded(ctx, tip, 30*time.Second)
+	return s.recorded(ctx, tip, tipWithin)
 }
 
 // askNode calls a method of the chain's node.

@@ -100,7 +100,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 			smallWallets, smallEntries)
 	}
 	if s.quick {
-		s.seconds, s.rounds, s.conns = 1500*time.Millisecond, 1, []int{64}
+		s.seconds, s.rounds, s.conns = time.Second, 1, []int{64}
 	}
 	s.databases = []string{"postgres", "sqlite"}
 	if database != "" {
