@@ -44,7 +44,8 @@ func (b *bench) stages() []stage {
 	var list []stage
 	for _, kind := range b.databases {
 		s := &site{bench: b, kind: kind}
-		steps := b.steps(s.requestSteps, s.depositSteps, s.latencySteps, s.webhookSteps)
+		// The requests are last: the withdrawals that they record are still being paid for minutes.
+		steps := b.steps(s.latencySteps, s.depositSteps, s.webhookSteps, s.requestSteps)
 		list = append(list, stage{kind, 10 * time.Second, s.open, steps})
 	}
 	list = append(list, b.blockStages()...)
