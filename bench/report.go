@@ -66,10 +66,7 @@ type figure struct {
 }
 
 func (f figure) String() string {
-	text := fmt.Sprintf("%s: %s %s", f.Name, number(f.Value), f.Unit)
-	if f.Database != "" {
-		text = f.Database + ", " + text
-	}
+	text := fmt.Sprintf("%s: %s %s", on(f.Database, f.Name), number(f.Value), f.Unit)
 	if f.Reference != 0 {
 		text += fmt.Sprintf("; %s %s; ratio %.2f", f.Beside, number(f.Reference), f.Ratio)
 	}
@@ -99,7 +96,7 @@ func (r *report) part(name string, run conditions) *part {
 
 // time keeps a time, or the shorter one of two rounds.
 func (p *part) time(database, name string, took, target time.Duration) {
-	progress("%s, %s: %s%s", database, name, short(took), aim(target))
+	progress("%s: %s%s", on(database, name), short(took), aim(target))
 	for i, t := range p.Times {
 		if t.Database == database && t.Name == name {
 			p.Times[i].Took = min(t.Took, took)
@@ -133,6 +130,14 @@ func (p *part) figure(f figure) {
 func (p *part) row(r row) {
 	progress("%s", r)
 	p.Rows = append(p.Rows, r)
+}
+
+// on names a measurement with its database, if it has one.
+func on(database, name string) string {
+	if database == "" {
+		return name
+	}
+	return database + ", " + name
 }
 
 func aim(target time.Duration) string {
