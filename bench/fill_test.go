@@ -64,7 +64,7 @@ func TestFilledWalletsAreWalletsOfTheService(t *testing.T) {
 				t.Errorf("the newest wallet is %d, %v; want %d", newest, err, count)
 			}
 			watched := map[string]bool{}
-			err = tx.Wallets().EachWatched(ctx, "bitcoin", 0, newest, func(base string) { watched[base] = true })
+			err = tx.Wallets().EachWatched(ctx, "bitcoin", 0, newest, func(base string) { watched[base] = true }, nil)
 			if err != nil || len(watched) != count {
 				t.Errorf("%d addresses are watched, %v; want %d", len(watched), err, count)
 			}

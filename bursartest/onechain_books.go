@@ -63,7 +63,7 @@ func (r *OneChain) Audit() error {
 			if base != r.Hot.Base {
 				held, _ = held.Add(r.Chain.Balance(base, ""))
 			}
-		})
+		}, nil)
 	})
 	if err == nil {
 		err = r.Reconcile()

@@ -81,7 +81,7 @@ func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
 			if _, err = tx.Leases().Fence(ctx, lease); err != nil {
 				return err
 			}
-			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, creditsAtOnce); err != nil {
+			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, judgedAtOnce); err != nil {
 				return err
 			}
 			return h.judge(ctx, tx, page)
@@ -89,7 +89,7 @@ func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
 		if err != nil {
 			return fmt.Errorf("judge pending deposits: %w", err)
 		}
-		if len(page) < creditsAtOnce {
+		if len(page) < judgedAtOnce {
 			return nil
 		}
 		above = page[len(page)-1].Number

@@ -135,7 +135,7 @@ func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
 		if err != nil {
 			return err
 		}
-		query, err := o.Deposits.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, creditsAtOnce)
+		query, err := o.Deposits.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, judgedAtOnce)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
 		if err != nil {
 			return err
 		}
-		more = len(deposits) == creditsAtOnce
+		more = len(deposits) == judgedAtOnce
 		for _, d := range deposits {
 			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
 				recorded, err := tx.Deposits().InBlock(ctx, id, d.Height)

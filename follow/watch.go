@@ -75,11 +75,10 @@ func (w *Watch) Sync(ctx context.Context) error {
 		if w.stale || newest < w.newest {
 			w.clear()
 		}
-		if newest > w.newest {
-			if err := tx.Wallets().EachWatched(ctx, w.family, w.newest, newest, w.bases.add); err != nil {
-				return err
-			}
-			w.newest = newest
+		// Millions of wallets take a while: what was read is kept where the connection breaks in between.
+		err = tx.Wallets().EachWatched(ctx, w.family, w.newest, newest, w.bases.add, func(upTo int64) { w.newest = upTo })
+		if err != nil {
+			return err
 		}
 		if err := w.syncLost(ctx, tx); err != nil {
 			return err

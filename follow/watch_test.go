@@ -2,7 +2,9 @@ package follow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -53,6 +55,49 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		})
 		if err := w.Sync(ctx); err != nil || !w.Sent("ours") || w.Sent("theirs") {
 			t.Fatalf("our transaction is not known: %v", err)
+		}
+	})
+}
+
+// A database of millions of wallets is read in parts; where one of them fails, the next sync goes on from there.
+func TestTheWatchKeepsWhatItHasRead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		var parts []string
+		failAt := 3
+		broken := errors.New("the connection is broken")
+		db = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+			if at == store.Running && strings.HasPrefix(query, "SELECT base FROM wallets") {
+				if parts = append(parts, query); len(parts) == failAt {
+					return broken
+				}
+			}
+			return nil
+		}})
+		account, over := bursar.ID{1}, bursartest.Over(t, db)
+		over.AddAccount(bursar.Account{ID: account})
+		over.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
+		for _, base := range []string{"first", "second", "third"} {
+			over.AddWallet(bursar.Wallet{AccountID: account, Currency: "BTC", Family: "bitcoin",
+				Address: bursar.Address{Base: base}})
+			over.Do(func(tx *store.Tx) error { // as if this many others had been made
+				_, err := tx.Wallets().TakeNumbers(ctx, 250_000)
+				return err
+			})
+		}
+		w := follow.NewWatch(db, chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
+		if err := w.Sync(ctx); !errors.Is(err, broken) {
+			t.Fatalf("the sync gives %v, want %v", err, broken)
+		}
+		if !w.Pays("first") || !w.Pays("second") || w.Pays("third") {
+			t.Errorf("after a part has failed it knows the first %t, the second %t and the third %t; want the first two",
+				w.Pays("first"), w.Pays("second"), w.Pays("third"))
+		}
+		failAt, parts = 0, nil
+		if err := w.Sync(ctx); err != nil || !w.Pays("third") || len(parts) != 2 {
+			t.Errorf("the next sync gives %v, reads %d parts and knows the third %t; want 2 parts and to know it", err, len(parts),
+				w.Pays("third"))
 		}
 	})
 }

@@ -163,7 +163,7 @@ func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base str
 	if err != nil {
 		return err
 	}
-	return tx.Wallets().EachWatched(ctx, capabilities.Family, 0, newest, f)
+	return tx.Wallets().EachWatched(ctx, capabilities.Family, 0, newest, f, nil)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet booked.

@@ -314,7 +314,7 @@ func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		size  int64
-	}{{time.Second, 64}, {time.Second - 1000, 128}, {0, 256}, {2 * time.Second, 256}, {time.Minute,
+	}{{10 * time.Second, 64}, {10*time.Second - 1000, 128}, {0, 256}, {20 * time.Second, 256}, {time.Minute,
 		256}, {time.Minute + 1000, 64}, {0, 128}} {
 		next := p.marks().Next["fam"]
 		for range p.Kept().Indexes["fam"] - next {

@@ -66,6 +66,10 @@ type batch struct {
 	at   time.Time
 }
 
+// lasting is how long one batch should last at least. It is longer than the marks take on a slow disk: a batch that is
+// used up while the next one is being reserved would otherwise never grow.
+const lasting = 10 * time.Second
+
 func (g *Guard) nextBatch(family bursar.Family) int64 {
 	g.state.Lock()
 	defer g.state.Unlock()
@@ -73,7 +77,7 @@ func (g *Guard) nextBatch(family bursar.Family) int64 {
 	switch {
 	case b.size == 0 || now.Sub(b.at) > time.Minute:
 		b.size = least
-	case now.Sub(b.at) < time.Second:
+	case now.Sub(b.at) < lasting:
 		b.size = min(2*b.size, most)
 	}
 	b.at = now

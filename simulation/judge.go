@@ -88,7 +88,7 @@ func (h *history) custodyHolds() error {
 					held, _ = held.Add(c.Balance(base, currency.Contract))
 				}
 			}
-			if err := tx.Wallets().EachWatched(h.ctx, c.Capabilities().Family, 0, newest, add); err != nil {
+			if err := tx.Wallets().EachWatched(h.ctx, c.Capabilities().Family, 0, newest, add, nil); err != nil {
 				return err
 			}
 			gaps, err := tx.GapAddresses().After(h.ctx, c.Capabilities().Family, 0)

@@ -268,8 +268,27 @@ func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet,
 	return found[0], true, nil
 }
 
-// EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
-func (tx Wallets) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
+// watchedAtOnce is how many numbers of wallets one statement reads through: a server ends statements that take long.
+const watchedAtOnce = 200_000
+
+// EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo, in
+// parts; read, where it is not nil, is called with the number up to which all are read, after each part. What was read
+// stays read where a later part fails.
+func (tx Wallets) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string),
+	read func(upTo int64)) error {
+	for after < upTo {
+		next := min(upTo, after+watchedAtOnce)
+		if err := tx.eachWatched(ctx, family, after, next, f); err != nil {
+			return err
+		}
+		if after = next; read != nil {
+			read(after)
+		}
+	}
+	return nil
+}
+
+func (tx Wallets) eachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
 	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`,
 		after, upTo, string(family))
 	if err != nil {

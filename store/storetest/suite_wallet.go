@@ -91,7 +91,7 @@ func walletNumbers(t *testing.T, db *store.DB) {
 				return err
 			}
 			found := 0
-			err = tx.Wallets().EachWatched(ctx, "BTC", seen, newest, func(string) { found++ })
+			err = tx.Wallets().EachWatched(ctx, "BTC", seen, newest, func(string) { found++ }, nil)
 			if int64(found) != newest-seen {
 				t.Errorf("between wallets %d and %d, %d are visible", seen, newest, found)
 			}
