@@ -222,6 +222,8 @@ CREATE INDEX events_account ON events(account_id, number);
 
 CREATE INDEX events_due ON events(next_at) WHERE status = 'pending';
 
+CREATE INDEX events_receiver ON events(account_id, url, next_at) WHERE status = 'pending';
+
 CREATE TABLE external_spends (
   number      INTEGER PRIMARY KEY,
   chain       TEXT NOT NULL,

@@ -64,6 +64,7 @@ type Deliverer struct {
 	counters counters
 	wake     chan struct{}
 	group    sync.WaitGroup
+	next     store.Receiver // behind it the others are leased next, while one has a backlog
 }
 
 // times are the durations that the contract sets and those of the work around them.

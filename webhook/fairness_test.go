@@ -30,6 +30,42 @@ func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	})
 }
 
+// One receiver's backlog, of the time for which it was down, does not come before everything that is due for others: of
+// each batch they get as much as it does, in turns.
+func TestABacklogDelaysNoOtherReceiver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *harness) {
+		const batch, others, each = 100, 20, 30
+		s.events("https://down.example/", 10*batch)
+		for i := range others {
+			s.events(fmt.Sprintf("https://other-%d.example/", i), each)
+		}
+		d := s.deliverer(s.db)
+		var of []map[string]int
+		rest := others * each
+		for rest > 0 && len(of) < 10 {
+			jobs, _, err := d.lease(t.Context(), batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leased := map[string]int{}
+			for _, j := range jobs {
+				leased[j.URL]++
+			}
+			of, rest = append(of, leased), rest-len(jobs)+leased["https://down.example/"]
+		}
+		if rest > 0 || len(of) > others*each/batch+3 { // a turn ends at the last receiver
+			t.Errorf("of %d events of others %d are left after %d batches of %d, want none after about %d", others*each, rest,
+				len(of), batch, others*each/batch)
+		}
+		for i, leased := range of {
+			if n := leased["https://down.example/"]; n != batch {
+				t.Errorf("batch %d has %d events of the backlog, want %d: it is worked off as well", i+1, n, batch)
+			}
+		}
+	})
+}
+
 // One account points its events at hundreds of hosts that all hang; the other account is not delayed.
 func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 	t.Parallel()

@@ -18,13 +18,22 @@ type job struct {
 	leased  time.Time // by this process's clock
 }
 
-// lease takes up to limit due events. It returns those that are to be sent, and how many it took.
+// lease takes up to limit due events, and where there are more, up to as many of other receivers. It returns those that
+// are to be sent, and how many it took.
 func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
 	leased := d.clock()
+	var next store.Receiver
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
 		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(d.times.lease), limit)
 		if err != nil {
 			return err
+		}
+		if next = d.next; len(due) == limit {
+			var others []store.Delivery
+			if others, next, err = d.leaseOthers(ctx, tx, due); err != nil {
+				return err
+			}
+			due = append(due, others...)
 		}
 		k := known{accounts: map[bursar.ID]bursar.Account{}, dead: map[target]bool{}}
 		jobs, taken = make([]*job, 0, len(due)), len(due)
@@ -40,7 +49,22 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken in
 		}
 		return nil
 	})
+	if err == nil {
+		d.next = next
+	}
 	return jobs, taken, err
+}
+
+// leaseOthers takes due events of receivers that have none among those that were due first, in turns: one receiver's
+// backlog, of hours for which it was down, would otherwise be worked off before anybody else hears of anything.
+func (d *Deliverer) leaseOthers(
+	ctx context.Context, tx *store.Tx, due []store.Delivery,
+) ([]store.Delivery, store.Receiver, error) {
+	first := map[store.Receiver]bool{}
+	for _, delivery := range due {
+		first[store.ReceiverOf(delivery.Event)] = true
+	}
+	return tx.Deliveries().LeaseFrom(ctx, tx.Now().Add(d.times.lease), len(due), d.next, first)
 }
 
 // target is a URL of an account.
