@@ -25,8 +25,8 @@ type part struct {
 var parts = map[string]part{
 	"what was forgotten":         {"FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0", 0, true, true},
 	"what is final":              {"s.height > 0 AND s.height <= $2", 0, true, true},
-	"refunds to senders":         {"FROM halts WHERE scope IN", 0, true, true},
-	"the queue":                  {"FROM halts WHERE scope IN", 1, true, false},
+	"refunds to senders":         {"FROM halts WHERE scope ", 0, true, true},
+	"the queue":                  {"FROM halts WHERE scope ", 1, true, false},
 	"the payments that are sent": {"s.number > $3", 0, false, false},
 	"the refunds that are sent":  {"s.number > $3", 1, true, true},
 	"new payments of a currency": {"s.status = 'new'", 0, true, true},

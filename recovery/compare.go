@@ -34,6 +34,9 @@ func (g *Guard) check(ctx context.Context) error {
 	if cause != "" && len(chains) > 0 {
 		return g.recover(ctx, now, behind{cause: cause, chains: chains})
 	}
+	if err := g.skipLost(ctx, now, cause != ""); err != nil {
+		return err
+	}
 	g.addEnded(fates.ended)
 	g.other = len(now.Keepers) > 0 && !alone(now, kept)
 	if cause == "" {

@@ -32,6 +32,7 @@ type Guard struct {
 	state  sync.RWMutex
 	kept   marks.State              // what is durable, as far as this process knows
 	given  map[bursar.Family]uint32 // the first index above those that this process issued
+	taken  map[bursar.Family]uint32 // the same of those that its transactions took, committed or not
 	leases map[bursar.ChainID]bool
 	ahead  map[bursar.Family]batch
 	wants  chan bursar.Family
@@ -65,6 +66,7 @@ func (g *Guard) Start(ctx context.Context) error {
 	}
 	defer release()
 	g.given, g.leases, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
+	g.taken = map[bursar.Family]uint32{}
 	g.ahead, g.ended, g.full = map[bursar.Family]batch{}, nil, true
 	kept, err := g.Keeper.Load(ctx)
 	if errors.Is(err, marks.ErrMissing) {
@@ -166,6 +168,7 @@ func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 	}
 	defer release()
 	g.given, g.leases, g.ahead = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, map[bursar.Family]batch{}
+	g.taken = map[bursar.Family]uint32{}
 	now, err := g.read(ctx)
 	if err != nil {
 		return err

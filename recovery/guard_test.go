@@ -357,6 +357,31 @@ func TestAnIndexIsIssuedOnce(t *testing.T) {
 	}
 }
 
+// A commit that gave out an index is lost by a failover before this process has noted it: the index may have reached a
+// client, and nobody gets it again.
+func TestAnIndexOfALostCommitIsSkipped(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	p.need(p.Reserve(ctx, "fam"))
+	older := storetest.Copy(t, p.base)
+	var lost uint32
+	p.do(func(tx *store.Tx) (err error) {
+		if lost, err = tx.KeyIndexes().Take(ctx, "fam", 1); err == nil {
+			_, err = p.Take(store.Identity{}, "fam", lost, 1) // its process is suspended as soon as it is committed
+		}
+		return err
+	})
+	p.base = storetest.Open(t, older)
+	p.DB = p.base.As(p.clock.Now, store.Conduct{})
+	if next := p.marks().Next["fam"]; next != int64(lost) {
+		t.Fatalf("the older database gives out %d next, want the lost %d", next, lost)
+	}
+	p.need(p.Reserve(ctx, "fam")) // compares both, as each look does
+	if index, err := p.give(); err != nil || index <= lost {
+		t.Errorf("the next index is %d, %v, want one above %d, which was lost", index, err, lost)
+	}
+}
+
 // A server that was promoted since the last look issues no index: it may have lost what another process issued a moment
 // before, and of which this process has no memory.
 func TestAPromotedServerIssuesNothingBeforeALook(t *testing.T) {

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 // that lost commits it would issue again what another process, whose memory this one does not have, issued a moment
 // before.
 func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error) {
-	g.state.RLock()
-	defer g.state.RUnlock()
+	g.state.Lock()
+	defer g.state.Unlock()
 	if moved(answers, g.kept.Database) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreserved, errMoved)
 	}
@@ -35,6 +36,7 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 		default:
 		}
 	}
+	g.taken[family] = max(g.taken[family], uint32(end))
 	return func() {
 		g.state.Lock()
 		defer g.state.Unlock()
@@ -108,6 +110,33 @@ func (g *Guard) skip(ctx context.Context) error {
 			return err
 		}
 		g.Log.Info("skipped key indexes that may have been issued", "family", family, "from", from, "to", to)
+	}
+	return nil
+}
+
+// skipLost skips the key indexes that a database may have lost without any other sign: those that transactions of this
+// process took, which were committed there and are not known here yet; and where another copy of the database answers,
+// all that are reserved, because other processes may have issued them.
+func (g *Guard) skipLost(ctx context.Context, now store.Marks, copied bool) error {
+	g.state.RLock()
+	kept, taken := g.kept, maps.Clone(g.taken)
+	g.state.RUnlock()
+	for _, family := range g.Families {
+		from, to := now.Next[string(family)], int64(taken[family])
+		if copied && !g.SynchronousFailover {
+			to = max(to, kept.Indexes[string(family)], now.Reserved[string(family)])
+		}
+		if from >= to {
+			continue
+		}
+		gaps, err := g.Derive(family, uint32(from), int(to-from))
+		if err != nil {
+			return fmt.Errorf("derive skipped addresses: %w", err)
+		}
+		err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
