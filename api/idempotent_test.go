@@ -308,8 +308,8 @@ func TestTheSlowerOfTwoReplicasCommitsNothing(t *testing.T) {
 	})
 }
 
-// A request that is sent again while the first is at work waits for it, for as long as the service's patience lasts, and
-// is told so; afterwards it gets the first one's answer.
+// A request that is sent again while the first is at work waits for it, for as long as the service's patience lasts,
+// and the refusal then says so; afterwards it gets the first one's answer.
 func TestARequestWaitsForTheFirstWithItsKey(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		node := &slowNode{}

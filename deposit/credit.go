@@ -199,9 +199,15 @@ func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit
 		return nil, err
 	}
 	assigned, err := tx.Resolutions().StandingAmong(ctx, small)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range small {
 		minimum, known := minimums[d.WalletID]
-		enough[d.ID] = assigned[d.ID] || d.Purpose == bursar.ForCharge && known && !d.Amount.Less(minimum)
+		if d.Purpose == bursar.ForCharge && !known {
+			return nil, fmt.Errorf("credit deposit %s: its charge %s is not recorded", d.ID, d.WalletID)
+		}
+		enough[d.ID] = assigned[d.ID] || d.Purpose == bursar.ForCharge && !d.Amount.Less(minimum)
 	}
-	return enough, err
+	return enough, nil
 }

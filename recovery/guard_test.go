@@ -382,6 +382,41 @@ func TestAnIndexOfALostCommitIsSkipped(t *testing.T) {
 	}
 }
 
+// Another timeline of the server answers, which has lost no payment as far as this process can tell: what was reserved
+// may have been issued by another process, and nobody gets it again.
+func TestAPromotedServerIssuesNothingThatWasReserved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("PostgreSQL is left out by -short: a file is not promoted")
+	}
+	p := newPost(t)
+	p.over(storetest.Postgres(t))
+	start(t, p.Guard)
+	p.need(p.Reserve(ctx, "fam"))
+	_, err := p.Keeper.Raise(ctx, marks.State{Database: marks.Database{Name: p.Kept().Database.Name,
+		System: p.Kept().Database.System, Timeline: "000000FF"}}) // the marks were compared with the timeline before
+	p.need(err)
+	for err == nil { // the next reservation reads them
+		_, err = p.give()
+	}
+	p.need(p.Reserve(ctx, "fam"))
+	reserved := p.Kept().Indexes["fam"]
+	if _, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
+		t.Fatalf("by the promoted server: %v, want %v", err, recovery.ErrUnreserved)
+	}
+	p.need(p.Reserve(ctx, "fam"))
+	if recovering(t, p.DB) {
+		t.Error("it recovers, though it has lost nothing")
+	}
+	index, err := p.give()
+	if errors.Is(err, recovery.ErrUnreserved) {
+		p.need(p.Reserve(ctx, "fam"))
+		index, err = p.give()
+	}
+	if err != nil || int64(index) < reserved {
+		t.Errorf("the next index is %d, %v, want at least %d, up to which others may have issued", index, err, reserved)
+	}
+}
+
 // A server that was promoted since the last look issues no index: it may have lost what another process issued a moment
 // before, and of which this process has no memory.
 func TestAPromotedServerIssuesNothingBeforeALook(t *testing.T) {

@@ -101,17 +101,24 @@ func (g *Guard) skip(ctx context.Context) error {
 			known && from == 0 && stopped == 0 {
 			continue
 		}
-		gaps, err := g.Derive(family, uint32(from), int(to-from))
-		if err != nil {
-			return fmt.Errorf("derive skipped addresses: %w", err)
-		}
-		err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
-		if err != nil {
+		if err := g.skipFamily(ctx, family, from, to); err != nil {
 			return err
 		}
-		g.Log.Info("skipped key indexes that may have been issued", "family", family, "from", from, "to", to)
 	}
 	return nil
+}
+
+// skipFamily jumps over key indexes of a family that may have been issued, and watches their addresses.
+func (g *Guard) skipFamily(ctx context.Context, family bursar.Family, from, to int64) error {
+	gaps, err := g.Derive(family, uint32(from), int(to-from))
+	if err != nil {
+		return fmt.Errorf("derive skipped addresses: %w", err)
+	}
+	err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
+	if err == nil {
+		g.Log.Info("skipped key indexes that may have been issued", "family", family, "from", from, "to", to)
+	}
+	return err
 }
 
 // skipLost skips the key indexes that a database may have lost without any other sign: those that transactions of this
@@ -129,12 +136,7 @@ func (g *Guard) skipLost(ctx context.Context, now store.Marks, copied bool) erro
 		if from >= to {
 			continue
 		}
-		gaps, err := g.Derive(family, uint32(from), int(to-from))
-		if err != nil {
-			return fmt.Errorf("derive skipped addresses: %w", err)
-		}
-		err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
-		if err != nil {
+		if err := g.skipFamily(ctx, family, from, to); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ func array(values []any) (list any, element string, err error) {
 		return nil, "", fmt.Errorf("an array of no values has no type")
 	}
 	switch values[0].(type) {
-	case string, bursar.Amount, bursar.CurrencyCode, bursar.ChainID:
+	case string, bursar.Amount:
 		list, err = arrayOf(values, textOf)
 		return list, "text", err
 	case int, int64:
@@ -56,10 +56,6 @@ func textOf(v any) (string, bool) {
 		return v, true
 	case bursar.Amount:
 		return v.String(), true
-	case bursar.CurrencyCode:
-		return string(v), true
-	case bursar.ChainID:
-		return string(v), true
 	}
 	return "", false
 }
@@ -92,7 +88,7 @@ func bytesOf(v any) ([]byte, bool) {
 func among[T any](tx *Tx, column string, values []T, args ...any) (condition string, _ []any) {
 	offset := len(args)
 	for _, v := range values {
-		args = append(args, plain(v))
+		args = append(args, v)
 	}
 	if tx.postgres {
 		if all, _, err := array(args[offset:]); err == nil {
@@ -100,17 +96,6 @@ func among[T any](tx *Tx, column string, values []T, args ...any) (condition str
 		}
 	}
 	return column + " IN (" + list(len(values), offset) + ")", args
-}
-
-// plain returns a value as a statement's argument.
-func plain(v any) any {
-	switch v := v.(type) {
-	case bursar.CurrencyCode:
-		return string(v)
-	case bursar.ChainID:
-		return string(v)
-	}
-	return v
 }
 
 // columnsFirst returns the values of rows, each with width columns and one behind the other, as one array for each

@@ -58,5 +58,5 @@ func (tx Deliveries) leaseOf(ctx context.Context, until time.Time, limit int, fr
 		micros(tx.now), micros(until), limit, from.Account, from.URL)
 }
 
-// ReceiverOf returns where a delivery goes.
-func ReceiverOf(d bursar.Event) Receiver { return Receiver{d.AccountID, d.URL} }
+// ReceiverOf returns where an event goes.
+func ReceiverOf(e bursar.Event) Receiver { return Receiver{e.AccountID, e.URL} }

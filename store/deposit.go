@@ -95,6 +95,7 @@ func (tx Deposits) RecordAll(ctx context.Context, list []NewDeposit) ([]Recorded
 	for i, a := range list {
 		if id, is := again[a.value()]; is && !results[i].Written {
 			results[i] = Recorded{ID: id, Written: true, Again: true}
+			delete(again, a.value()) // a value that is named twice is there once
 		}
 	}
 	return results, err

@@ -151,7 +151,7 @@ func TestEveryFaultIsFailedOverAndStartsACoolDown(t *testing.T) {
 			hits := ill.hits.Load()
 			mustBeUnavailable(t, alone.Call(t.Context(), "m", nil, &out), "in a cool-down for")
 			if ill.hits.Load() != hits || hits > 2 {
-				t.Errorf("asked %d times, then %d times while put aside", hits, ill.hits.Load()-hits)
+				t.Errorf("asked %d times, then %d times while paused", hits, ill.hits.Load()-hits)
 			}
 
 			cfg.URLs, cfg.Timeout = urlsOf(ill, well), max(cfg.Timeout, time.Second)

@@ -158,7 +158,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	mustCall(t, c, "first")
 	wantState(t, c, 0, StateLagging)
 	if checks[first.URL] != 2 {
-		t.Errorf("%d checks of an endpoint that was put aside once, want 2", checks[first.URL])
+		t.Errorf("%d checks of an endpoint that was paused once, want 2", checks[first.URL])
 	}
 	s, err := c.Pin(t.Context())
 	if err != nil {
@@ -168,7 +168,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 		t.Errorf("lagging behind nobody who is up: %v", err)
 	}
 
-	// It comes back by itself, is put aside again while it lags, and stays once it has caught up.
+	// It comes back by itself, is paused again while it lags, and stays once it has caught up.
 	second.becomes(gives(`"second"`))
 	clk.Advance(time.Minute)
 	survey()
