@@ -98,7 +98,8 @@ func caseOf(name string) string {
 	return ""
 }
 
-// chainOf names the chain of a case: Throughput/big=0s is that of the adapter, Throughput/polygon/big=0s one of several.
+// chainOf names the chain of a case: Throughput/big=0s is that of the adapter, Throughput/polygon/big=0s one of
+// several.
 func chainOf(adapter, name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) < 3 {

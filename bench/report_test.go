@@ -192,7 +192,11 @@ PASS
 	if !slices.Equal(got, want) {
 		t.Errorf("the figures are %q, want %q", got, want)
 	}
-	for _, bad := range []string{"PASS\n", "BenchmarkThroughput/tip-2 1 x blocks/s\n", "BenchmarkThroughput/tip-2 1 4 posts\n"} {
+	for _, bad := range []string{
+		"PASS\n",
+		"BenchmarkThroughput/tip-2 1 x blocks/s\n",
+		"BenchmarkThroughput/tip-2 1 4 posts\n",
+	} {
 		if _, err := throughputs("evm", bad); err == nil {
 			t.Errorf("%q is read without an error", bad)
 		}

@@ -24,8 +24,8 @@ func Over(t testing.TB, db *store.DB) Database {
 	return Database{T: t, DB: db, IDs: bursar.NewIDs(db.Now, nil)}
 }
 
-// EachURL runs a test on both databases, as storetest.Each does, for a test that opens its database itself: with a clock,
-// or several times, as replicas do.
+// EachURL runs a test on both databases, as storetest.Each does, for a test that opens its database itself: with a
+// clock, or several times, as replicas do.
 func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, storetest.URL(db)) })
 }

@@ -42,7 +42,7 @@ func TestCallersShareAnAnswerThatIsNewerThanTheyAre(t *testing.T) {
 		close(proceed)
 		group.Wait()
 		if asked != 2 || answers[0] != 1 {
-			t.Errorf("11 callers, 10 of them during the first question, asked %d times and the first got answer %d, want 2 and 1",
+			t.Errorf("11 callers, 10 of them during the first question, asked %d times, want 2; the first got answer %d, want 1",
 				asked, answers[0])
 		}
 		for i, got := range answers[1:] {

@@ -49,8 +49,8 @@ var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, P
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)), events: map[string]client.Event{},
-		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
+		events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.clock.Now})
 	s.need(err)
 	t.Cleanup(func() { db.Close() })

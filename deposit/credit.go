@@ -73,8 +73,8 @@ func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, l
 }
 
 // creditAll marks final deposits, books them and records their events, in this order: rows are locked in the same
-// sequence as everywhere else, deposits and accounts first, then balances, then charges. Each step takes the same number
-// of statements whatever the number of deposits.
+// sequence as everywhere else, deposits and accounts first, then balances, then charges. Each step takes the same
+// number of statements whatever the number of deposits.
 func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
 	if len(due) == 0 {
 		return nil
@@ -164,15 +164,15 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Depo
 			again = append(again, d)
 		}
 	}
-	for _, account := range slices.SortedFunc(slices.Values(owners(again)), compareIDs) { // as accounts are locked anywhere
+	accounts := owners(again)
+	slices.SortFunc(accounts, func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) }) // as they are locked anywhere
+	for _, account := range accounts {
 		if err := tx.Accounts().LiftReversal(ctx, account); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-func compareIDs(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // enough returns those customers' deposits that are large enough to be credited. A deposit that reaches the minimum of
 // its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// hold records what addresses hold after deposits, where the chain spends from addresses: sweeps select addresses by it.
-// Once an address holds the currency's minimum, its sweep is due.
+// hold records what addresses hold after deposits, where the chain spends from addresses: sweeps select addresses by
+// it. Once an address holds the currency's minimum, its sweep is due.
 func (h *Handler) hold(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	assets := h.heldBy(deposits)
 	if len(assets) == 0 {
@@ -44,7 +44,8 @@ func (h *Handler) hold(ctx context.Context, tx *store.Tx, deposits []bursar.Depo
 		if !known {
 			return fmt.Errorf("deposit %s: %s is no address that was given out", d.ID, asset.Base)
 		}
-		now.Branch, now.Index, now.Due, now.Rests = chain.DepositBranch, index, !now.Amount.Less(currency.Minimum), time.Time{}
+		now.Branch, now.Index = chain.DepositBranch, index
+		now.Due, now.Rests = !now.Amount.Less(currency.Minimum), time.Time{}
 		held[asset] = now
 	}
 	return h.put(ctx, tx, assets, held)
@@ -71,8 +72,8 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, deposits ...bursar.D
 	return h.put(ctx, tx, assets, held)
 }
 
-// heldBy returns the assets that deposits bring to addresses which are swept, each once and in the order of their names:
-// none where the chain spends UTXOs or wallets share the hot address.
+// heldBy returns the assets that deposits bring to addresses which are swept, each once and in the order of their
+// names: none where the chain spends UTXOs or wallets share the hot address.
 func (h *Handler) heldBy(deposits []bursar.Deposit) (assets []store.Asset) {
 	if h.Capabilities.Model != chain.AccountModel || h.Capabilities.SharedAddress {
 		return nil

@@ -96,8 +96,8 @@ func TestTheWatchKeepsWhatItHasRead(t *testing.T) {
 		}
 		failAt, parts = 0, nil
 		if err := w.Sync(ctx); err != nil || !w.Pays("third") || len(parts) != 2 {
-			t.Errorf("the next sync gives %v, reads %d parts and knows the third %t; want 2 parts and to know it", err, len(parts),
-				w.Pays("third"))
+			t.Errorf("the next sync gives %v, reads %d parts and knows the third %t; want 2 parts and to know it", err,
+				len(parts), w.Pays("third"))
 		}
 	})
 }

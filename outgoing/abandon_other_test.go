@@ -261,7 +261,8 @@ func TestAVoidingTransactionEndsWithItsAlarms(t *testing.T) {
 		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned ||
 			p.Error != "outgoing transaction "+w.OutgoingID.String()+" was included after all" {
 			t.Errorf("the outgoing transaction is %s: %q, want %s and %q",
-				p.Status, p.Error, bursar.OutgoingAbandoned, "outgoing transaction "+w.OutgoingID.String()+" was included after all")
+				p.Status, p.Error, bursar.OutgoingAbandoned,
+				"outgoing transaction "+w.OutgoingID.String()+" was included after all")
 		}
 		r.WantAlarms()
 	})

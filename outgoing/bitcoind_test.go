@@ -37,7 +37,8 @@ func newBank(t *testing.T) *bank {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	b := &bank{harness: &harness{&bursartest.OneChain{Database: bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)))}},
+	over := bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)))
+	b := &bank{harness: &harness{&bursartest.OneChain{Database: over}},
 		node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
 	b.Must(err)

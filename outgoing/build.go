@@ -73,7 +73,8 @@ func (s *Sender) reserve(
 			return err
 		}
 		now.Unsigned, now.Error = text, ""
-		s.log(tx, "outgoing transaction built", now, "fee", s.native(unsigned.Fee), "reservations", len(unsigned.Reservations))
+		s.log(tx, "outgoing transaction built", now, "fee", s.native(unsigned.Fee), "reservations",
+			len(unsigned.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }

@@ -106,7 +106,8 @@ func TestProfilesAreServedWhereTheyAreConfigured(t *testing.T) {
 	if page := get(t, s.Address("admin")+"/debug/pprof/"); !strings.Contains(page, "goroutine") {
 		t.Errorf("the list of profiles is %q", page)
 	}
-	if stacks := get(t, s.Address("admin")+"/debug/pprof/goroutine?debug=1"); !strings.Contains(stacks, "goroutine profile") {
+	stacks := get(t, s.Address("admin")+"/debug/pprof/goroutine?debug=1")
+	if !strings.Contains(stacks, "goroutine profile") {
 		t.Errorf("the profile of goroutines is %q", stacks)
 	}
 }

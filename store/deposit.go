@@ -63,8 +63,8 @@ func (tx Deposits) Record(ctx context.Context, a NewDeposit) (id bursar.ID, writ
 	return results[0].ID, results[0].Written, nil
 }
 
-// RecordAll records value seen in blocks, in a few statements whatever its number. The same value again, from a rescan or
-// in another block, is the same deposit: one that had been reorged out is pending again there, with what it delivers
+// RecordAll records value seen in blocks, in a few statements whatever its number. The same value again, from a rescan
+// or in another block, is the same deposit: one that had been reorged out is pending again there, with what it delivers
 // there (a contract may send another amount in another block), any other is left as it is.
 func (tx Deposits) RecordAll(ctx context.Context, list []NewDeposit) ([]Recorded, error) {
 	in := insertion{what: "record deposits", table: "deposits", rows: len(list),

@@ -43,8 +43,8 @@ func TestAnInsertionHoldsManyRows(t *testing.T) {
 	}
 	in.add(values{{"a", 3}, {"b", "y"}})
 	two, args, err := in.together()
-	if want := "INSERT INTO things(a, b) SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING"; err != nil ||
-		two != want || !reflect.DeepEqual(args, []any{[]int64{1, 3}, []string{"x", "y"}}) {
+	want := "INSERT INTO things(a, b) SELECT * FROM unnest($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING"
+	if err != nil || two != want || !reflect.DeepEqual(args, []any{[]int64{1, 3}, []string{"x", "y"}}) {
 		t.Errorf("two rows are %q with %v, %v, want %q", two, args, err, want)
 	}
 	in.add(values{{"a", 5}, {"b", "z"}})
@@ -52,8 +52,8 @@ func TestAnInsertionHoldsManyRows(t *testing.T) {
 		t.Errorf("three rows are %q, %v, want the text of two", three, err)
 	}
 	behind, args, err := in.together("first")
-	if want := "INSERT INTO things(a, b) SELECT * FROM unnest($2::bigint[], $3::text[]) ON CONFLICT DO NOTHING"; err != nil ||
-		behind != want || len(args) != 3 || args[0] != "first" {
+	want = "INSERT INTO things(a, b) SELECT * FROM unnest($2::bigint[], $3::text[]) ON CONFLICT DO NOTHING"
+	if err != nil || behind != want || len(args) != 3 || args[0] != "first" {
 		t.Errorf("behind another argument it is %q with %v, %v, want %q", behind, args, err, want)
 	}
 }

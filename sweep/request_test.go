@@ -42,14 +42,15 @@ func newHarness(t *testing.T) *harness {
 
 func harnessOver(t *testing.T, db *store.DB) *harness {
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})
-	r := &harness{T: t, Database: bursartest.Over(t, db), quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
+	quote := func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }
+	r := &harness{T: t, Database: bursartest.Over(t, db), quote: quote}
 	registry, err := bursar.NewRegistry([]bursar.Currency{
 		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)},
 		{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token", Decimals: 6, Places: 6, Minimum: bursar.Units(500)},
 	})
 	r.Must(err)
-	r.Sweeper = &sweep.Sweeper{DB: db, Chain: bursartest.Quoted{Chain: node, Fee: r.fee}, Registry: registry, IDs: r.Database.IDs,
-		Log: slog.New(slog.DiscardHandler), Hot: chain.Source{Base: "hot"}, MaxFee: bursar.Units(777)}
+	r.Sweeper = &sweep.Sweeper{DB: db, Chain: bursartest.Quoted{Chain: node, Fee: r.fee}, Registry: registry,
+		IDs: r.Database.IDs, Log: slog.New(slog.DiscardHandler), Hot: chain.Source{Base: "hot"}, MaxFee: bursar.Units(777)}
 	r.lease = r.AcquireLease(bursar.Ethereum, "one")
 	r.Do(func(tx *store.Tx) error { return tx.Chains().SetReady(ctx, r.lease) })
 	return r

@@ -25,8 +25,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Each runs test once on a fresh SQLite file and, unless -short, once on an empty PostgreSQL database. OnPostgres leaves
-// PostgreSQL to some of a package's tests.
+// Each runs test once on a fresh SQLite file and, unless -short, once on an empty PostgreSQL database. OnPostgres
+// leaves PostgreSQL to some of a package's tests.
 func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()

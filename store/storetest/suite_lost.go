@@ -106,15 +106,15 @@ func (b *lostBench) record(f func(tx *store.Tx) error) {
 
 func (b *lostBench) usedByOthers() {
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, store.TxInputs{TxID: txOf(outpoint("1")), Inputs: []string{used}})
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, by(txOf(outpoint("1")), used))
 	})
 	b.want(100, "used by its own transaction")
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordUsed(ctx, bursar.Litecoin, 20, store.TxInputs{TxID: txOf(outpoint("9")), Inputs: []string{used}})
+		return tx.UTXOs().RecordUsed(ctx, bursar.Litecoin, 20, by(txOf(outpoint("9")), used))
 	})
 	b.want(100, "used on another chain")
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, store.TxInputs{TxID: txOf(outpoint("9")), Inputs: []string{used}})
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, by(txOf(outpoint("9")), used))
 	})
 	b.want(19, "used by others in a block that is not final")
 	b.want(20, "used by others", used)
@@ -125,10 +125,10 @@ func (b *lostBench) usedByOthers() {
 func (b *lostBench) vanished() {
 	input := outpoint("f")
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordFunding(ctx, bursar.Bitcoin, 10, store.TxInputs{TxID: txOf(vanished), Inputs: []string{input}})
+		return tx.UTXOs().RecordFunding(ctx, bursar.Bitcoin, 10, by(txOf(vanished), input))
 	})
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 30, store.TxInputs{TxID: txOf(outpoint("8")), Inputs: []string{input}})
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 30, by(txOf(outpoint("8")), input))
 	})
 	b.want(100, "its transaction is in a block")
 	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 10) })
@@ -137,7 +137,7 @@ func (b *lostBench) vanished() {
 	b.want(29, "what it needs is used in a block that is not final")
 	b.want(30, "what it needs is used by others", vanished)
 	b.record(func(tx *store.Tx) error {
-		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 31, store.TxInputs{TxID: txOf(vanished), Inputs: []string{input}})
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 31, by(txOf(vanished), input))
 	})
 	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 30) })
 	b.want(100, "it came back itself")
@@ -173,4 +173,9 @@ func (b *lostBench) final(p bursar.OutgoingTx, txID string, height uint64) {
 		}
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingFinal)
 	})
+}
+
+// by is what a transaction uses up.
+func by(txID string, inputs ...string) store.TxInputs {
+	return store.TxInputs{TxID: txID, Inputs: inputs}
 }

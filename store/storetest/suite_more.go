@@ -116,7 +116,8 @@ func idempotency(t *testing.T, db *store.DB) {
 	name := store.KeyName{Account: account, Name: "k"}
 	keep := func(answer string) error {
 		return db.Do(ctx, func(tx *store.Tx) error {
-			tx.IdempotencyKeys().Keep(store.KeyName{Account: account, Name: "k/" + answer}, []byte("h"), store.Answer{Status: 200})
+			own := store.KeyName{Account: account, Name: "k/" + answer}
+			tx.IdempotencyKeys().Keep(own, []byte("h"), store.Answer{Status: 200})
 			tx.IdempotencyKeys().Keep(name, []byte("h"), store.Answer{Status: 200, Body: []byte(answer)})
 			return nil
 		})
