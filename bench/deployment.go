@@ -86,6 +86,7 @@ func (d *deployment) serve(ctx context.Context, variables ...string) (err error)
 		"BURSAR_WEBHOOKS_ALLOW_NETWORKS=127.0.0.0/8",
 		"BURSAR_LISTEN=" + d.api,
 		"BURSAR_ADMIN_LISTEN=" + d.admin,
+		"BURSAR_ADMIN_PPROF=on",
 	}, variables...)
 	began := time.Now()
 	d.service, err = start(ctx, "bursar", d.bursar, env,

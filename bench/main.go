@@ -38,7 +38,8 @@ type settings struct {
 	entries   int64 // of the large database
 	replicas  bool
 	peers     []peer
-	seconds   time.Duration
+	profiles  string        // folder for the service's profiles; empty: none
+	seconds   time.Duration // of one measurement
 	rounds    int
 	conns     []int
 }
@@ -70,6 +71,7 @@ func exit(err error) {
 func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	s := settings{seconds: 5 * time.Second, rounds: 2, conns: []int{1, 16, 64, 256}}
 	var database, only string
+	var seconds time.Duration
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.BoolVar(&s.quick, "quick", false, "two minutes: one short round, with 64 connections and small counts")
@@ -82,6 +84,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.Int64Var(&s.wallets, "wallets", 10_000_000, "`number` of wallets of the large database of --scale")
 	set.Int64Var(&s.entries, "entries", 10_000_000, "`number` of ledger entries of the large database of --scale")
 	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
+	set.StringVar(&s.profiles, "profiles", "", "write a processor profile of the service under each kind of request into this `folder`")
+	set.DurationVar(&seconds, "for", 0, "how long to measure each number of connections in a round")
 	set.Func("peer", "also measure another ledger that is running, `NAME=URL` with the name blnk or formance; repeatable",
 		func(text string) error {
 			p, err := parsePeer(text)
@@ -103,6 +107,9 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	}
 	if s.quick {
 		s.seconds, s.rounds, s.conns = time.Second, 1, []int{64}
+	}
+	if seconds > 0 {
+		s.seconds = seconds
 	}
 	s.databases = []string{"postgres", "sqlite"}
 	if database != "" {

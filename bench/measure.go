@@ -172,7 +172,7 @@ func (s *site) compare(
 			if side.next == nil {
 				continue
 			}
-			got, err := drive(ctx, driving{
+			got, err := s.side(ctx, name, driving{
 				addresses: []string{side.address},
 				conns:     n,
 				end:       after(s.seconds),

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -53,10 +51,11 @@ type Transfer struct {
 // Inside credits a wallet of this service with what a withdrawal pays to it. The withdrawal is held and confirmed in
 // the same database transaction.
 func (c Credits) Inside(ctx context.Context, tx *store.Tx, t Transfer) (bursar.Deposit, error) {
-	deposits, entries, err := c.PrepareInside(ctx, tx, []Transfer{t})
+	rules, err := tx.FeeRules().Of(ctx, t.To.AccountID)
 	if err != nil {
 		return bursar.Deposit{}, err
 	}
+	deposits, entries := c.PrepareInside(tx, []Transfer{t}, rules)
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {
 		return deposits[0], err
 	}
@@ -73,28 +72,18 @@ func (c Credits) Inside(ctx context.Context, tx *store.Tx, t Transfer) (bursar.D
 	return deposits[0], err
 }
 
-// PrepareInside returns the deposits that transfers become and the entry that books each. It writes nothing.
+// PrepareInside returns the deposits that transfers become and the entry that books each. rules are the fees of their
+// receivers. It writes nothing.
 func (c Credits) PrepareInside(
-	ctx context.Context, tx *store.Tx, transfers []Transfer,
-) (deposits []bursar.Deposit, entries []ledger.Entry, err error) {
-	if len(transfers) == 0 {
-		return nil, nil, nil
-	}
-	accounts := map[bursar.ID]bool{}
-	for _, t := range transfers {
-		accounts[t.To.AccountID] = true
-	}
-	rules, err := tx.FeeRules().Of(ctx, slices.Collect(maps.Keys(accounts))...)
-	if err != nil {
-		return nil, nil, err
-	}
+	tx *store.Tx, transfers []Transfer, rules bursar.FeeRules,
+) (deposits []bursar.Deposit, entries []ledger.Entry) {
 	for _, t := range transfers {
 		d := c.inside(tx, t)
 		d.Fee = fee(rules, d.AccountID, t.Currency, d.Amount)
 		deposits = append(deposits, d)
 		entries = append(entries, ledger.InternalTransfer(t.Withdrawal, d.AccountID, d.Fee, tx.Now()))
 	}
-	return deposits, entries, nil
+	return deposits, entries
 }
 
 func (c Credits) inside(tx *store.Tx, t Transfer) bursar.Deposit {

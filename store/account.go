@@ -65,18 +65,27 @@ func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[
 // LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
 // of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
+	return tx.each(ctx, "lock accounts", ids, tx.forUpdate())
+}
+
+// Each returns accounts by their IDs; the error is ErrNotFound where one is missing.
+func (tx Accounts) Each(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
+	return tx.each(ctx, "read accounts", ids, "")
+}
+
+func (tx Accounts) each(ctx context.Context, what string, ids []bursar.ID, lock string) (
+	map[bursar.ID]bursar.Account, error) {
 	found := map[bursar.ID]bursar.Account{}
 	if len(ids) == 0 {
 		return found, nil
 	}
 	those, args := among(tx.Tx, "id", ids)
-	list, err := accountColumns.rows(ctx, tx.Tx, "lock accounts",
-		`FROM accounts WHERE `+those+` ORDER BY id`+tx.forUpdate(), args...)
+	list, err := accountColumns.rows(ctx, tx.Tx, what, `FROM accounts WHERE `+those+` ORDER BY id`+lock, args...)
 	for _, a := range list {
 		found[a.ID] = a
 	}
 	if err == nil && len(found) < len(ids) {
-		err = missing{"lock accounts", args}
+		err = missing{what, args}
 	}
 	return found, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -81,6 +82,7 @@ func (b *Batch[In, Out]) enqueue(w *waiting[In, Out]) {
 // drain runs while anything is queued and then ends, so an idle batch costs nothing.
 func (b *Batch[In, Out]) drain() {
 	for {
+		runtime.Gosched() // who is about to write comes along, where many do
 		items := b.take()
 		if items == nil {
 			return

@@ -111,17 +111,30 @@ type Receiver struct {
 
 // deadURLs returns the receivers of some events that answered 410 Gone.
 func (tx *Tx) deadURLs(ctx context.Context, events []bursar.Event) (map[Receiver]bool, error) {
-	accounts := map[bursar.ID]bool{}
-	var ids []bursar.ID
-	for _, e := range events {
-		if !accounts[e.AccountID] {
-			accounts[e.AccountID] = true
-			ids = append(ids, e.AccountID)
+	receivers := make([]Receiver, len(events))
+	for i, e := range events {
+		receivers[i] = ReceiverOf(e)
+	}
+	return WebhookURLs{tx}.Disabled(ctx, receivers)
+}
+
+// Disabled returns those of some receivers that answered 410 Gone.
+func (tx WebhookURLs) Disabled(ctx context.Context, of []Receiver) (map[Receiver]bool, error) {
+	dead, asked := map[Receiver]bool{}, map[Receiver]bool{}
+	var names []any
+	for _, r := range of {
+		if !asked[r] {
+			asked[r], names = true, append(names, r.Account, r.URL)
 		}
 	}
-	those, args := among(tx, "account_id", ids)
-	dead := map[Receiver]bool{}
-	_, err := rows(ctx, tx, "list dead webhooks", func(s scanner) (struct{}, error) {
+	if len(names) == 0 {
+		return dead, nil
+	}
+	those, args, err := pairs(tx.Tx, "(account_id, url)", names)
+	if err != nil {
+		return nil, err
+	}
+	_, err = rows(ctx, tx.Tx, "list dead webhooks", func(s scanner) (struct{}, error) {
 		var r Receiver
 		err := s.Scan(&r.Account, &r.URL)
 		dead[r] = true
@@ -266,12 +279,4 @@ func (tx WebhookURLs) EnableEach(ctx context.Context, receivers []Receiver) erro
 		_, err = tx.exec(ctx, "enable URLs", `DELETE FROM dead_urls WHERE `+those, args...)
 	}
 	return err
-}
-
-// Disabled reports whether a URL of an account answered 410 Gone.
-func (tx WebhookURLs) Disabled(ctx context.Context, account bursar.ID, url string) (bool, error) {
-	var n int64
-	err := tx.row(ctx, "look up URL",
-		`SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
-	return n > 0, err
 }

@@ -86,8 +86,8 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 				return err
 			}
 			var read int
-			err = tx.Raw().QueryRow(`SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
-				WHERE relname = 'events'`).Scan(&read)
+			err = tx.Ask(ctx, &read, `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+				WHERE relname = 'events'`)
 			if read > 10*batch {
 				q.Errorf("%d rows were read for a batch of %d", read, batch)
 			}

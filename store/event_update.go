@@ -25,13 +25,9 @@ func (tx *Tx) updateEvents(ctx context.Context, outcomes []Outcome, what, set st
 		"o.status", "$7",
 		"o.error", "$8",
 	)
-	statement, err := tx.prepare(ctx, byNumber.Replace(`UPDATE events SET `+set+` WHERE `+asLeased))
-	if err != nil {
-		return tx.fail(what, err)
-	}
-	defer statement.Close()
+	var args []any
 	for _, o := range outcomes {
-		_, err := statement.ExecContext(ctx,
+		args = append(args,
 			o.Event,
 			o.Lease,
 			micros(o.NextAt),
@@ -41,11 +37,8 @@ func (tx *Tx) updateEvents(ctx context.Context, outcomes []Outcome, what, set st
 			o.Status,
 			o.Error,
 		)
-		if err != nil {
-			return tx.fail(what, err)
-		}
 	}
-	return nil
+	return tx.repeat(ctx, what, byNumber.Replace(`UPDATE events SET `+set+` WHERE `+asLeased), args, 8)
 }
 
 // asLeased is written so that no index over what is pending can serve it: they are to be found by their numbers.
@@ -57,11 +50,9 @@ func (tx *Tx) byIndex(ctx context.Context) error {
 	if !tx.postgres {
 		return nil
 	}
-	_, err := tx.exec(ctx, "plan by index",
-		`SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+	return tx.later(ctx, deferred{what: "plan by index", query: `SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
 		set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-		set_config('enable_mergejoin', 'off', true)`)
-	return err
+		set_config('enable_mergejoin', 'off', true)`})
 }
 
 func (tx *Tx) updateTogether(ctx context.Context, outcomes []Outcome, what, set string) error {
@@ -76,12 +67,10 @@ func (tx *Tx) updateTogether(ctx context.Context, outcomes []Outcome, what, set 
 		}
 		texts[0], texts[1] = append(texts[0], o.Status), append(texts[1], o.Error)
 	}
-	_, err := tx.exec(ctx, what,
-		`UPDATE events SET `+set+` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+	return tx.later(ctx, deferred{what: what, query: `UPDATE events SET ` + set + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
 		$6::bigint[], $7::text[], $8::text[]) AS o(number, lease, next_at, code, delivered_at, tries, status, error)
-		WHERE `+asLeased,
-		numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], texts[0], texts[1])
-	return err
+		WHERE ` + asLeased, args: []any{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], texts[0],
+		texts[1]}})
 }
 
 func (tx *Tx) deliveredAt(o Outcome) int64 {

@@ -1,9 +1,17 @@
 package store
 
-import "database/sql"
+import "context"
 
-// Raw lets a test ask the database about itself.
-func (tx *Tx) Raw() *sql.Tx { return tx.tx.(*sql.Tx) }
+// Ask lets a test ask the database about itself.
+func (tx *Tx) Ask(ctx context.Context, dest any, query string, args ...any) error {
+	return tx.row(ctx, "ask", query, args, dest)
+}
+
+// Run lets a test run a statement of its own.
+func (tx *Tx) Run(ctx context.Context, query string, args ...any) error {
+	_, err := tx.exec(ctx, "run", query, args...)
+	return err
+}
 
 // Waiting returns how many look-ups wait for a statement.
 func (g *Gather[K, V]) Waiting() int {

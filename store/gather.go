@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 )
@@ -61,6 +62,7 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 // drain runs while anything is queued and then ends, so an idle Gather costs nothing.
 func (g *Gather[K, V]) drain() {
 	for {
+		runtime.Gosched() // who is about to ask comes along, where many do
 		g.mu.Lock()
 		n := min(len(g.queue), maxGather)
 		if n == 0 {

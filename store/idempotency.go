@@ -101,7 +101,7 @@ func (tx *Tx) keepAnswers(ctx context.Context) error {
 	slices.SortFunc(tx.kept, func(a, b keptNow) int {
 		return cmp.Or(bytes.Compare(a.name.Account[:], b.name.Account[:]), cmp.Compare(a.name.Name, b.name.Name))
 	})
-	in := insertion{what: "keep answers", table: "idempotency", rows: len(tx.kept), after: ` ON CONFLICT (account_id, name)
+	in := insertion{what: "keep answers", table: "idempotency", rows: len(tx.kept), all: ErrKeyTaken, after: ` ON CONFLICT (account_id, name)
 		DO UPDATE SET status = excluded.status, body = excluded.body, created_at = excluded.created_at
 		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
 		AND idempotency.request_hash = excluded.request_hash`}
@@ -116,11 +116,7 @@ func (tx *Tx) keepAnswers(ctx context.Context) error {
 			{"body", k.answer.Body},
 		})
 	}
-	written, err := tx.countRows(ctx, in)
-	if err == nil && written < int64(len(tx.kept)) {
-		err = ErrKeyTaken
-	}
-	return err
+	return tx.insertRows(ctx, in)
 }
 
 // Forget removes keys older than a time and returns how many.

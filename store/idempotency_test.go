@@ -21,8 +21,7 @@ func TestALeaseOfAnEarlierVersion(t *testing.T) {
 		edit := func(query string, args ...any) {
 			t.Helper()
 			err := db.Do(ctx, func(tx *store.Tx) error {
-				_, err := tx.Raw().Exec(query, args...)
-				return err
+				return tx.Run(ctx, query, args...)
 			})
 			if err != nil {
 				t.Fatal(err)

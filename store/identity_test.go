@@ -51,7 +51,7 @@ func TestCommitsAreSynchronousWhateverTheServerSays(t *testing.T) {
 		db := storetest.Open(t, url)
 		var got string
 		err := db.View(context.Background(), func(tx *store.Tx) error {
-			return tx.Raw().QueryRow("SHOW synchronous_commit").Scan(&got)
+			return tx.Ask(context.Background(), &got, "SHOW synchronous_commit")
 		})
 		if err != nil || got != want {
 			t.Errorf("synchronous_commit is %q where the server says %q (%v), want %q", got, setting, err, want)

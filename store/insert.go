@@ -13,6 +13,7 @@ type insertion struct {
 	table string
 	after string // what follows the values: " ON CONFLICT …"
 	rows  int    // how many are expected
+	all   error  // where fewer rows are written than were given; nil: that is right
 
 	into  string // "INSERT INTO t(a, b) "
 	width int    // columns
@@ -34,6 +35,20 @@ func (in *insertion) add(row values) {
 	}
 }
 
+// check returns what judges how many rows were written; nil: any number is right.
+func (in *insertion) check() func(written int64) error {
+	if in.all == nil {
+		return nil
+	}
+	given := int64(len(in.args) / in.width)
+	return func(written int64) error {
+		if written < given {
+			return in.all
+		}
+		return nil
+	}
+}
+
 // text is the statement for one row.
 func (in *insertion) text() string { return in.into + "VALUES " + tuples(1, in.width, 0) + in.after }
 
@@ -49,50 +64,31 @@ func (in *insertion) together(before ...any) (query string, args []any, err erro
 	return in.into + rows + in.after, append(before, arrays...), nil
 }
 
-// insertRows writes rows. PostgreSQL takes them in one statement. On SQLite a prepared statement for one row, run
-// again and again, is several times faster: there is no way to and fro to save, and binding thousands of values by
-// number costs the square of their count.
+// insertRows writes rows. PostgreSQL takes them in one statement, beside the next one whose result is needed. On SQLite
+// a prepared statement for one row, run again and again, is several times faster: there is no way to and fro to save,
+// and binding thousands of values by number costs the square of their count.
 func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
-	if len(in.args) == 0 {
+	switch {
+	case len(in.args) == 0:
 		return nil
-	}
-	if tx.postgres {
-		_, err := tx.countRows(ctx, in)
-		return err
-	}
-	statement, err := tx.prepare(ctx, in.text())
-	if err != nil {
-		return tx.fail(in.what, err)
-	}
-	defer statement.Close()
-	for at := 0; at < len(in.args); at += in.width {
-		if _, err := statement.ExecContext(ctx, in.args[at:at+in.width]...); err != nil {
-			return tx.fail(in.what, err)
-		}
-	}
-	return nil
-}
-
-// countRows is insertRows, and returns how many rows were written.
-func (tx *Tx) countRows(ctx context.Context, in insertion) (written int64, err error) {
-	if len(in.args) == 0 {
-		return 0, nil
-	}
-	if tx.postgres {
+	case tx.postgres:
 		query, args, err := in.together()
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return tx.exec(ctx, in.what, query, args...)
+		return tx.later(ctx, deferred{what: in.what, query: query, args: args, check: in.check()})
+	case in.all == nil:
+		return tx.repeat(ctx, in.what, in.text(), in.args, in.width)
 	}
+	var written int64
 	for row := range slices.Chunk(in.args, in.width) {
 		n, err := tx.exec(ctx, in.what, in.text(), row...)
 		if err != nil {
-			return written, err
+			return err
 		}
 		written += n
 	}
-	return written, nil
+	return in.check()(written)
 }
 
 // insertReturning is insertRows for a statement that ends with RETURNING; scan is called for every row that it returns.

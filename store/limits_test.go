@@ -32,7 +32,7 @@ func TestTheServerLimitsWhatItDoesForUs(t *testing.T) {
 		} {
 			var got string
 			err := c.db.View(context.Background(), func(tx *store.Tx) error {
-				return tx.Raw().QueryRow("SHOW " + setting).Scan(&got)
+				return tx.Ask(context.Background(), &got, "SHOW "+setting)
 			})
 			if err != nil || got != want {
 				t.Errorf("%s: %s is %q (%v), want %q", name, setting, got, err, want)

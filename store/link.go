@@ -158,8 +158,11 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) `+rows, all...)
-		return err
+		return tx.later(ctx, deferred{
+			what:  "write link",
+			query: `WITH head AS (` + moves + `), link AS (` + inserts + `) ` + rows,
+			args:  all,
+		})
 	}
 	if _, err := tx.exec(ctx, "move the head of the links", moves, args[:3]...); err != nil {
 		return err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 // Tx is one database transaction. Its methods stand in one file for each noun.
 type Tx struct {
-	tx       statements
+	session  session
 	postgres bool
 	reads    bool // it is a View of PostgreSQL, which refuses whatever writes or locks
 	now      time.Time
@@ -25,18 +24,12 @@ type Tx struct {
 	kept     []keptNow
 }
 
-// statements runs statements: a transaction of database/sql, or its pool for a Read.
-type statements interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing:
 // a state that lacks what one statement should have written is never the state of the books.
 func (tx *Tx) fail(what string, err error) error {
-	err = fmt.Errorf("%s: %w", what, err)
+	if _, other := errors.AsType[earlier](err); !other {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
 	if tx.failed == nil {
 		tx.failed = err
 	}
@@ -59,7 +52,7 @@ const maxRetries = 10
 func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 	var err error
 	for try := range maxRetries {
-		if err = db.once(ctx, db.write, nil, f); !lostRace(err) {
+		if err = db.once(ctx, false, f); !lostRace(err) {
 			return err
 		}
 		if !db.pause(ctx, try) {
@@ -71,7 +64,7 @@ func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 
 // View runs f in a transaction that reads one consistent state and writes nothing.
 func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
-	return db.once(ctx, db.read, &sql.TxOptions{ReadOnly: db.postgres, Isolation: db.viewLevel()}, f)
+	return db.once(ctx, true, f)
 }
 
 // The errors of a Read that makes two statements, which would see two states, or that writes.
@@ -87,23 +80,24 @@ func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
+	if db.postgres {
+		return db.onServer(ctx, "", func(s session) error { return db.readOnce(s, f) })
+	}
+	return db.readOnce(atOnceSession{statements: db.read}, f)
+}
+
+func (db *DB) readOnce(s session, f func(tx *Tx) error) error {
 	made := false
-	tx := &Tx{
-		tx:       db.read,
-		postgres: db.postgres,
-		reads:    db.postgres,
-		now:      db.Now(),
-		before: func(ctx context.Context, at Point, what string) error {
-			if made {
-				return errSecondStatement
-			}
-			if !strings.HasPrefix(what, "SELECT ") {
-				return errReadWrites
-			}
-			made = true
-			return db.conduct.Before(ctx, at, what)
-		},
-		seal: db.seal,
+	tx := db.newTx(s, db.postgres)
+	tx.before = func(ctx context.Context, at Point, what string) error {
+		if made {
+			return errSecondStatement
+		}
+		if !strings.HasPrefix(what, "SELECT ") {
+			return errReadWrites
+		}
+		made = true
+		return db.conduct.Before(ctx, at, what)
 	}
 	if err := f(tx); err != nil {
 		return err
@@ -111,31 +105,53 @@ func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 	return tx.failed
 }
 
-func (db *DB) viewLevel() sql.IsolationLevel {
-	if db.postgres {
-		return sql.LevelRepeatableRead
-	}
-	return sql.LevelDefault
+func (db *DB) newTx(s session, reads bool) *Tx {
+	return &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal}
 }
 
-func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f func(tx *Tx) error) error {
+// once runs f in a transaction.
+func (db *DB) once(ctx context.Context, reads bool, f func(tx *Tx) error) error {
 	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
-	raw, err := pool.BeginTx(ctx, opts)
+	var done *Tx
+	inside := func(s session) error {
+		done = db.newTx(s, reads && db.postgres)
+		return db.through(ctx, done, f)
+	}
+	if err := db.begin(ctx, reads, inside); err != nil {
+		return err
+	}
+	for _, f := range done.after {
+		f()
+	}
+	return nil
+}
+
+// begin runs f with a session that has a transaction, which is undone where f has not committed it.
+func (db *DB) begin(ctx context.Context, reads bool, f func(s session) error) error {
+	switch {
+	case db.postgres && reads:
+		return db.onServer(ctx, beginReading, f)
+	case db.postgres:
+		return db.onServer(ctx, beginWriting, f)
+	}
+	pool := db.write
+	if reads {
+		pool = db.read
+	}
+	raw, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	tx := &Tx{
-		tx:       raw,
-		postgres: db.postgres,
-		reads:    opts != nil && opts.ReadOnly,
-		now:      db.Now(),
-		before:   db.conduct.Before,
-		seal:     db.seal,
-	}
+	s := atOnceSession{raw, raw}
+	defer s.rollback() // it also runs when f panics
+	return f(s)
+}
+
+// through runs f, and what belongs at the end of its transaction, and commits.
+func (db *DB) through(ctx context.Context, tx *Tx, f func(tx *Tx) error) error {
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -148,13 +164,11 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 	if err := tx.link(ctx); err != nil {
 		return err
 	}
-	if err := db.commit(ctx, raw); err != nil {
+	err := db.commit(ctx, tx.session)
+	if _, refused := errors.AsType[earlier](err); err != nil && !refused {
 		return fmt.Errorf("%w: %w", ErrCommit, err)
 	}
-	for _, f := range tx.after {
-		f()
-	}
-	return nil
+	return err
 }
 
 // ErrCommit is returned where a commit failed. The changes may stand all the same: when the connection broke, the
@@ -173,11 +187,11 @@ func (db *DB) pause(ctx context.Context, try int) bool {
 	return db.conduct.Sleep(ctx, time.Duration(db.conduct.Random(int64(limit)))+time.Millisecond)
 }
 
-func (db *DB) commit(ctx context.Context, raw *sql.Tx) error {
+func (db *DB) commit(ctx context.Context, s session) error {
 	if err := db.conduct.Before(ctx, Committing, ""); err != nil {
 		return err
 	}
-	if err := raw.Commit(); err != nil {
+	if err := s.commit(ctx); err != nil {
 		return err
 	}
 	return db.conduct.Before(ctx, Committed, "")
@@ -204,11 +218,36 @@ func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64,
 	if err := tx.before(ctx, Running, query); err != nil {
 		return 0, tx.fail(what, err)
 	}
-	result, err := tx.tx.ExecContext(ctx, query, args...)
+	n, err := tx.session.exec(ctx, query, args)
 	if err != nil {
 		return 0, tx.fail(what, err)
 	}
-	return result.RowsAffected()
+	return n, nil
+}
+
+// later is exec for a statement whose result nobody needs before the commit. On PostgreSQL its error comes with the
+// result of a later statement.
+func (tx *Tx) later(ctx context.Context, s deferred) error {
+	err := tx.before(ctx, Running, s.query)
+	if err == nil {
+		err = tx.session.later(ctx, s)
+	}
+	if err != nil {
+		return tx.fail(s.what, err)
+	}
+	return nil
+}
+
+// repeat is exec of a statement for each width of args.
+func (tx *Tx) repeat(ctx context.Context, what, query string, args []any, width int) error {
+	err := tx.before(ctx, Running, query)
+	if err == nil {
+		err = tx.session.repeat(ctx, query, args, width)
+	}
+	if err != nil {
+		return tx.fail(what, err)
+	}
+	return nil
 }
 
 // change is exec for a statement that must meet exactly one row; none is ErrNotFound.
@@ -227,35 +266,16 @@ func (tx *Tx) changeOr(ctx context.Context, what string, errNone error, query st
 
 // row scans the one row of a query; no row is ErrNotFound.
 func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...any) error {
-	if err := tx.before(ctx, Running, query); err != nil {
-		return tx.fail(what, err)
-	}
-	err := tx.tx.QueryRowContext(ctx, query, args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return missing{what, args}
-	}
-	if err != nil {
-		return tx.fail(what, err)
-	}
-	return nil
+	_, err := one(ctx, tx, what, func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(dest...) }, query, args...)
+	return err
 }
 
-func (tx *Tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (tx *Tx) query(ctx context.Context, query string, args ...any) (cursor, error) {
 	if err := tx.before(ctx, Running, query); err != nil {
 		return nil, err
 	}
-	return tx.tx.QueryContext(ctx, query, args...)
+	return tx.session.query(ctx, query, args)
 }
-
-func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if err := tx.before(ctx, Running, query); err != nil {
-		return nil, err
-	}
-	return tx.tx.PrepareContext(ctx, query)
-}
-
-// scanner is a row as database/sql gives it.
-type scanner interface{ Scan(dest ...any) error }
 
 func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string,
 	args ...any) ([]T, error) {
@@ -278,18 +298,23 @@ func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T
 	return list, nil
 }
 
+// one returns the one row of a query; no row is ErrNotFound.
 func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string,
 	args ...any) (T, error) {
 	var item T
-	err := tx.before(ctx, Running, query)
-	if err == nil {
-		item, err = scan(tx.tx.QueryRowContext(ctx, query, args...))
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return item, missing{what, args}
-	}
+	found, err := tx.query(ctx, query, args...)
 	if err != nil {
 		return item, tx.fail(what, err)
+	}
+	there := found.Next()
+	if there {
+		item, err = scan(found)
+	}
+	if err = errors.Join(err, found.Close(), found.Err()); err != nil {
+		return item, tx.fail(what, err)
+	}
+	if !there {
+		return item, missing{what, args}
 	}
 	return item, nil
 }

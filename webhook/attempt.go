@@ -33,7 +33,7 @@ func failed(err error) answer {
 // result is an attempt to be recorded.
 type result struct {
 	store.Outcome
-	gone target // the URL that answered 410, if it did
+	gone store.Receiver // the URL that answered 410, if it did
 	of   *job
 }
 
@@ -123,7 +123,7 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 		return r
 	}
 	if a.code == http.StatusGone {
-		r.Status, r.gone = store.DeliveryDisabled, target{j.AccountID, j.URL}
+		r.Status, r.gone = store.DeliveryDisabled, store.ReceiverOf(j.Event)
 		return r
 	}
 	delay, more := d.delay(int(r.Tries))
@@ -167,10 +167,10 @@ func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.
 		return nil, err
 	}
 	for _, r := range results {
-		if r.gone.url == "" {
+		if r.gone.URL == "" {
 			continue
 		}
-		if err := tx.WebhookURLs().Disable(ctx, r.gone.account, r.gone.url); err != nil {
+		if err := tx.WebhookURLs().Disable(ctx, r.gone.Account, r.gone.URL); err != nil {
 			return nil, err
 		}
 	}

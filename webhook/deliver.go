@@ -80,6 +80,10 @@ const (
 	leaseBatch    = 256
 	recordTimeout = 10 * time.Second
 	retryLater    = 10 * time.Millisecond // when due events were locked by another deliverer
+
+	// apart is how long after a lease of some events, but not all that may be leased at once, the next one is: every
+	// commit of a busy service records some, and each lease is a transaction.
+	apart = 20 * time.Millisecond
 )
 
 // New returns a Deliverer that does nothing before Run or Step.
@@ -204,7 +208,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 // idle waits until the next event is due, for a wake-up, or for the next poll.
 func (d *Deliverer) idle(ctx context.Context, leased int) {
 	wait := d.times.poll
-	err := d.db.View(ctx, func(tx *store.Tx) error {
+	err := d.db.Read(ctx, func(tx *store.Tx) error {
 		next, any, err := tx.Deliveries().NextDue(ctx)
 		if any {
 			wait = min(wait, next.Sub(tx.Now()))
@@ -214,10 +218,24 @@ func (d *Deliverer) idle(ctx context.Context, leased int) {
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("next due webhook could not be looked up", "error", err)
 	}
-	if leased == 0 {
+	switch leased {
+	case 0:
 		wait = max(wait, retryLater)
+	default:
+		d.apart(ctx)
+		wait -= apart
 	}
 	d.sleep(ctx, wait)
+}
+
+// apart waits before the next lease, whoever wakes the deliverer.
+func (d *Deliverer) apart(ctx context.Context) {
+	timer := time.NewTimer(apart)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {

@@ -35,19 +35,9 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken in
 			}
 			due = append(due, others...)
 		}
-		k := known{accounts: map[bursar.ID]bursar.Account{}, dead: map[target]bool{}}
-		jobs, taken = make([]*job, 0, len(due)), len(due)
-		for _, delivery := range due {
-			j, err := k.job(ctx, tx, delivery)
-			if err != nil {
-				return err
-			}
-			if j != nil {
-				j.leased = leased
-				jobs = append(jobs, j)
-			}
-		}
-		return nil
+		taken = len(due)
+		jobs, err = jobsOf(ctx, tx, due, leased)
+		return err
 	})
 	if err == nil {
 		d.next = next
@@ -67,43 +57,48 @@ func (d *Deliverer) leaseOthers(
 	return tx.Deliveries().LeaseFrom(ctx, tx.Now().Add(d.times.lease), len(due), d.next, first)
 }
 
-// target is a URL of an account.
-type target struct {
-	account bursar.ID
-	url     string
-}
-
-// known caches the accounts and URLs that one batch has read.
-type known struct {
-	accounts map[bursar.ID]bursar.Account
-	dead     map[target]bool
-}
-
-// job returns nil for an event to a URL that answered 410 Gone, recorded by a transaction that did not see the answer:
-// it ends all deliveries to that URL.
-func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) (_ *job, err error) {
-	to := target{delivery.AccountID, delivery.URL}
-	dead, ok := k.dead[to]
-	if !ok {
-		if dead, err = tx.WebhookURLs().Disabled(ctx, to.account, to.url); err != nil {
-			return nil, err
+// jobsOf returns what is to be sent of events that were leased at a time: all but those to a URL that answered 410 Gone,
+// recorded by a transaction that did not see the answer. It ends all deliveries to such a URL. The number of statements
+// does not depend on that of events or receivers, but for such URLs.
+func jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time.Time) ([]*job, error) {
+	var accounts []bursar.ID
+	var receivers []store.Receiver
+	seen, known := map[store.Receiver]bool{}, map[bursar.ID]bool{}
+	for _, delivery := range due {
+		if r := store.ReceiverOf(delivery.Event); !seen[r] {
+			seen[r], receivers = true, append(receivers, r)
 		}
-		k.dead[to] = dead
-		if dead {
-			return nil, tx.WebhookURLs().Disable(ctx, to.account, to.url)
+		if id := delivery.AccountID; !known[id] {
+			known[id], accounts = true, append(accounts, id)
 		}
 	}
-	if dead {
-		return nil, nil
+	dead, err := tx.WebhookURLs().Disabled(ctx, receivers)
+	if err != nil {
+		return nil, err
 	}
-	account, ok := k.accounts[to.account]
-	if !ok {
-		if account, err = tx.Accounts().Get(ctx, to.account); err != nil {
-			return nil, err
+	for _, r := range receivers {
+		if dead[r] {
+			if err := tx.WebhookURLs().Disable(ctx, r.Account, r.URL); err != nil {
+				return nil, err
+			}
 		}
-		k.accounts[to.account] = account
 	}
-	return &job{Delivery: delivery, account: account, queue: queueKey{delivery.AccountID, hostOf(delivery.URL)}}, nil
+	of, err := tx.Accounts().Each(ctx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]*job, 0, len(due))
+	for _, delivery := range due {
+		if !dead[store.ReceiverOf(delivery.Event)] {
+			jobs = append(jobs, &job{
+				Delivery: delivery,
+				account:  of[delivery.AccountID],
+				queue:    queueKey{delivery.AccountID, hostOf(delivery.URL)},
+				leased:   leased,
+			})
+		}
+	}
+	return jobs, nil
 }
 
 // hostOf returns the host and port of a URL, normalised.

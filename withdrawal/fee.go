@@ -3,11 +3,14 @@ package withdrawal
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
 )
 
 // quoteLife is how long the last network fee is used when a node cannot be asked.
@@ -48,15 +51,16 @@ func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar
 	return rules.For(account, currency), err
 }
 
-// fee returns the fee on top of the withdrawal's amount: the operator's part and, where the currency says so, the
-// network's. The chain is asked in any case, because it also knows which destinations can never be paid.
+// fee returns the fee on top of the amount of a withdrawal that its chain pays: the operator's part and, where the
+// currency says so, the network's. The chain is asked in any case, because it also knows which destinations can never be
+// paid.
 func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
 	var err error
 	if p.currency, err = s.priced(ctx, p.withdrawal.AccountID, p.currency); err != nil {
 		return bursar.Amount{}, err
 	}
 	fee, err := p.currency.WithdrawalFee.Of(p.withdrawal.Amount)
-	if err != nil || p.receiver != nil {
+	if err != nil {
 		return fee, err
 	}
 	network, err := s.quote(ctx, c, p)
@@ -64,6 +68,33 @@ func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, 
 		return fee, err
 	}
 	return fee.Add(network)
+}
+
+// priceInside sets the fees of withdrawals that are paid inside, in the transaction that records them, and returns the
+// rules of everybody who takes part. No node is asked: there is no network's part.
+func priceInside(
+	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
+) (bursar.FeeRules, error) {
+	parties := map[bursar.ID]bool{}
+	for _, p := range requests {
+		if p.receiver != nil {
+			parties[p.withdrawal.AccountID], parties[p.receiver.AccountID] = true, true
+		}
+	}
+	rules, err := tx.FeeRules().Of(ctx, slices.Collect(maps.Keys(parties))...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range requests {
+		p := &requests[i]
+		if p.receiver == nil || results[i].Err != nil {
+			continue
+		}
+		w := &p.withdrawal
+		w.Fee, err = rules.For(w.AccountID, p.currency).WithdrawalFee.Of(w.Amount)
+		results[i].Err = asRefusal(err, p.currency)
+	}
+	return rules, nil
 }
 
 func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {

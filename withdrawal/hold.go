@@ -34,6 +34,11 @@ func (s *Service) holdAll(
 	if err := s.heldToLists(ctx, tx, requests, results); err != nil {
 		return nil, err
 	}
+	rules, err := priceInside(ctx, tx, requests, results)
+	if err != nil {
+		return nil, err
+	}
+	books := looked{accounts, rules}
 	var rest []int
 	for i, p := range requests {
 		switch {
@@ -43,25 +48,28 @@ func (s *Service) holdAll(
 				continue
 			}
 			// Its money is there before the next one asks for money of its own.
-			if err := s.hold(ctx, tx, accounts, requests, results, []int{i}); err != nil {
+			if err := s.hold(ctx, tx, books, requests, results, []int{i}); err != nil {
 				return nil, err
 			}
 		default:
 			rest = append(rest, i)
 		}
 	}
-	return results, s.hold(ctx, tx, accounts, requests, results, rest)
+	return results, s.hold(ctx, tx, books, requests, results, rest)
+}
+
+// looked is what the transaction of a batch has read.
+type looked struct {
+	accounts map[bursar.ID]bursar.Account // locked
+	rules    bursar.FeeRules              // of who pays and who receives inside
 }
 
 // hold holds the money of some of the requests and records those for which there is enough.
 func (s *Service) hold(
-	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared,
-	results []store.Result[bursar.Withdrawal], which []int,
+	ctx context.Context, tx *store.Tx, found looked, requests []prepared, results []store.Result[bursar.Withdrawal],
+	which []int,
 ) error {
-	orders, err := s.orders(ctx, tx, requests, which)
-	if err != nil {
-		return err
-	}
+	orders := s.orders(tx, requests, which, found.rules)
 	groups := make([][]ledger.Entry, len(orders))
 	for n, o := range orders {
 		groups[n] = o.entries
@@ -82,7 +90,7 @@ func (s *Service) hold(
 			accepted = append(accepted, o)
 		}
 	}
-	return s.record(ctx, tx, accounts, requests, accepted)
+	return s.record(ctx, tx, found.accounts, requests, accepted)
 }
 
 // order is a request in the transaction that records it.
@@ -95,7 +103,7 @@ type order struct {
 }
 
 // orders returns what some of the requests become, with the entries that book them.
-func (s *Service) orders(ctx context.Context, tx *store.Tx, requests []prepared, which []int) ([]order, error) {
+func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules bursar.FeeRules) []order {
 	orders := make([]order, len(which))
 	var transfers []deposit.Transfer
 	for n, i := range which {
@@ -111,10 +119,7 @@ func (s *Service) orders(ctx context.Context, tx *store.Tx, requests []prepared,
 		orders[n].withdrawal, orders[n].inside = w, &transfer
 		transfers = append(transfers, transfer)
 	}
-	deposits, entries, err := s.credits.PrepareInside(ctx, tx, transfers)
-	if err != nil {
-		return nil, err
-	}
+	deposits, entries := s.credits.PrepareInside(tx, transfers, rules)
 	for n := range orders {
 		if orders[n].inside != nil {
 			orders[n].entries = append(orders[n].entries, entries[0])
@@ -122,7 +127,7 @@ func (s *Service) orders(ctx context.Context, tx *store.Tx, requests []prepared,
 			deposits, entries = deposits[1:], entries[1:]
 		}
 	}
-	return orders, nil
+	return orders
 }
 
 // record writes withdrawals whose money is held, with the deposits of those that are paid inside, and their events.

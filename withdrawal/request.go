@@ -167,7 +167,9 @@ func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
 	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
 		p.withdrawal.Status = bursar.WithdrawalPendingApproval
 	}
-	p.withdrawal.Fee, err = s.fee(ctx, c, p)
+	if p.receiver == nil { // otherwise the transaction that records it sets the fee
+		p.withdrawal.Fee, err = s.fee(ctx, c, p)
+	}
 	return p, asRefusal(err, currency)
 }
 

@@ -104,8 +104,10 @@ func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 			return err
 		}
 		left, _ := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-		if dead, _ := tx.WebhookURLs().Disabled(ctx, account, "https://r.example"); !dead || len(left) != 0 {
-			t.Errorf("disabled %v, %d left", dead, len(left))
+		gone := store.Receiver{Account: account, URL: "https://r.example"}
+		dead, _ := tx.WebhookURLs().Disabled(ctx, []store.Receiver{gone, {Account: account, URL: "https://other.example"}})
+		if !dead[gone] || len(dead) != 1 || len(left) != 0 {
+			t.Errorf("disabled %v, %d left; want one receiver disabled, and 0 left", dead, len(left))
 		}
 		return err
 	})

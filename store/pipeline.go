@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// pipeline runs the statements of a transaction on PostgreSQL. What nobody waits for – its begin, the writes given to
+// later, the commit – goes over with the next statement whose result is needed, so that it costs no way to the server
+// and back of its own. The server still runs all in the order in which they were given, and skips what follows a
+// failure (PostgreSQL 15, 34.5 Pipeline Mode; 55.2.3 Extended Query).
+type pipeline struct {
+	conn    *pgx.Conn
+	waiting []deferred
+	open    bool // the server has, or may have, a transaction that has not ended
+	lone    bool // a Read: one statement outside a transaction
+}
+
+// The statements that begin a transaction, and a View.
+const (
+	beginWriting = `BEGIN`
+	beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+)
+
+// rollbackWithin bounds how long a rollback may take. Its connection is closed then, which undoes the transaction too.
+const rollbackWithin = 5 * time.Second
+
+// onServer runs f with a connection of the pool to PostgreSQL. begin is how its transaction starts; empty: it has none.
+func (db *DB) onServer(ctx context.Context, begin string, f func(s session) error) error {
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer conn.Close()
+	var failed error
+	raw := conn.Raw(func(of any) error {
+		p := &pipeline{conn: of.(*stdlib.Conn).Conn(), lone: begin == ""}
+		if !p.lone {
+			p.waiting = []deferred{{what: "begin", query: begin}}
+		}
+		failed = f(p)
+		p.rollback()
+		if p.conn.IsClosed() {
+			return driver.ErrBadConn // the pool forgets it
+		}
+		return nil
+	})
+	if failed == nil && !errors.Is(raw, driver.ErrBadConn) {
+		return raw
+	}
+	return failed
+}
+
+func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64, err error) {
+	if len(p.waiting) == 0 {
+		tag, err := p.conn.Exec(ctx, query, args...)
+		return tag.RowsAffected(), err
+	}
+	results, err := p.send(ctx, deferred{query: query, args: args})
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	return tag.RowsAffected(), errors.Join(err, closeResults(results, err))
+}
+
+func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor, error) {
+	if len(p.waiting) == 0 {
+		found, err := p.conn.Query(ctx, query, args...)
+		return pipelineRows{Rows: found}, err
+	}
+	results, err := p.send(ctx, deferred{query: query, args: args})
+	if err != nil {
+		return nil, err
+	}
+	found, err := results.Query()
+	if err != nil {
+		return nil, errors.Join(err, closeResults(results, err))
+	}
+	return pipelineRows{found, results}, nil
+}
+
+func (p *pipeline) later(_ context.Context, s deferred) error {
+	p.waiting = append(p.waiting, s)
+	return nil
+}
+
+func (p *pipeline) repeat(_ context.Context, query string, args []any, width int) error {
+	for row := range slices.Chunk(args, width) {
+		p.waiting = append(p.waiting, deferred{what: "repeat", query: query, args: row})
+	}
+	return nil
+}
+
+// send sends what waits, and one statement more, and reads the results of the former. The result of the last one is
+// the next of what it returns.
+func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults, error) {
+	var batch pgx.Batch
+	sent := p.waiting
+	p.waiting, p.open = nil, true
+	for _, s := range slices.Concat(sent, last) {
+		batch.Queue(s.query, s.args...)
+	}
+	results := p.conn.SendBatch(ctx, &batch)
+	for _, s := range sent {
+		tag, err := results.Exec()
+		if err == nil && s.check != nil {
+			err = s.check(tag.RowsAffected())
+		}
+		if err != nil {
+			return nil, errors.Join(earlier{fmt.Errorf("%s: %w", s.what, err)}, closeResults(results, err))
+		}
+	}
+	return results, nil
+}
+
+// closeResults closes results, and returns what went wrong with that only where it is something else than what is known.
+func closeResults(results pgx.BatchResults, known error) error {
+	if err := results.Close(); err != nil && known == nil {
+		return err
+	}
+	return nil
+}
+
+// commit ends the transaction. The error is an earlier where a statement that waited was refused: nothing is committed
+// then. After any other error the changes may stand.
+func (p *pipeline) commit(ctx context.Context) error {
+	if !p.open && len(p.waiting) <= 1 { // nothing has begun
+		p.waiting = nil
+		return nil
+	}
+	if slices.ContainsFunc(p.waiting, func(s deferred) bool { return s.check != nil }) {
+		results, err := p.send(ctx) // the commit must not be on its way before they are judged
+		if err == nil {
+			err = results.Close()
+		}
+		if err != nil {
+			return earlier{err}
+		}
+	}
+	results, err := p.send(ctx, deferred{query: `COMMIT`})
+	if err != nil {
+		return refusedOnly(err)
+	}
+	tag, err := results.Exec()
+	if err = errors.Join(err, closeResults(results, err)); err != nil {
+		return err
+	}
+	p.open = false
+	if tag.String() != "COMMIT" { // PostgreSQL answers so where an earlier error was passed over
+		return earlier{pgx.ErrTxCommitRollback}
+	}
+	return nil
+}
+
+// refusedOnly returns the error of a statement that was sent before a commit as it is where the server has refused the
+// statement, and so has not gone on to the commit. Of any other error nobody knows.
+func refusedOnly(err error) error {
+	var refused *pgconn.PgError
+	if early, is := errors.AsType[earlier](err); is && !(errors.As(err, &refused) && refused.Severity == "ERROR") {
+		return early.error
+	}
+	return err
+}
+
+func (p *pipeline) rollback() {
+	p.waiting = nil
+	if !p.open || p.conn.IsClosed() {
+		return
+	}
+	p.open = false
+	if p.lone {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackWithin)
+	defer cancel()
+	if _, err := p.conn.Exec(ctx, `ROLLBACK`); err != nil {
+		_ = p.conn.Close(ctx)
+	}
+}
+
+// pipelineRows are the rows of a statement, with the results of those that were sent with it.
+type pipelineRows struct {
+	pgx.Rows
+	results pgx.BatchResults // nil: it was sent alone
+}
+
+// Close ends the reading, so that the next statement can be sent.
+func (r pipelineRows) Close() error {
+	r.Rows.Close()
+	if r.results == nil {
+		return nil
+	}
+	return closeResults(r.results, r.Err())
+}
