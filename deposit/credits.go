@@ -63,13 +63,7 @@ func (c Credits) Inside(ctx context.Context, tx *store.Tx, t Transfer) (bursar.D
 	if err != nil {
 		return deposits[0], err
 	}
-	due, err := tx.Events().RecordAll(ctx, events)
-	for i, e := range events {
-		if err == nil {
-			c.logEvent(tx, e, due[i])
-		}
-	}
-	return deposits[0], err
+	return deposits[0], c.record(ctx, tx, events)
 }
 
 // PrepareInside returns the deposits that transfers become and the entry that books each. rules are the fees of their
@@ -147,14 +141,15 @@ func (c Credits) notify(ctx context.Context, tx *store.Tx, notices ...notice) er
 	if err != nil {
 		return err
 	}
+	return c.record(ctx, tx, events)
+}
+
+func (c Credits) record(ctx context.Context, tx *store.Tx, events []bursar.Event) error {
 	due, err := tx.Events().RecordAll(ctx, events)
-	if err != nil {
-		return err
+	if err == nil {
+		c.logEvents(ctx, tx, events, due)
 	}
-	for i, e := range events {
-		c.logEvent(tx, e, due[i])
-	}
-	return nil
+	return err
 }
 
 // events returns events about deposits, without those whose deposit's currency is not configured any more: its amounts

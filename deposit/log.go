@@ -31,8 +31,12 @@ func (c Credits) attrs(d bursar.Deposit) []any {
 	return attrs
 }
 
-func (c Credits) logEvent(tx *store.Tx, e bursar.Event, due bool) {
+func (c Credits) logEvents(ctx context.Context, tx *store.Tx, events []bursar.Event, sent *store.Soon[[]bool]) {
 	tx.After(func() {
-		c.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
+		due, _ := sent.Get(ctx) // it is known once the transaction is committed
+		for i, e := range events {
+			c.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent",
+				due[i])
+		}
 	})
 }

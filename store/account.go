@@ -65,29 +65,36 @@ func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[
 // LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
 // of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
+	return tx.LockAllSoon(ctx, ids).Get(ctx)
+}
+
+// LockAllSoon is LockAll together with other reads.
+func (tx Accounts) LockAllSoon(ctx context.Context, ids []bursar.ID) *Soon[map[bursar.ID]bursar.Account] {
 	return tx.each(ctx, "lock accounts", ids, tx.forUpdate())
 }
 
 // Each returns accounts by their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) Each(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
-	return tx.each(ctx, "read accounts", ids, "")
+	return tx.each(ctx, "read accounts", ids, "").Get(ctx)
 }
 
-func (tx Accounts) each(ctx context.Context, what string, ids []bursar.ID, lock string) (
-	map[bursar.ID]bursar.Account, error) {
-	found := map[bursar.ID]bursar.Account{}
+func (tx Accounts) each(
+	ctx context.Context, what string, ids []bursar.ID, lock string,
+) *Soon[map[bursar.ID]bursar.Account] {
 	if len(ids) == 0 {
-		return found, nil
+		return known(map[bursar.ID]bursar.Account{})
 	}
 	those, args := among(tx.Tx, "id", ids)
-	list, err := accountColumns.rows(ctx, tx.Tx, what, `FROM accounts WHERE `+those+` ORDER BY id`+lock, args...)
-	for _, a := range list {
-		found[a.ID] = a
-	}
-	if err == nil && len(found) < len(ids) {
-		err = missing{what, args}
-	}
-	return found, err
+	return ask(ctx, tx.Tx, what, accountColumns.scan, func(list []bursar.Account) (map[bursar.ID]bursar.Account, error) {
+		found := make(map[bursar.ID]bursar.Account, len(list))
+		for _, a := range list {
+			found[a.ID] = a
+		}
+		if len(found) < len(ids) {
+			return nil, missing{what, args}
+		}
+		return found, nil
+	}, accountColumns.query+`FROM accounts WHERE `+those+` ORDER BY id`+lock, args...)
 }
 
 // All returns every account, oldest first.

@@ -72,15 +72,17 @@ func (tx Deposits) RecordAll(ctx context.Context, list []NewDeposit) ([]Recorded
 	for _, a := range list {
 		in.add(tx.recorded(a))
 	}
-	inserted := make(map[bursar.ID]bool, len(list))
-	err := tx.insertReturning(ctx, in, func(s scanner) error {
-		var id bursar.ID
-		err := s.Scan(&id)
-		inserted[id] = true
-		return err
-	})
+	asked, err := insertReturning(ctx, tx.Tx, in, scanOne[bursar.ID])
 	if err != nil {
 		return nil, err
+	}
+	ids, err := asked.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inserted := make(map[bursar.ID]bool, len(list))
+	for _, id := range ids {
+		inserted[id] = true
 	}
 	results := make([]Recorded, len(list))
 	var known []NewDeposit

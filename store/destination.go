@@ -11,20 +11,28 @@ import (
 // Of returns the lists of those among the accounts that ever had one on. It reads what is committed now: call
 // it after Accounts.Lock for an answer that stays true until the transaction ends.
 func (tx DestinationLists) Of(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]bursar.DestinationList, error) {
+	return tx.OfSoon(ctx, accounts).Get(ctx)
+}
+
+// OfSoon is Of together with other reads.
+func (tx DestinationLists) OfSoon(
+	ctx context.Context, accounts []bursar.ID,
+) *Soon[map[bursar.ID]bursar.DestinationList] {
 	type owned struct {
 		account bursar.ID
 		list    bursar.DestinationList
 	}
 	those, args := among(tx.Tx, "account_id", accounts)
-	found, err := rows(ctx, tx.Tx, "read destination lists", func(s scanner) (o owned, err error) {
+	return ask(ctx, tx.Tx, "read destination lists", func(s scanner) (o owned, err error) {
 		o.list.On = true
 		return o, s.Scan(&o.account, instant{&o.list.Until})
+	}, func(found []owned) (map[bursar.ID]bursar.DestinationList, error) {
+		lists := make(map[bursar.ID]bursar.DestinationList, len(found))
+		for _, o := range found {
+			lists[o.account] = o.list
+		}
+		return lists, nil
 	}, `SELECT account_id, until FROM destination_lists WHERE `+those, args...)
-	lists := make(map[bursar.ID]bursar.DestinationList, len(found))
-	for _, o := range found {
-		lists[o.account] = o.list
-	}
-	return lists, err
 }
 
 // Get returns an account's list, the zero one where it was never on.

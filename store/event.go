@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -72,35 +73,75 @@ func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err erro
 	return due, err
 }
 
-// RecordAll is Record for several events, in two statements.
-func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (due []bool, err error) {
+// RecordAll is Record for several events, in one statement on PostgreSQL and two on SQLite. What it returns says which
+// events will be sent, in their order; it is known when the transaction commits.
+func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (*Soon[[]bool], error) {
 	if len(events) == 0 {
-		return nil, nil
+		return known([]bool(nil)), nil
+	}
+	if tx.postgres {
+		return tx.recordTogether(ctx, events)
 	}
 	dead, err := tx.deadURLs(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	due = make([]bool, len(events))
+	due := make([]bool, len(events))
 	in := insertion{what: "insert events", table: "events", rows: len(events)}
 	for i, e := range events {
 		status := DeliveryDisabled
-		if due[i] = e.URL != "" && !dead[Receiver{e.AccountID, e.URL}]; due[i] {
+		if due[i] = e.URL != "" && !dead[ReceiverOf(e)]; due[i] {
 			status = DeliveryPending
 		}
-		in.add(values{
-			{"account_id", e.AccountID},
-			{"url", e.URL},
-			{"status", status},
-			{"id", e.ID},
-			{"kind", string(e.Kind)},
-			{"subject", e.Subject},
-			{"body", e.Body},
-			{"created_at", micros(e.CreatedAt)},
-			{"next_at", micros(tx.now)},
-		})
+		in.add(append(tx.recordedEvent(e), value{"status", status}))
 	}
-	return due, tx.insertRows(ctx, in)
+	return known(due), tx.insertRows(ctx, in)
+}
+
+func (tx *Tx) recordedEvent(e bursar.Event) values {
+	return values{
+		{"account_id", e.AccountID},
+		{"url", e.URL},
+		{"id", e.ID},
+		{"kind", string(e.Kind)},
+		{"subject", e.Subject},
+		{"body", e.Body},
+		{"created_at", micros(e.CreatedAt)},
+		{"next_at", micros(tx.now)},
+	}
+}
+
+// recordTogether has the server itself look which receivers answered 410 Gone.
+func (tx *Tx) recordTogether(ctx context.Context, events []bursar.Event) (*Soon[[]bool], error) {
+	in := insertion{what: "insert events", table: "events", rows: len(events)}
+	for _, e := range events {
+		in.add(tx.recordedEvent(e))
+	}
+	all, arrays, err := columnsFirst(in.args, in.width, 0)
+	if err != nil {
+		return nil, fmt.Errorf("insert events: %w", err)
+	}
+	type recorded struct {
+		id  bursar.ID
+		due bool
+	}
+	return ask(ctx, tx, in.what, func(s scanner) (r recorded, err error) {
+		return r, s.Scan(&r.id, &r.due)
+	}, func(list []recorded) ([]bool, error) {
+		dueOf := make(map[bursar.ID]bool, len(list))
+		for _, r := range list {
+			dueOf[r.id] = r.due
+		}
+		due := make([]bool, len(events))
+		for i, e := range events {
+			due[i] = dueOf[e.ID]
+		}
+		return due, nil
+	}, `INSERT INTO events(account_id, url, id, kind, subject, body, created_at, next_at, status)
+		SELECT e.*, CASE WHEN e.url = '' OR EXISTS (SELECT 1 FROM dead_urls d WHERE d.account_id = e.account_id
+		AND d.url = e.url) THEN 'disabled' ELSE 'pending' END
+		FROM (`+all+`) AS e(account_id, url, id, kind, subject, body, created_at, next_at)
+		RETURNING id, status = 'pending'`, arrays...), nil
 }
 
 // Receiver is where events of an account go.

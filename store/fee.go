@@ -42,10 +42,16 @@ func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar
 
 // Of returns the rules of accounts; most accounts have none.
 func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRules, error) {
+	return tx.OfSoon(ctx, accounts...).Get(ctx)
+}
+
+// OfSoon is Of together with other reads.
+func (tx FeeRules) OfSoon(ctx context.Context, accounts ...bursar.ID) *Soon[bursar.FeeRules] {
 	if len(accounts) == 0 {
-		return nil, nil
+		return known(bursar.FeeRules(nil))
 	}
 	those, args := among(tx.Tx, "account_id", accounts)
-	return feeRuleColumns.rows(ctx, tx.Tx, "read fees", `FROM fee_rules
-		WHERE `+those+` ORDER BY account_id, currency, kind`, args...)
+	return ask(ctx, tx.Tx, "read fees", feeRuleColumns.scan, func(rules []bursar.FeeRule) (bursar.FeeRules, error) {
+		return rules, nil
+	}, feeRuleColumns.query+`FROM fee_rules WHERE `+those+` ORDER BY account_id, currency, kind`, args...)
 }

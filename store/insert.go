@@ -91,24 +91,27 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 	return in.check()(written)
 }
 
-// insertReturning is insertRows for a statement that ends with RETURNING; scan is called for every row that it returns.
-func (tx *Tx) insertReturning(ctx context.Context, in insertion, scan func(scanner) error) error {
+// insertReturning is insertRows for a statement that ends with RETURNING, and returns what it returns.
+func insertReturning[Row any](
+	ctx context.Context, tx *Tx, in insertion, scan func(scanner) (Row, error),
+) (*Soon[[]Row], error) {
 	if len(in.args) == 0 {
-		return nil
+		return known([]Row(nil)), nil
 	}
-	scanRow := func(s scanner) (struct{}, error) { return struct{}{}, scan(s) }
 	if tx.postgres {
 		query, args, err := in.together()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		_, err = rows(ctx, tx, in.what, scanRow, query, args...)
-		return err
+		return ask(ctx, tx, in.what, scan, func(list []Row) ([]Row, error) { return list, nil }, query, args...), nil
 	}
+	var all []Row
 	for row := range slices.Chunk(in.args, in.width) {
-		if _, err := rows(ctx, tx, in.what, scanRow, in.text(), row...); err != nil {
-			return err
+		returned, err := rows(ctx, tx, in.what, scan, in.text(), row...)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, returned...)
 	}
-	return nil
+	return known(all), nil
 }

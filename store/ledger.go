@@ -42,11 +42,20 @@ func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]err
 		return errs, nil
 	}
 	failed := make([]error, len(entries))
-	numbers, err := tx.insertEntries(ctx, entries, failed)
+	names, err := tx.insertEntries(ctx, entries, failed)
 	if err != nil {
 		return nil, err
 	}
-	books, err := tx.lockBalances(ctx, entries)
+	keys := sortedKeys(entries)
+	balances, err := tx.readBalances(ctx, keys, tx.forUpdate())
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := names.numbers(ctx, failed)
+	if err != nil {
+		return nil, err
+	}
+	books, err := tx.lockBalances(ctx, keys, balances)
 	if err != nil {
 		return nil, err
 	}
@@ -75,40 +84,61 @@ func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]err
 	return errs, tx.writeBalances(ctx, accepted, books)
 }
 
-// insertEntries takes each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
-func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) ([]int64, error) {
-	type name struct {
-		kind ledger.Kind
-		ref  ledger.Ref
-	}
-	index := map[name]int{}
+// entryName is what an entry has that no other one has.
+type entryName struct {
+	kind ledger.Kind
+	ref  ledger.Ref
+}
+
+// takenNames are the numbers that entries get for their names.
+type takenNames struct {
+	entries int
+	index   map[entryName]int // of those that were asked for, in the list of entries
+	got     *Soon[[]numberedName]
+}
+
+type numberedName struct {
+	entryName
+	number int64
+}
+
+// insertEntries takes each entry's (kind, ref); errs gets the error of an entry that cannot be taken.
+func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) (takenNames, error) {
+	names := takenNames{len(entries), map[entryName]int{}, nil}
 	in := insertion{what: "insert entries", table: "entries", rows: len(entries),
 		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}
 	for i, e := range entries {
 		if errs[i] = e.Check(); errs[i] != nil {
 			continue
 		}
-		if _, twice := index[name{e.Kind, e.Ref}]; twice {
+		name := entryName{e.Kind, e.Ref}
+		if _, twice := names.index[name]; twice {
 			errs[i] = fmt.Errorf("%w: %s %s", ErrPosted, e.Kind, e.Ref)
 			continue
 		}
-		index[name{e.Kind, e.Ref}] = i
+		names.index[name] = i
 		in.add(values{{"kind", string(e.Kind)}, {"ref", string(e.Ref)}, {"at", micros(e.At)}})
 	}
-	numbers := make([]int64, len(entries))
-	err := tx.insertReturning(ctx, in, func(s scanner) error {
-		var n name
-		var number int64
-		err := s.Scan(&number, &n.kind, &n.ref)
-		numbers[index[n]] = number
-		return err
+	var err error
+	names.got, err = insertReturning(ctx, tx, in, func(s scanner) (n numberedName, err error) {
+		return n, s.Scan(&n.number, &n.kind, &n.ref)
 	})
+	return names, err
+}
+
+// numbers returns the number that each entry got; one whose name was taken before gets 0, and ErrPosted in errs.
+func (n takenNames) numbers(ctx context.Context, errs []error) ([]int64, error) {
+	numbers := make([]int64, n.entries)
+	got, err := n.got.Get(ctx)
 	if err != nil {
 		return numbers, err
 	}
-	for n, i := range index {
+	for _, g := range got {
+		numbers[n.index[g.entryName]] = g.number
+	}
+	for name, i := range n.index {
 		if numbers[i] == 0 {
-			errs[i] = fmt.Errorf("%w: %s %s", ErrPosted, n.kind, n.ref)
+			errs[i] = fmt.Errorf("%w: %s %s", ErrPosted, name.kind, name.ref)
 		}
 	}
 	return numbers, nil
@@ -144,11 +174,10 @@ func byName(a, b ledger.Key) int {
 	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
-// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that
-// is not there cannot be locked.
-func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.Books, error) {
-	keys := sortedKeys(entries)
-	books, err := tx.readBalances(ctx, keys, tx.forUpdate())
+// lockBalances returns balances that were read for writing. Those that do not exist are created first, because a row
+// that is not there cannot be locked.
+func (tx *Tx) lockBalances(ctx context.Context, keys []ledger.Key, read *Soon[ledger.Books]) (ledger.Books, error) {
+	books, err := read.Get(ctx)
 	if err != nil || len(books) == len(keys) {
 		return books, err
 	}
@@ -160,23 +189,30 @@ func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.
 	if err := tx.insertRows(ctx, in); err != nil {
 		return nil, err
 	}
-	return tx.readBalances(ctx, keys, tx.forUpdate())
+	if read, err = tx.readBalances(ctx, keys, tx.forUpdate()); err != nil {
+		return nil, err
+	}
+	return read.Get(ctx)
 }
 
-func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (ledger.Books, error) {
-	books := ledger.Books{}
+func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (*Soon[ledger.Books], error) {
 	those, args, err := pairs(tx, "(account, asset)", keyArgs(keys))
 	if err != nil {
 		return nil, err
 	}
-	_, err = rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
-		var k ledger.Key
-		var b ledger.Balance
-		err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits)
-		books[k] = b
-		return struct{}{}, err
-	}, `SELECT account, asset, debits, credits FROM balances WHERE `+those+` ORDER BY account, asset`+lock, args...)
-	return books, err
+	type standing struct {
+		key ledger.Key
+		is  ledger.Balance
+	}
+	return ask(ctx, tx, "read balances", func(s scanner) (b standing, err error) {
+		return b, s.Scan(&b.key.Account, &b.key.Asset, &b.is.Debits, &b.is.Credits)
+	}, func(list []standing) (ledger.Books, error) {
+		books := make(ledger.Books, len(list))
+		for _, b := range list {
+			books[b.key] = b.is
+		}
+		return books, nil
+	}, `SELECT account, asset, debits, credits FROM balances WHERE `+those+` ORDER BY account, asset`+lock, args...), nil
 }
 
 func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -93,6 +94,20 @@ func (p *pipeline) later(_ context.Context, s deferred) error {
 	return nil
 }
 
+func (p *pipeline) sync(ctx context.Context) error {
+	if len(p.waiting) == 0 {
+		return nil
+	}
+	results, err := p.send(ctx)
+	if err == nil {
+		err = results.Close()
+	}
+	if err != nil {
+		return earlier{err}
+	}
+	return nil
+}
+
 func (p *pipeline) repeat(_ context.Context, query string, args []any, width int) error {
 	for row := range slices.Chunk(args, width) {
 		p.waiting = append(p.waiting, deferred{what: "repeat", query: query, args: row})
@@ -111,15 +126,30 @@ func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults
 	}
 	results := p.conn.SendBatch(ctx, &batch)
 	for _, s := range sent {
-		tag, err := results.Exec()
-		if err == nil && s.check != nil {
-			err = s.check(tag.RowsAffected())
-		}
-		if err != nil {
-			return nil, errors.Join(earlier{fmt.Errorf("%s: %w", s.what, err)}, closeResults(results, err))
+		if err := s.take(results); err != nil {
+			_ = results.Close() // it would say the same
+			return nil, earlier{fmt.Errorf("%s: %w", s.what, err)}
 		}
 	}
 	return results, nil
+}
+
+// take takes the next of some results, which is the statement's.
+func (s deferred) take(results pgx.BatchResults) error {
+	if s.rows != nil {
+		found, err := results.Query()
+		if err != nil {
+			return err
+		}
+		err = s.rows(pipelineRows{Rows: found})
+		found.Close()
+		return cmp.Or(err, found.Err())
+	}
+	tag, err := results.Exec()
+	if err == nil && s.check != nil {
+		err = s.check(tag.RowsAffected())
+	}
+	return err
 }
 
 // closeResults closes results, and returns what went wrong with that only where it is something else than what is known.
@@ -138,12 +168,8 @@ func (p *pipeline) commit(ctx context.Context) error {
 		return nil
 	}
 	if slices.ContainsFunc(p.waiting, func(s deferred) bool { return s.check != nil }) {
-		results, err := p.send(ctx) // the commit must not be on its way before they are judged
-		if err == nil {
-			err = results.Close()
-		}
-		if err != nil {
-			return earlier{err}
+		if err := p.sync(ctx); err != nil { // the commit must not be on its way before they are judged
+			return err
 		}
 	}
 	results, err := p.send(ctx, deferred{query: `COMMIT`})

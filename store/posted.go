@@ -90,7 +90,11 @@ func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Ke
 func (tx Ledger) BalancesOf(ctx context.Context, keys []ledger.Key) (ledger.Books, error) {
 	all := ledger.Books{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		books, err := tx.readBalances(ctx, chunk, "")
+		read, err := tx.readBalances(ctx, chunk, "")
+		if err != nil {
+			return nil, err
+		}
+		books, err := read.Get(ctx)
 		if err != nil {
 			return nil, err
 		}

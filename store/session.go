@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 )
 
@@ -15,6 +16,8 @@ type session interface {
 	// later runs a statement before the next one whose result is needed, and before the commit at the latest. Whoever
 	// needs that other result gets its error, as an earlier.
 	later(ctx context.Context, s deferred) error
+	// sync waits until everything given to later has run.
+	sync(ctx context.Context) error
 	// repeat runs a statement for each width of args.
 	repeat(ctx context.Context, query string, args []any, width int) error
 	commit(ctx context.Context) error
@@ -22,12 +25,13 @@ type session interface {
 	rollback()
 }
 
-// deferred is a statement to be run later. check judges how many rows it has changed; nil: any number is right.
+// deferred is a statement to be run later.
 type deferred struct {
 	what  string
 	query string
 	args  []any
-	check func(changed int64) error
+	check func(changed int64) error // judges how many rows it has changed; nil: any number is right
+	rows  func(cursor) error        // reads its rows; nil: it returns none
 }
 
 // earlier is the error of a statement that was to be run later, where the result of another one was asked for.
@@ -77,12 +81,21 @@ func (s atOnceSession) query(ctx context.Context, query string, args []any) (cur
 }
 
 func (s atOnceSession) later(ctx context.Context, l deferred) error {
+	if l.rows != nil {
+		found, err := s.query(ctx, l.query, l.args)
+		if err != nil {
+			return err
+		}
+		return errors.Join(l.rows(found), found.Close())
+	}
 	n, err := s.exec(ctx, l.query, l.args)
 	if err == nil && l.check != nil {
 		err = l.check(n)
 	}
 	return err
 }
+
+func (atOnceSession) sync(context.Context) error { return nil }
 
 func (s atOnceSession) repeat(ctx context.Context, query string, args []any, width int) error {
 	prepared, err := s.PrepareContext(ctx, query)

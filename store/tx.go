@@ -284,15 +284,8 @@ func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T
 		return nil, tx.fail(what, err)
 	}
 	defer found.Close()
-	var list []T
-	for found.Next() {
-		item, err := scan(found)
-		if err != nil {
-			return nil, tx.fail(what, err)
-		}
-		list = append(list, item)
-	}
-	if err := found.Err(); err != nil {
+	list, err := collect(found, scan)
+	if err != nil {
 		return nil, tx.fail(what, err)
 	}
 	return list, nil

@@ -9,14 +9,11 @@ import (
 )
 
 // heldToLists refuses the withdrawals of accounts that are restricted to their destinations, where the address is not
-// on the list or not usable yet. It locks the accounts, so that no list changes between this check and the commit.
+// on the list or not usable yet. The accounts are locked, so that no list changes between this check and the commit.
 func (s *Service) heldToLists(
-	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
+	ctx context.Context, tx *store.Tx, lists map[bursar.ID]bursar.DestinationList, orders []prepared,
+	results []store.Result[bursar.Withdrawal],
 ) error {
-	lists, err := tx.DestinationLists().Of(ctx, accountsOf(orders))
-	if err != nil {
-		return err
-	}
 	for i, p := range orders {
 		w := p.withdrawal
 		if results[i].Err != nil || !lists[w.AccountID].Binds(tx.Now()) {

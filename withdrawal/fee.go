@@ -70,31 +70,29 @@ func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, 
 	return fee.Add(network)
 }
 
-// priceInside sets the fees of withdrawals that are paid inside, in the transaction that records them, and returns the
-// rules of everybody who takes part. No node is asked: there is no network's part.
-func priceInside(
-	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
-) (bursar.FeeRules, error) {
+// partiesInside returns everybody who pays or receives inside.
+func partiesInside(requests []prepared) []bursar.ID {
 	parties := map[bursar.ID]bool{}
 	for _, p := range requests {
 		if p.receiver != nil {
 			parties[p.withdrawal.AccountID], parties[p.receiver.AccountID] = true, true
 		}
 	}
-	rules, err := tx.FeeRules().Of(ctx, slices.Collect(maps.Keys(parties))...)
-	if err != nil {
-		return nil, err
-	}
+	return slices.Collect(maps.Keys(parties))
+}
+
+// priceInside sets the fees of withdrawals that are paid inside, in the transaction that records them. No node is asked:
+// there is no network's part.
+func priceInside(requests []prepared, results []store.Result[bursar.Withdrawal], rules bursar.FeeRules) {
 	for i := range requests {
 		p := &requests[i]
 		if p.receiver == nil || results[i].Err != nil {
 			continue
 		}
-		w := &p.withdrawal
+		w, err := &p.withdrawal, error(nil)
 		w.Fee, err = rules.For(w.AccountID, p.currency).WithdrawalFee.Of(w.Amount)
 		results[i].Err = asRefusal(err, p.currency)
 	}
-	return rules, nil
 }
 
 func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {

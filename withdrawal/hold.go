@@ -22,23 +22,19 @@ func (s *Service) holdAll(
 	if err := lockChains(ctx, tx, requests); err != nil {
 		return nil, err
 	}
-	accounts, err := tx.Accounts().LockAll(ctx, accountsOf(requests))
+	found, err := lookUp(ctx, tx, requests)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range requests {
-		if accounts[p.withdrawal.AccountID].Frozen != "" {
+		if found.accounts[p.withdrawal.AccountID].Frozen != "" {
 			results[i].Err = errFrozen
 		}
 	}
-	if err := s.heldToLists(ctx, tx, requests, results); err != nil {
+	if err := s.heldToLists(ctx, tx, found.lists, requests, results); err != nil {
 		return nil, err
 	}
-	rules, err := priceInside(ctx, tx, requests, results)
-	if err != nil {
-		return nil, err
-	}
-	books := looked{accounts, rules}
+	priceInside(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {
 		switch {
@@ -48,20 +44,37 @@ func (s *Service) holdAll(
 				continue
 			}
 			// Its money is there before the next one asks for money of its own.
-			if err := s.hold(ctx, tx, books, requests, results, []int{i}); err != nil {
+			if err := s.hold(ctx, tx, found, requests, results, []int{i}); err != nil {
 				return nil, err
 			}
 		default:
 			rest = append(rest, i)
 		}
 	}
-	return results, s.hold(ctx, tx, books, requests, results, rest)
+	return results, s.hold(ctx, tx, found, requests, results, rest)
 }
 
-// looked is what the transaction of a batch has read.
+// looked is what the transaction of a batch reads before anything is booked.
 type looked struct {
-	accounts map[bursar.ID]bursar.Account // locked
-	rules    bursar.FeeRules              // of who pays and who receives inside
+	accounts map[bursar.ID]bursar.Account // that pay; locked
+	lists    map[bursar.ID]bursar.DestinationList
+	rules    bursar.FeeRules // of who pays and who receives inside
+}
+
+// lookUp locks the accounts that pay, and then reads the rest.
+func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looked, err error) {
+	ids := accountsOf(requests)
+	accounts := tx.Accounts().LockAllSoon(ctx, ids)
+	lists := tx.DestinationLists().OfSoon(ctx, ids)
+	rules := tx.FeeRules().OfSoon(ctx, partiesInside(requests)...)
+	if found.accounts, err = accounts.Get(ctx); err != nil {
+		return found, err
+	}
+	if found.lists, err = lists.Get(ctx); err != nil {
+		return found, err
+	}
+	found.rules, err = rules.Get(ctx)
+	return found, err
 }
 
 // hold holds the money of some of the requests and records those for which there is enough.
@@ -164,9 +177,12 @@ func (s *Service) record(
 	if err != nil {
 		return err
 	}
-	for i, e := range events {
-		s.announceEvent(tx, e, due[i])
-	}
+	tx.After(func() {
+		sent, _ := due.Get(ctx) // it is known once the transaction is committed
+		for i, e := range events {
+			s.logEvent(e, sent[i])
+		}
+	})
 	for _, o := range accepted {
 		if done := requests[o.index].done; done != nil {
 			if err := done(ctx, tx, o.withdrawal); err != nil {

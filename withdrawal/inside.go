@@ -36,13 +36,11 @@ func (s *Service) logSettled(tx *store.Tx, w bursar.Withdrawal, d bursar.Deposit
 func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {
-		s.announceEvent(tx, event, due)
+		tx.After(func() { s.logEvent(event, due) })
 	}
 	return err
 }
 
-func (s *Service) announceEvent(tx *store.Tx, e bursar.Event, due bool) {
-	tx.After(func() {
-		s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
-	})
+func (s *Service) logEvent(e bursar.Event, due bool) {
+	s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 }
