@@ -13,6 +13,11 @@ func (tx *Tx) Run(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
+// Later lets a test have a statement run whose result nobody waits for.
+func (tx *Tx) Later(ctx context.Context, what, query string, args ...any) error {
+	return tx.later(ctx, deferred{what: what, query: query, args: args})
+}
+
 // Waiting returns how many look-ups wait for a statement.
 func (g *Gather[K, V]) Waiting() int {
 	g.mu.Lock()

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // insertion is an INSERT of many rows into one table.
@@ -35,20 +38,6 @@ func (in *insertion) add(row values) {
 	}
 }
 
-// check returns what judges how many rows were written; nil: any number is right.
-func (in *insertion) check() func(written int64) error {
-	if in.all == nil {
-		return nil
-	}
-	given := int64(len(in.args) / in.width)
-	return func(written int64) error {
-		if written < given {
-			return in.all
-		}
-		return nil
-	}
-}
-
 // text is the statement for one row.
 func (in *insertion) text() string { return in.into + "VALUES " + tuples(1, in.width, 0) + in.after }
 
@@ -76,7 +65,11 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 		if err != nil {
 			return err
 		}
-		return tx.later(ctx, deferred{what: in.what, query: query, args: args, check: in.check()})
+		s := deferred{what: in.what, query: query, args: args}
+		if in.all != nil {
+			s = in.allOrNone(s)
+		}
+		return tx.later(ctx, s)
 	case in.all == nil:
 		return tx.repeat(ctx, in.what, in.text(), in.args, in.width)
 	}
@@ -88,7 +81,26 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 		}
 		written += n
 	}
-	return in.check()(written)
+	if written < int64(len(in.args)/in.width) {
+		return in.all
+	}
+	return nil
+}
+
+// allOrNone has the server fail where it writes fewer rows than it was given: it divides by zero then, and does not
+// come to a commit that is on its way already.
+func (in *insertion) allOrNone(s deferred) deferred {
+	s.args = append(s.args, len(in.args)/in.width)
+	s.query = fmt.Sprintf(`WITH written AS (%s RETURNING 1) SELECT 1 / (count(*) = $%d)::int FROM written`, s.query,
+		len(s.args))
+	s.explain = func(err error) error {
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == "22012" { // division_by_zero
+			return in.all
+		}
+		return err
+	}
+	return s
 }
 
 // insertReturning is insertRows for a statement that ends with RETURNING, and returns what it returns.

@@ -102,10 +102,7 @@ func (p *pipeline) sync(ctx context.Context) error {
 	if err == nil {
 		err = results.Close()
 	}
-	if err != nil {
-		return earlier{err}
-	}
-	return nil
+	return err
 }
 
 func (p *pipeline) repeat(_ context.Context, query string, args []any, width int) error {
@@ -128,7 +125,12 @@ func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults
 	for _, s := range sent {
 		if err := s.take(results); err != nil {
 			_ = results.Close() // it would say the same
-			return nil, earlier{fmt.Errorf("%s: %w", s.what, err)}
+			var answer *pgconn.PgError
+			refused := errors.As(err, &answer) && answer.Severity == "ERROR"
+			if s.explain != nil {
+				err = s.explain(err)
+			}
+			return nil, earlier{fmt.Errorf("%s: %w", s.what, err), refused}
 		}
 	}
 	return results, nil
@@ -145,10 +147,7 @@ func (s deferred) take(results pgx.BatchResults) error {
 		found.Close()
 		return cmp.Or(err, found.Err())
 	}
-	tag, err := results.Exec()
-	if err == nil && s.check != nil {
-		err = s.check(tag.RowsAffected())
-	}
+	_, err := results.Exec()
 	return err
 }
 
@@ -167,14 +166,12 @@ func (p *pipeline) commit(ctx context.Context) error {
 		p.waiting = nil
 		return nil
 	}
-	if slices.ContainsFunc(p.waiting, func(s deferred) bool { return s.check != nil }) {
-		if err := p.sync(ctx); err != nil { // the commit must not be on its way before they are judged
-			return err
-		}
-	}
 	results, err := p.send(ctx, deferred{query: `COMMIT`})
+	if early, is := errors.AsType[earlier](err); is && !early.refused {
+		return early.error // the server may have gone on
+	}
 	if err != nil {
-		return refusedOnly(err)
+		return err
 	}
 	tag, err := results.Exec()
 	if err = errors.Join(err, closeResults(results, err)); err != nil {
@@ -182,19 +179,9 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 	p.open = false
 	if tag.String() != "COMMIT" { // PostgreSQL answers so where an earlier error was passed over
-		return earlier{pgx.ErrTxCommitRollback}
+		return earlier{pgx.ErrTxCommitRollback, true}
 	}
 	return nil
-}
-
-// refusedOnly returns the error of a statement that was sent before a commit as it is where the server has refused the
-// statement, and so has not gone on to the commit. Of any other error nobody knows.
-func refusedOnly(err error) error {
-	var refused *pgconn.PgError
-	if early, is := errors.AsType[earlier](err); is && !(errors.As(err, &refused) && refused.Severity == "ERROR") {
-		return early.error
-	}
-	return err
 }
 
 func (p *pipeline) rollback() {

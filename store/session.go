@@ -27,15 +27,18 @@ type session interface {
 
 // deferred is a statement to be run later.
 type deferred struct {
-	what  string
-	query string
-	args  []any
-	check func(changed int64) error // judges how many rows it has changed; nil: any number is right
-	rows  func(cursor) error        // reads its rows; nil: it returns none
+	what    string
+	query   string
+	args    []any
+	rows    func(cursor) error // reads its rows; nil: they do not matter
+	explain func(error) error  // says what the server's error means; nil: what it says
 }
 
 // earlier is the error of a statement that was to be run later, where the result of another one was asked for.
-type earlier struct{ error }
+type earlier struct {
+	error
+	refused bool // the server has refused the statement, and not gone on to those behind it
+}
 
 // Unwrap returns the error as the database has given it.
 func (e earlier) Unwrap() error { return e.error }
@@ -88,10 +91,7 @@ func (s atOnceSession) later(ctx context.Context, l deferred) error {
 		}
 		return errors.Join(l.rows(found), found.Close())
 	}
-	n, err := s.exec(ctx, l.query, l.args)
-	if err == nil && l.check != nil {
-		err = l.check(n)
-	}
+	_, err := s.exec(ctx, l.query, l.args)
 	return err
 }
 
