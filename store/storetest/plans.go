@@ -43,7 +43,9 @@ func NewPlans(t testing.TB, db *store.DB) *Plans {
 		if at == store.Running && strings.HasPrefix(strings.TrimSpace(query), "SELECT") {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.seen[query] = p.seen[query]
+			if _, known := p.seen[query]; !known {
+				p.seen[query] = ""
+			}
 		}
 		return nil
 	}})
@@ -136,6 +138,9 @@ func (p *Plans) pairs(query string) (list [][2]string) {
 			p.t.Fatal(err)
 		}
 		list = append(list, pair)
+	}
+	if err := found.Err(); err != nil {
+		p.t.Fatal(err)
 	}
 	return list
 }
@@ -271,6 +276,9 @@ func (p *Plans) onSQLite(query string) (scans []string) {
 		if match != nil && slices.Contains(grows, tables[match[1]]) && !p.partial[match[2]] {
 			scans = append(scans, "SQLite: "+detail)
 		}
+	}
+	if err := found.Err(); err != nil {
+		p.t.Fatal(err)
 	}
 	return scans
 }
