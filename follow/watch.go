@@ -13,19 +13,16 @@ import (
 // Watch is what is ours on one chain, in memory: the address of every wallet of the family, the service's own
 // addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
 type Watch struct {
-	db     *store.DB
-	chain  bursar.ChainID
-	family bursar.Family
-	depth  uint64 // how far below the cursor a transaction of ours may still be reorged out
+	db    *store.DB
+	chain bursar.ChainID
+	depth uint64 // how far below the cursor a transaction of ours may still be reorged out
 
-	own []string
+	own     *addressSet
+	wallets *Addresses
 
 	mu      sync.RWMutex
-	stale   bool // the database has stepped back: everything is read again
-	bases   *fingerprints
+	times   int // how often wallet was read from the beginning when sent was
 	sent    *fingerprints
-	newest  int64 // the wallet number up to which bases is complete
-	gaps    int64 // the gap address up to which bases is complete
 	started bool
 
 	utxos bool            // the chain uses the UTXO model
@@ -34,65 +31,66 @@ type Watch struct {
 
 // NewWatch returns a watch that also knows the given addresses of the service, such as the hot wallet's.
 func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Watch {
+	return NewSharedWatch(NewAddresses(db, capabilities.Family), capabilities, own...)
+}
+
+// NewSharedWatch is NewWatch with the addresses of the chain's family, which other watches may share.
+func NewSharedWatch(wallets *Addresses, capabilities chain.Capabilities, own ...string) *Watch {
 	w := &Watch{
-		db:     db,
-		chain:  capabilities.ID,
-		family: capabilities.Family,
-		depth:  uint64(capabilities.ReorgDepth),
-		own:    own,
-		utxos:  capabilities.Model == chain.UTXOModel,
+		db:      wallets.db,
+		chain:   capabilities.ID,
+		depth:   uint64(capabilities.ReorgDepth),
+		own:     newAddressSet(0),
+		wallets: wallets,
+		sent:    newFingerprints(),
+		utxos:   capabilities.Model == chain.UTXOModel,
 	}
-	w.clear()
+	for _, base := range own {
+		w.own.add(store.FoldedHash(base))
+	}
 	return w
 }
 
 // Forget makes everything be read again, because the database may have stepped back: addresses and transactions that
 // only memory has are not ours, and numbers are given out a second time.
-func (w *Watch) Forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stale = true
-}
+func (w *Watch) Forget() { w.wallets.forget() }
 
-func (w *Watch) clear() {
-	w.stale, w.started, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
-	w.bases, w.sent = newFingerprints(), newFingerprints()
-	for _, base := range w.own {
-		w.bases.add(base)
+// Sync reads what was committed since the last call. Wallet numbers become visible in their order, so no number below
+// the newest one that it has read can appear later. What was read stays read where the connection breaks in between.
+func (w *Watch) Sync(ctx context.Context) error {
+	release, err := w.db.Take(ctx, &w.wallets.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for {
+		var more bool
+		err := w.db.View(ctx, func(tx *store.Tx) (err error) {
+			if more, err = w.wallets.read(ctx, tx); err != nil || more {
+				return err
+			}
+			return w.sync(ctx, tx)
+		})
+		if err != nil || !more {
+			return err
+		}
+		if err := w.wallets.keep(ctx); err != nil {
+			return err
+		}
 	}
 }
 
-// Sync reads what was committed since the last call. Wallet numbers become visible in their order, so no number below
-// the newest one that it has read can appear later.
-func (w *Watch) Sync(ctx context.Context) error {
+// sync reads what the watch does not share with others.
+func (w *Watch) sync(ctx context.Context, tx *store.Tx) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.db.View(ctx, func(tx *store.Tx) error {
-		newest, err := tx.Wallets().Newest(ctx)
-		if err != nil {
-			return err
-		}
-		if w.stale || newest < w.newest {
-			w.clear()
-		}
-		// Millions of wallets take a while: what was read is kept where the connection breaks in between.
-		err = tx.Wallets().EachWatched(ctx, w.family, w.newest, newest, w.bases.add, func(upTo int64) { w.newest = upTo })
-		if err != nil {
-			return err
-		}
-		if err := w.syncLost(ctx, tx); err != nil {
-			return err
-		}
-		gaps, err := tx.GapAddresses().After(ctx, w.family, w.gaps)
-		if err != nil {
-			return err
-		}
-		for _, g := range gaps {
-			w.bases.add(g.Base)
-			w.gaps = g.Number
-		}
-		return w.syncSent(ctx, tx)
-	})
+	if times := w.wallets.begun(); times != w.times {
+		w.times, w.started, w.lost, w.sent = times, false, nil, newFingerprints()
+	}
+	if err := w.syncLost(ctx, tx); err != nil {
+		return err
+	}
+	return w.syncSent(ctx, tx)
 }
 
 // syncLost reads what funded UTXOs of ours that were reorged out, which is nearly always nothing.
@@ -148,18 +146,12 @@ func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 }
 
 // Pays reports whether an address is ours.
-func (w *Watch) Pays(base string) bool {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.bases.has(base)
-}
+func (w *Watch) Pays(base string) bool { return w.pays(store.FoldedHash(base)) }
 
 // PaysFolded is Pays for an address in small letters.
-func (w *Watch) PaysFolded(lower []byte) bool {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.bases.hasFolded(lower)
-}
+func (w *Watch) PaysFolded(lower []byte) bool { return w.pays(store.WatchedHash(lower)) }
+
+func (w *Watch) pays(hash uint64) bool { return w.own.has(hash) || w.wallets.has(hash) }
 
 // Sent reports whether a transaction is ours.
 func (w *Watch) Sent(txID string) bool {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type Following struct {
 	DB              *store.DB
 	Chain           chain.Chain
+	Addresses       *follow.Addresses // of the chain's family, which its chains share; nil: of this chain alone
 	Registry        *bursar.Registry
 	IDs             *bursar.IDs
 	Log             *slog.Logger
@@ -35,7 +37,8 @@ type Followed struct {
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
-	watch := follow.NewWatch(f.DB, capabilities, f.Hot)
+	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
+	watch := follow.NewSharedWatch(wallets, capabilities, f.Hot)
 	deposits := &deposit.Handler{
 		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,

@@ -105,10 +105,11 @@ type Service struct {
 
 	suspended *suspensions
 
-	workers map[bursar.ChainID]*worker
-	order   []bursar.ChainID
-	sides   []side
-	close   []func() error
+	workers   map[bursar.ChainID]*worker
+	order     []bursar.ChainID
+	addresses map[bursar.Family]*follow.Addresses
+	sides     []side
+	close     []func() error
 }
 
 // worker holds the workers of one chain while this process holds its lease.
@@ -142,6 +143,7 @@ func New(p Parts) (*Service, error) {
 		parts:     p,
 		log:       p.Log,
 		workers:   map[bursar.ChainID]*worker{},
+		addresses: map[bursar.Family]*follow.Addresses{},
 		suspended: newSuspensions(),
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
 	}
@@ -166,6 +168,14 @@ func New(p Parts) (*Service, error) {
 	return s, nil
 }
 
+// addressesOf returns the addresses of a family, which all its chains share.
+func (s *Service) addressesOf(family bursar.Family) *follow.Addresses {
+	if s.addresses[family] == nil {
+		s.addresses[family] = follow.NewAddresses(s.DB, family)
+	}
+	return s.addresses[family]
+}
+
 func (s *Service) addWorker(part ChainPart) error {
 	capabilities := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
@@ -188,7 +198,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace})
+		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family)})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended

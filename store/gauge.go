@@ -34,7 +34,7 @@ func (tx Queues) OpenWithdrawals(ctx context.Context, chain bursar.ChainID) (Que
 // WaitingApprovals is what waits for an operator's approval on a chain.
 func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Queue, error) {
 	return tx.queue(ctx, "count approvals", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM withdrawals
-		WHERE chain = $1 AND status = 'pending_approval'`, string(chain))
+		WHERE chain = $1 AND completed_at = 0 AND status = 'pending_approval'`, string(chain))
 }
 
 // OpenOutgoing is what is under way on a chain. Sweeps that hang, because their deposits were rolled back, are not.

@@ -31,6 +31,8 @@ CREATE TABLE alarms (
   UNIQUE (kind, ref)
 );
 
+CREATE INDEX alarms_open ON alarms(at) WHERE resolved_at = 0;
+
 CREATE TABLE api_keys (
   key_hash    BYTEA PRIMARY KEY,
   id          BYTEA NOT NULL UNIQUE,
@@ -167,6 +169,8 @@ CREATE INDEX deposits_pending ON deposits(chain, height) WHERE status = 'pending
 
 CREATE INDEX deposits_unattributed ON deposits(number) WHERE purpose = 'unattributed';
 
+CREATE INDEX deposits_unsealed ON deposits(number) WHERE seal IS NULL;
+
 CREATE INDEX deposits_wallet ON deposits(wallet, number);
 
 CREATE TABLE destination_lists (
@@ -219,6 +223,8 @@ CREATE TABLE events (
 , tries BIGINT NOT NULL DEFAULT 0);
 
 CREATE INDEX events_account ON events(account_id, number);
+
+CREATE INDEX events_disabled ON events(account_id, url) WHERE status = 'disabled';
 
 CREATE INDEX events_due ON events(next_at) WHERE status = 'pending';
 
@@ -448,6 +454,8 @@ CREATE TABLE posted (
 
 CREATE INDEX posted_unchecked ON posted(account, asset) WHERE unchecked = TRUE;
 
+CREATE INDEX posted_unsealed ON posted(account, asset) WHERE seal IS NULL;
+
 CREATE TABLE postings (
   entry  BIGINT NOT NULL REFERENCES entries(number),
   place   BIGINT NOT NULL,
@@ -602,6 +610,13 @@ CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
 
+CREATE TABLE watched_parts (
+  family TEXT NOT NULL,
+  part   BIGINT NOT NULL,
+  hashes BYTEA NOT NULL,
+  PRIMARY KEY (family, part)
+);
+
 CREATE TABLE webhook_rules (
   account_id BYTEA NOT NULL,
   currency   TEXT NOT NULL,
@@ -630,10 +645,14 @@ CREATE TABLE withdrawals (
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
+CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
+
 CREATE INDEX withdrawals_queued ON withdrawals(chain, number) WHERE status = 'queued';
 
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id);
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
+
+CREATE INDEX withdrawals_unsealed ON withdrawals(number) WHERE seal IS NULL;
 
 CREATE INDEX withdrawals_waiting ON withdrawals(chain, currency, number) WHERE status = 'queued' AND outgoing_id IS NULL;

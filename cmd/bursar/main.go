@@ -49,6 +49,7 @@ type commands struct {
 	Reconcile    reconcileCommand     `cmd:"" help:"Compare the books with the balances on the chains."`
 	Doctor       doctorCommand        `cmd:"" help:"Check everything that the service needs."`
 	Backup       backupCommand        `cmd:"" help:"Back up the database while the service runs, or check a backup."`
+	Archive      archiveCommand       `cmd:"" help:"Move delivered webhook events from the database into a verified file."`
 	Recovery     recoveryCommands     `cmd:"" help:"Recover a database that is older than its chains."`
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	Version      versionCommand       `cmd:"" help:"Print the version."`

@@ -234,7 +234,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
-		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status",
+		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "archive", "recovery status",
 		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}

@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// read is something that is read at each scrape of the metrics, for a page of the dashboard, or for a list of the API.
+type read struct {
+	name string
+	of   func(ctx context.Context, tx *store.Tx) error
+}
+
+func reading[T any](name string, of func(ctx context.Context, tx *store.Tx) (T, error)) read {
+	return read{name, func(ctx context.Context, tx *store.Tx) error {
+		_, err := of(ctx, tx)
+		return err
+	}}
+}
+
+var (
+	someone, something = bursar.ID{1}, bursar.ID{2}
+	customers          = []ledger.Account{ledger.Available(someone), ledger.Held(someone)}
+	aPage              = store.Page{Limit: 10}
+	today              = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+)
+
+// scraped is what the metrics and the dashboard read.
+var scraped = []read{
+	reading("queue of deliveries", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.Queues().DueDeliveries(ctx)
+	}),
+	reading("queue of pending deposits", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.Queues().PendingDeposits(ctx, bursar.Bitcoin)
+	}),
+	reading("queue of withdrawals", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.Queues().OpenWithdrawals(ctx, bursar.Bitcoin)
+	}),
+	reading("queue of approvals", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.Queues().WaitingApprovals(ctx, bursar.Bitcoin)
+	}),
+	reading("queue of outgoing transactions", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.Queues().OpenOutgoing(ctx, bursar.Bitcoin)
+	}),
+	reading("operator's balances", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Ledger().OperatorBalances(ctx)
+	}),
+	reading("open alarms", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().List(ctx, 10) }),
+	reading("alarms of a kind", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().OfKind(ctx, "k") }),
+	reading("next delivery", func(ctx context.Context, tx *store.Tx) (any, error) {
+		at, _, err := tx.Deliveries().NextDue(ctx)
+		return at, err
+	}),
+	reading("newest wallet", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Wallets().Newest(ctx) }),
+	reading("unfinished withdrawals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Unfinished(ctx, 20)
+	}),
+	reading("newest withdrawals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().List(ctx, bursar.ID{}, aPage)
+	}),
+	reading("unattributed deposits", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Unattributed(ctx, false, aPage)
+	}),
+	reading("currencies with anything open", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().UnfinishedCurrencies(ctx)
+	}),
+	{"altered open orders", func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := tx.Withdrawals().ListAltered(ctx, 0, 100)
+		return err
+	}},
+	reading("what a webhook holds back", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
+		return tx.WebhookURLs().Waiting(ctx, someone, "https://example.com")
+	}),
+}
+
+// listed is what requests read.
+var listed = []read{
+	reading("balances of accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Ledger().OfAccounts(ctx, []bursar.ID{someone})
+	}),
+	reading("wallet", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().OfAccounts(ctx, []store.WalletName{{Account: someone, ID: something}})
+	}),
+	reading("wallets", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().List(ctx, someone, "", aPage)
+	}),
+	reading("wallets of a currency", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().List(ctx, someone, "BTC", aPage)
+	}),
+	reading("wallets at addresses", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().At(ctx, []store.WalletAddress{{Family: "bitcoin", Address: bursar.Address{Base: "a"}}})
+	}),
+	reading("wallets by addresses", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().ByAddresses(ctx, "bitcoin", []bursar.Address{{Base: "a"}})
+	}),
+	reading("charges", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Charges().List(ctx, someone, aPage)
+	}),
+	reading("withdrawals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().List(ctx, someone, aPage)
+	}),
+	reading("deposit", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Get(ctx, someone, something)
+	}),
+	reading("deposits of a wallet", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().List(ctx, someone, something, aPage)
+	}),
+	reading("deposits by transaction", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().ByTx(ctx, someone, []bursar.ChainID{bursar.Bitcoin}, []string{"a"})
+	}),
+	reading("deposits of transfers", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().OfTransfers(ctx, someone, map[bursar.ID]bursar.ChainID{something: bursar.Bitcoin})
+	}),
+	reading("deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deliveries().List(ctx, someone, aPage)
+	}),
+	reading("attempts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deliveries().AttemptsOf(ctx, []int64{1, 2})
+	}),
+	reading("keys", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.APIKeys().List(ctx, someone) }),
+	reading("answers kept", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.IdempotencyKeys().Find(ctx, []store.KeyName{{Account: someone, Name: "a"}})
+	}),
+	reading("ledger", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Statements().List(ctx, store.LineQuery{Accounts: customers}, aPage)
+	}),
+	reading("statement of a day", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Statements().After(ctx, store.LineQuery{Accounts: customers, Asset: "BTC",
+			Kind: ledger.KindDeposit, Since: today, Until: today.Add(24 * time.Hour)}, 0, 100)
+	}),
+}
+
+// However much there is, no scrape, page or list reads all of it.
+func TestEveryScrapePageAndListHasItsIndex(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		plans := storetest.NewPlans(t, db)
+		for _, r := range append(append([]read{}, scraped...), listed...) {
+			err := plans.DB.View(t.Context(), func(tx *store.Tx) error { return r.of(t.Context(), tx) })
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("%s: %v", r.name, err)
+			}
+			if plans.Name(r.name) == 0 {
+				t.Errorf("%s: no statement was made, want one", r.name)
+			}
+		}
+		plans.Check()
+	})
+}
