@@ -70,8 +70,10 @@ func (w *harness) trouble(p *faultyNode, seconds int) {
 // calls is the number of calls of the service to a network's node, and of those that failed.
 func (w *harness) calls(n *network) (asked, failed *big.Rat) {
 	w.t.Helper()
+	now, err := w.scrape()
+	w.must(err)
 	read := func(name string) *big.Rat {
-		value, err := w.metric(name + `{chain="` + n.chain + `",[^}]*}`)
+		value, err := now.sum(name + `{chain="` + n.chain + `",[^}]*}`)
 		w.must(err)
 		return value
 	}
