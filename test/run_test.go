@@ -95,6 +95,34 @@ func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
 	}
 }
 
+// TestTheLinterRunsWhatVetRuns guards that a run which lints needs no vet.
+func TestTheLinterRunsWhatVetRuns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", ".golangci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if settings := string(text); !strings.Contains(settings, "\n    - govet\n") || strings.Contains(settings, "govet:") {
+		t.Error("govet is left out or has settings of its own, want every analyser of go vet")
+	}
+	source(t, "package a\n")
+	f := newFake(t)
+	if err := check(t.Context(), f.machine, arguments{vet: everything, test: everything}); err != nil ||
+		holds(f.ran, "go vet") {
+		t.Errorf("it runs %q: %v, want the linter without vet", f.ran, err)
+	}
+}
+
+func TestTestsCollectGarbageLessOftenUnlessTheEnvironmentSays(t *testing.T) {
+	f := newFake(t)
+	if got := relaxed(f.machine); !slices.Contains(got, "GOGC=300") || len(got) != 2 {
+		t.Errorf("the environment is %q, want GOGC=300 and a limit of memory", got)
+	}
+	f.env["GOGC"] = "50"
+	if got := relaxed(f.machine); len(got) != 1 || strings.HasPrefix(got[0], "GOGC=") {
+		t.Errorf("with GOGC=50 in the environment it adds %q, want no GOGC", got)
+	}
+}
+
 func TestWhatFailsEndsTheRun(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)

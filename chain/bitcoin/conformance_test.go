@@ -12,6 +12,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+// TestMain removes the chains that tests begin with.
+func TestMain(m *testing.M) { bitcoindtest.Main(m) }
+
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")

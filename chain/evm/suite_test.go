@@ -13,6 +13,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+// TestMain ends the nodes that tests share.
+func TestMain(m *testing.M) { evmtest.Main(m) }
+
 var (
 	_ chaintest.Misbehaving = anvilNode{}
 	_ chaintest.Misbehaving = hardhatNode{}

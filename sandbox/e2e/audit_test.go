@@ -78,11 +78,15 @@ func (w *harness) nothingUnderWay() error {
 	if err := w.everywhere(func(n *network) error { return w.tryMine(n, 1) }); err != nil {
 		return err
 	}
-	if err := w.idle("", "deliveries"); err != nil {
+	now, err := w.scrape()
+	if err != nil {
+		return err
+	}
+	if err := now.idle("", "deliveries"); err != nil {
 		return err
 	}
 	for _, n := range w.networks() {
-		if err := w.idle(n.chain, queuesOfAChain...); err != nil {
+		if err := now.idle(n.chain, queuesOfAChain...); err != nil {
 			return err
 		}
 	}
@@ -93,8 +97,12 @@ var queuesOfAChain = []string{"pending_deposits", "withdrawals", "spends"}
 
 // countUnderWay counts the entries of the service's queues.
 func (w *harness) countUnderWay() (left int, err error) {
+	now, err := w.scrape()
+	if err != nil {
+		return 0, err
+	}
 	count := func(chain, queue string) {
-		waiting, failed := w.waiting(chain, queue)
+		waiting, failed := now.waiting(chain, queue)
 		if err = errors.Join(err, failed); failed == nil {
 			left += int(waiting.Num().Int64()) // a queue has a whole number of entries
 		}
@@ -106,22 +114,6 @@ func (w *harness) countUnderWay() (left int, err error) {
 		}
 	}
 	return left, err
-}
-
-// idle returns an error while an entry waits in one of the service's queues.
-func (w *harness) idle(chain string, queues ...string) error {
-	for _, queue := range queues {
-		waiting, err := w.waiting(chain, queue)
-		if err != nil || waiting.Sign() != 0 {
-			return fmt.Errorf("%s of %s: %v wait, %v", queue, chain, waiting, err)
-		}
-	}
-	return nil
-}
-
-// waiting returns the length of one of the service's queues.
-func (w *harness) waiting(chain, queue string) (*big.Rat, error) {
-	return w.metric(fmt.Sprintf(`bursar_queue_waiting{chain="%s",queue="%s"}`, chain, queue))
 }
 
 // arrived checks that the receiver of a withdrawal holds its amount, neither less nor twice.

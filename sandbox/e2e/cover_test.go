@@ -10,7 +10,7 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	t.Parallel()
-	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
+	w := newHarness(t, build(t), "", "polygon,tron")
 	tokens := w.that(func(c *currency) bool { return c.token })
 	bring := func(amount string) {
 		var all []receipt

@@ -29,11 +29,12 @@ func TestKilledUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the service as a process: left out by -short")
 	}
+	t.Parallel()
 	p := build(t)
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newSeparateServiceOf(t, p, database(t), "", "BURSAR_LEASE=1s")
+			w := newSeparateService(t, p, database(t), eachAdapter, "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.settleBacklog()
 			w.audit()

@@ -13,8 +13,9 @@ import (
 // TestADiskThatIsFull fills the disk of the database under load. The service says so, loses nothing, and continues by
 // itself, in the same process, once there is space.
 func TestADiskThatIsFull(t *testing.T) {
+	t.Parallel()
 	dir := drill.SmallDisk(t, "96m")
-	w := newSeparateService(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
+	w := newSeparateService(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"), fewChains)
 	l := w.load(1)
 	w.loaded(l, 1)
 	empty := drill.Fill(t, dir)

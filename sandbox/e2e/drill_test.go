@@ -32,7 +32,7 @@ func TestTheRestoreDrill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
-			practise(newSeparateServiceOf(t, p, copied.database(), drill.chains), copied, drill.held)
+			practise(newSeparateService(t, p, copied.database(), drill.chains), copied, drill.held)
 		})
 	}
 }

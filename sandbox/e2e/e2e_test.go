@@ -23,18 +23,19 @@ func TestSandbox(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
+	t.Parallel()
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		runScenarios(newHarness(t, p, "", 1))
+		runScenarios(newHarness(t, p, "", ""))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		runScenarios(newHarness(t, p, storetest.Postgres(t), 1))
+		runScenarios(newHarness(t, p, storetest.Postgres(t), ""))
 	})
 	t.Run("providers", func(t *testing.T) {
 		t.Parallel()
-		runProviders(newHarness(t, p, "", 2))
+		runProviders(newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), endpoints: 2}))
 	})
 }
 

@@ -17,8 +17,9 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
-	t.Setenv("BURSAR_WITHDRAWALS_DESTINATION_HOLD", "0s") // operator commands: a destination is usable at once
-	w := newHarness(t, build(t), "", 1)
+	t.Parallel()
+	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: eachAdapter,
+		environment: []string{"BURSAR_WITHDRAWALS_DESTINATION_HOLD=0s"}}) // a destination is usable at once
 	w.receive()
 	w.settle()
 	w.endCleanly()

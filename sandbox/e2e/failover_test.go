@@ -38,7 +38,7 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, patroni.Config{Synchronous: true})
-	w := newSeparateServiceOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
+	w := newSeparateService(t, build(t), c.URL(), fewChains, "BURSAR_DATABASE_FAILOVER=synchronous")
 	l := w.load(1)
 	for i := range *failovers {
 		w.loaded(l, int64(i+1))

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +25,7 @@ type harness struct {
 	database    string
 	endpoints   int      // of each chain
 	chains      string   // the chains that run, comma-separated; empty: all
-	environment []string // of the service, in addition to the usual environment
+	environment []string // of the service and of operator commands, in addition to the usual environment
 	currencies  []*currency
 	sandbox     *sandboxProcess
 	server      *server // if the service is a process of its own
@@ -47,8 +45,9 @@ type harness struct {
 	requests  int
 }
 
-func newHarness(t *testing.T, p programs, database string, endpoints int) *harness {
-	return newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
+// newHarness runs the sandbox with one endpoint of each of some chains, or of all if chains is empty.
+func newHarness(t *testing.T, p programs, database, chains string) *harness {
+	return newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains})
 }
 
 // newHarnessOf starts what a harness's settings ask for.
@@ -125,16 +124,17 @@ func (w *harness) eventually(what string, check func() error) {
 	}
 }
 
-// persist is eventually for goroutines: it returns the last error.
+// persist is eventually for goroutines: it returns the last error. It waits longer between checks that take longer: one
+// that starts a program, again and again, would take the core that the service needs.
 func (w *harness) persist(check func() error) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
 	deadline := time.After(patience)
 	for {
+		began := time.Now()
 		err := check()
 		if err == nil {
 			return nil
 		}
+		next := time.NewTimer(min(max(50*time.Millisecond, 3*time.Since(began)), time.Second))
 		select {
 		case <-deadline:
 			return fmt.Errorf("not after %v: %w", patience, err)
@@ -142,7 +142,7 @@ func (w *harness) persist(check func() error) error {
 			return fmt.Errorf("the sandbox ended with %v: %w", w.sandbox.err, err)
 		case <-w.serverEnded():
 			return fmt.Errorf("the service ended with %v: %w\n%s", w.server.err, err, w.server.log)
-		case <-ticker.C:
+		case <-next.C:
 		}
 	}
 }
@@ -276,26 +276,4 @@ func (w *harness) credited(list ...receipt) {
 			})
 		}
 	}
-}
-
-// metric is the sum of the service's metrics whose line matches a pattern, as the decimals that they are written as.
-func (w *harness) metric(pattern string) (*big.Rat, error) {
-	answer, err := httpClient.Get(w.sandbox.Dashboard + "/metrics")
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	sum := new(big.Rat)
-	for _, match := range regexp.MustCompile(`(?m)^`+pattern+` (\S+)$`).FindAllSubmatch(text, -1) {
-		value, ok := new(big.Rat).SetString(string(match[1]))
-		if !ok {
-			return nil, fmt.Errorf("metric %q", match[0])
-		}
-		sum.Add(sum, value)
-	}
-	return sum, nil
 }

@@ -16,6 +16,7 @@ func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a cluster of PostgreSQL servers: left out by -short")
 	}
+	t.Parallel()
 	p := build(t)
 	for name, fresh := range map[string]bool{"same process": false, "fresh process": true} {
 		t.Run(name, func(t *testing.T) {
@@ -29,9 +30,13 @@ func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 // transactions that expire.
 const fewChains = "bitcoin,ethereum,tron"
 
+// eachAdapter is one chain of each adapter, for what goes on in every one of them and has a database of its own to
+// prove. TestSandbox and TestTheRestoreDrill have all chains.
+const eachAdapter = "bitcoin,ethereum,tron,solana,xrpl"
+
 func loseAPayment(t *testing.T, p programs, fresh bool) {
 	c := newCluster(t, patroni.Config{})
-	w := newSeparateServiceOf(t, p, c.URL(), fewChains)
+	w := newSeparateService(t, p, c.URL(), fewChains)
 	for _, native := range w.currencies {
 		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestARestoredSandbox checks that a restored database pays nobody twice, on any chain: it was copied while a
+// TestARestoredSandbox checks that a restored database pays nobody twice, by any adapter: it was copied while a
 // withdrawal waited in every currency, they were paid after that, and after the restore they are recognised on their
 // chains and confirmed. The addresses of wallets that were created after the backup are given to nobody else, and
 // deposits to them are found.
@@ -17,7 +17,7 @@ func TestARestoredSandbox(t *testing.T) {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	t.Parallel()
-	w := newHarness(t, build(t), "", 1)
+	w := newHarness(t, build(t), "", eachAdapter)
 	w.receive()
 	w.settle()
 	w.run("halt", "--all", "--reason", "the backup contains the waiting withdrawals")

@@ -208,7 +208,8 @@ func (w *harness) run(args ...string) []byte {
 
 func (w *harness) try(args ...string) ([]byte, error) {
 	command := exec.Command(w.programs.bursar, append(args, "--config", filepath.Join(w.dir, "bursar.yaml"))...)
-	command.Env = append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase"))
+	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")),
+		w.environment...)
 	var complaint bytes.Buffer
 	command.Stderr = &complaint
 	out, err := command.Output()

@@ -23,13 +23,9 @@ type server struct {
 	err     error         // error of its end
 }
 
-// newSeparateService is a harness whose service is a process of its own: it is started, and ready.
-func newSeparateService(t *testing.T, p programs, database string) *harness {
-	return newSeparateServiceOf(t, p, database, "")
-}
-
-// newSeparateServiceOf is newRemoteSigner with some of the chains, and with additions to the environment.
-func newSeparateServiceOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
+// newSeparateService is a harness whose service is a process of its own, with some of the chains, or all if chains is
+// empty, and with additions to the environment: it is started, and ready.
+func newSeparateService(t *testing.T, p programs, database, chains string, environment ...string) *harness {
 	w := newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
 		listen: freePort(t), admin: freePort(t),
 		environment: environment})

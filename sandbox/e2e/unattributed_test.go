@@ -16,14 +16,15 @@ func TestUnattributed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
+	t.Parallel()
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		runUnattributed(newHarness(t, p, "", 1))
+		runUnattributed(newHarness(t, p, "", "polygon,xrpl"))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		runUnattributed(newHarness(t, p, storetest.Postgres(t), 1))
+		runUnattributed(newHarness(t, p, storetest.Postgres(t), "polygon,xrpl"))
 	})
 }
 

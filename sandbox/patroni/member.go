@@ -47,7 +47,9 @@ func (c *Cluster) newMember(i int) (*member, error) {
 
 func (m *member) file(suffix string) string { return filepath.Join(m.dir, m.name+suffix) }
 
-// settings is Patroni's configuration. Replication goes through the proxy, so that a test can hold it up.
+// settings is Patroni's configuration. Replication goes through the proxy, so that a test can hold it up. Nothing is
+// synchronised with the disk: tests kill processes, not the machine, and what a process has written outlives it.
+// A standby is copied at once, not after a checkpoint that the primary takes minutes for.
 func (m *member) settings(store, bin string, cfg Config) string {
 	return fmt.Sprintf(`scope: bursar
 name: %[1]s
@@ -62,8 +64,8 @@ bootstrap:
     synchronous_mode: %[4]v
     postgresql:
       use_pg_rewind: true
-      parameters: {max_connections: 100, shared_buffers: 64MB, wal_keep_size: 128MB, max_wal_senders: 5}
-  initdb: [encoding: UTF8, locale: C, data-checksums]
+      parameters: {max_connections: 100, shared_buffers: 64MB, wal_keep_size: 128MB, max_wal_senders: 5, fsync: "off"}
+  initdb: [encoding: UTF8, locale: C, data-checksums, no-sync]
   pg_hba: ["local all all trust", "host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]
 postgresql:
   listen: %[5]s
@@ -71,6 +73,7 @@ postgresql:
   bin_dir: %[7]s
   data_dir: %[8]s
   pgpass: %[9]s
+  basebackup: [checkpoint: fast, no-sync]
   authentication: {superuser: {username: postgres}, replication: {username: replicator}, rewind: {username: rewinder}}
   parameters: {unix_socket_directories: %[10]s}
 `, m.name, m.rest, store, cfg.Synchronous, m.listen, m.proxy.address(), bin, m.file(".data"), m.file(".pgpass"), m.dir, cfg.TTL)

@@ -19,6 +19,7 @@ func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	if testing.Short() {
 		t.Skip("runs a cluster of PostgreSQL servers: left out by -short")
 	}
+	t.Parallel() // most of the time a cluster waits
 	began := time.Now()
 	cfg.TTL = *ttl
 	c, err := patroni.Start(t.Context(), cfg)
@@ -138,10 +139,13 @@ func TestASwitchoverLosesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
 	writing.Go(func() {
+		pace := time.NewTicker(2 * time.Millisecond) // without it, it would try to connect without a pause meanwhile
+		defer pace.Stop()
 		for n := 0; ctx.Err() == nil; n++ {
 			if write(ctx, db, n) == nil {
 				acked.Add(1)
 			}
+			<-pace.C
 		}
 	})
 	began := time.Now()

@@ -19,6 +19,7 @@ func litecoind() software {
 		name: "litecoind", override: "BURSAR_LITECOIND", places: []string{"/usr/lib/litecoin/litecoind"},
 		// A stop waits until kept-alive connections time out.
 		options: []string{"-rpcservertimeout=3"}, matured: extended - 1, confirmations: 24,
+		prepare: fundExtension, copied: true,
 	}
 }
 
@@ -31,15 +32,25 @@ type Litecoin struct {
 // StartLitecoin runs a litecoind until the end of the test.
 func StartLitecoin(t testing.TB) *Litecoin {
 	t.Helper()
-	n := &Litecoin{Node: start(t, litecoind())}
-	n.createWallet(t, shadow)
-	var err error
-	if n.shadow, err = n.clientOf(shadow); err != nil {
+	return extend(t, start(t, litecoind()))
+}
+
+func extend(t testing.TB, n *Node) *Litecoin {
+	t.Helper()
+	shadow, err := n.clientOf(shadow)
+	if err != nil {
 		t.Fatal(err)
 	}
-	n.PegIn(t, bursar.Units(10e8))
+	return &Litecoin{n, shadow}
+}
+
+// fundExtension begins the extension blocks with UTXOs of the outsider.
+func fundExtension(t testing.TB, n *Node) {
+	t.Helper()
+	n.fund(t)
+	n.createWallet(t, shadow)
+	extend(t, n).PegIn(t, bursar.Units(10e8))
 	n.Mine(t, 1)
-	return n
 }
 
 // PegIn sends UTXOs of the outsider into the extension, and returns the transaction.

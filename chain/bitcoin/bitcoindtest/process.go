@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -69,6 +70,7 @@ func StartPruned(t testing.TB) (n *Node, lowest uint64) {
 	t.Helper()
 	s := bitcoind()
 	s.options = append(s.options, "-txindex=0", "-prune=1", "-fastprune")
+	s.copied = false // other options write other files
 	n = start(t, s)
 	for range 11 { // the newest 288 blocks are always kept, and a file has about that many
 		n.Mine(t, 50)
@@ -86,19 +88,31 @@ func StartPruned(t testing.TB) (n *Node, lowest uint64) {
 
 func start(t testing.TB, s software) *Node {
 	t.Helper()
-	n := &Node{software: s, binary: s.find(t), folder: t.TempDir()}
+	if s.copied && chains.folder != "" {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS(chainOf(t, s))); err != nil {
+			t.Fatal(err)
+		}
+		return startIn(t, s, folder)
+	}
+	n := startIn(t, s, t.TempDir())
+	s.prepare(t, n)
+	return n
+}
+
+// startIn runs a node in a data directory.
+func startIn(t testing.TB, s software, folder string) *Node {
+	t.Helper()
+	n := &Node{software: s, binary: s.find(t), folder: folder}
 	t.Cleanup(n.kill)
 	var err error
 	for range 5 { // another process may have taken the port in the meantime
 		if err = n.run(t.Context()); err == nil {
-			break
+			return n
 		}
 	}
-	if err != nil {
-		t.Fatalf("start %s: %v\n%s", n.binary, err, n.output.String())
-	}
-	n.fund(t)
-	return n
+	t.Fatalf("start %s: %v\n%s", n.binary, err, n.output.String())
+	return nil
 }
 
 // run starts the process on a free port and waits until it answers.
@@ -186,14 +200,20 @@ func (n *Node) await(ctx context.Context) error {
 // restart stops the node and starts it again on the same chain, with an empty mempool.
 func (n *Node) restart(t testing.TB) {
 	t.Helper()
+	n.stop(t)
+	if err := n.launch(t.Context()); err != nil {
+		t.Fatalf("start %s again: %v\n%s", n.software.name, err, n.output.String())
+	}
+}
+
+// stop asks the node to end and waits until it has written everything.
+func (n *Node) stop(t testing.TB) {
+	t.Helper()
 	n.call(t, n.rpc, nil, "stop")
 	select {
 	case <-n.exited:
 	case <-time.After(patience):
 		t.Fatalf("%s does not stop", n.software.name)
-	}
-	if err := n.launch(t.Context()); err != nil {
-		t.Fatalf("start %s again: %v\n%s", n.software.name, err, n.output.String())
 	}
 }
 

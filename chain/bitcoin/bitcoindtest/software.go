@@ -16,11 +16,14 @@ type software struct {
 	descriptors   bool // its wallets use descriptors
 	matured       int  // blocks after which the wallet has several mature UTXOs
 	confirmations int
+	prepare       func(testing.TB, *Node) // makes the chain that tests begin with
+	copied        bool                    // the chain may be copied from another node of this process
 }
 
 func bitcoind() software {
 	s := software{
 		name: "bitcoind", override: "BURSAR_BITCOIND", descriptors: true, matured: 105, confirmations: 3,
+		prepare: func(t testing.TB, n *Node) { n.fund(t) }, copied: true,
 	}
 	if cache, err := os.UserCacheDir(); err == nil { // `go run ./test -install bitcoind` installs into it
 		s.places = []string{filepath.Join(cache, "bursar-nodes", "bitcoind-*", "bitcoind")}

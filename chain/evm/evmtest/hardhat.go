@@ -1,15 +1,10 @@
 package evmtest
 
 import (
-	"context"
 	"encoding/hex"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/core/types"
 )
@@ -21,58 +16,28 @@ const HardhatVersion = "2.26.3"
 // newest block.
 const HardhatFinality = 4
 
-// Hardhat is a fresh Hardhat Network that mines only on request. It offers neither receipts of blocks nor traces of
-// them.
+// Hardhat is a Hardhat Network as if it was fresh, which mines only on request. It offers neither receipts of blocks nor
+// traces of them.
 type Hardhat struct {
 	*Node
 	before map[int]string // snapshots by the height of the next block
 }
 
-// StartHardhat starts a node for one test and prepares it. It looks for Hardhat in BURSAR_HARDHAT and in the cache
-// directory. The test fails if there is none.
+// StartHardhat prepares a node for one test. It looks for Hardhat in BURSAR_HARDHAT and in the cache directory. The
+// test fails if there is none. The package's TestMain must call Main, which ends what runs after the last test.
 func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	t.Helper()
-	home := findHardhat(t)
-	project := t.TempDir()
-	if err := os.Symlink(filepath.Join(home, "node_modules"), filepath.Join(project, "node_modules")); err != nil {
-		t.Fatal(err)
+	p := takeHardhat(t, chainID)
+	node := &Hardhat{Node: Open(t, p.url, chainID), before: map[int]string{}}
+	node.Ask(t, nil, "hardhat_reset") // without parameters it begins its chain again, as configured
+	if height := node.height(t); height != 0 {
+		t.Fatalf("hardhat begins at height %d after a reset, want 0", height)
 	}
-	config := fmt.Sprintf(`module.exports = {solidity: "0.8.28", networks: {hardhat: {chainId: %d, hardfork: "prague", initialBaseFeePerGas: 1000000000,
-	mining: {auto: false, interval: 0, mempool: {order: "fifo"}}, accounts: {count: 1}}}}`, chainID)
-	if err := os.WriteFile(filepath.Join(project, "hardhat.config.js"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+	for i := range Payers {
+		node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million native units
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	command := exec.CommandContext(ctx, "node", filepath.Join("node_modules", "hardhat", "internal", "cli", "cli.js"),
-		"node", "--hostname", "127.0.0.1", "--port", "0")
-	command.Dir = project
-	command.Env = append(os.Environ(), "CI=true", "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "HOME="+project, "NO_COLOR=1")
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatalf("start hardhat: %v", err)
-	}
-	command.Stderr = command.Stdout
-	if err := command.Start(); err != nil {
-		t.Fatalf("start hardhat: %v", err)
-	}
-	lines := &lines{mark: "JSON-RPC server at ", found: make(chan string, 1)}
-	go lines.read(output)
-	t.Cleanup(func() {
-		cancel()
-		_ = command.Wait() // it was killed
-	})
-	select {
-	case url := <-lines.found:
-		node := &Hardhat{Node: Open(t, strings.TrimSuffix(url, "/"), chainID), before: map[int]string{}}
-		for i := range Payers {
-			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million native units
-		}
-		node.Prepare(t, func() { node.Mine(t, 1) })
-		return node
-	case <-time.After(time.Minute):
-		t.Fatalf("hardhat does not listen: %s", lines.text())
-		return nil
-	}
+	node.Prepare(t, func() { node.Mine(t, 1) })
+	return node
 }
 
 // findHardhat returns the directory that Hardhat is installed in.
