@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"wire":                       {"."},
 	"netpolicy":                  {"."},
 	"store/storetest":            {".", "ledger", "store"},
+	"store/storetest/cover":      {},
 	"backup":                     {".", "store"},
 	"config":                     {".", "netpolicy", "chain", "chain/registry"},
 	"rate":                       {"."},

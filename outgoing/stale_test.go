@@ -20,10 +20,10 @@ func contents(t *testing.T, url string) [32]byte {
 	hash := sha256.New()
 	for _, table := range strings.Fields(storetest.Ask(t, url,
 		`SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
-		list := storetest.Ask(t, url, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+
-			table+`')`)
-		fmt.Fprintln(hash, table, storetest.Ask(t, url, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+
-			`" ORDER BY rowid)`))
+		list := storetest.Ask(t, url, `SELECT group_concat('quote("' || name || '")', ' || '','' || ')
+			FROM pragma_table_info('`+table+`')`)
+		fmt.Fprintln(hash, table, storetest.Ask(t, url, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row
+			FROM "`+table+`" ORDER BY rowid)`))
 	}
 	return [32]byte(hash.Sum(nil))
 }

@@ -15,6 +15,8 @@ import (
 // schema is today's and to prepare every statement takes longer than most of them do. A database with a Spare is
 // otherwise like any other: who still uses one that is closed gets the error that it is. The zero value is empty.
 type Spare struct {
+	Heard func(statement string) // called with what PostgreSQL is asked; nil: nobody listens
+
 	mu       sync.Mutex
 	conns    map[string][]spareConn // by what they were opened with
 	migrated map[string]bool        // by URL
@@ -58,6 +60,12 @@ func (s *Spare) keep(source string, conn spareConn) error {
 	}
 	s.conns[source] = append(s.conns[source], conn)
 	return nil
+}
+
+func (s *Spare) hear(statement string) {
+	if s.Heard != nil {
+		s.Heard(statement)
+	}
 }
 
 // Discard closes the connections that it has.
@@ -162,6 +170,20 @@ func (c *spareSQLite) usable(ctx context.Context) bool {
 type sparePostgres struct {
 	*stdlib.Conn
 	of spareConnector
+}
+
+func (c *sparePostgres) ExecContext(
+	ctx context.Context, query string, args []driver.NamedValue,
+) (driver.Result, error) {
+	c.of.spare.hear(query)
+	return c.Conn.ExecContext(ctx, query, args)
+}
+
+func (c *sparePostgres) QueryContext(
+	ctx context.Context, query string, args []driver.NamedValue,
+) (driver.Rows, error) {
+	c.of.spare.hear(query)
+	return c.Conn.QueryContext(ctx, query, args)
 }
 
 func (c *sparePostgres) Close() error   { return c.of.spare.keep(c.of.source, c) }

@@ -109,9 +109,10 @@ var migratedContent = sync.OnceValues(func() (c content, err error) {
 		return c, err
 	}
 	var tables string
-	if err := db.QueryRow(`SELECT string_agg(quote_ident(tablename), ' '),
+	err = db.QueryRow(`SELECT string_agg(quote_ident(tablename), ' '),
 		'SELECT ' || string_agg('EXISTS (SELECT 1 FROM ' || quote_ident(tablename) || ')::int::text', ' || ')
-		FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version'`).Scan(&tables, &c.filled); err != nil {
+		FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version'`).Scan(&tables, &c.filled)
+	if err != nil {
 		return c, err
 	}
 	c.tables = strings.Fields(tables)

@@ -161,7 +161,8 @@ func TestAnEmptiedFileIsLikeANewOne(t *testing.T) {
 // contentOf returns all rows of a file.
 func contentOf(t *testing.T, url string) (all string) {
 	t.Helper()
-	for table := range strings.FieldsSeq(Ask(t, url, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
+	tables := Ask(t, url, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)
+	for table := range strings.FieldsSeq(tables) {
 		columns := Ask(t, url, `SELECT group_concat('quote("' || name || '")', ' || '','' || ')
 			FROM pragma_table_info('`+table+`')`)
 		all += table + Ask(t, url, `SELECT group_concat(rowid || row, ';') FROM (SELECT rowid, `+columns+` AS row FROM "`+

@@ -51,6 +51,7 @@ func (p *shelf) take(t testing.TB) (url string) {
 		t.Fatal(err)
 	}
 	inUse.Store(u.url, u)
+	u.spare.Heard = listener(t)
 	t.Cleanup(func() {
 		inUse.Delete(u.url)
 		if err := u.empty(u); err != nil || t.Failed() {
