@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -44,9 +45,12 @@ type fileEmptier struct {
 	schema int
 	tables []string
 	filled *sql.Stmt // returns a digit for each table: 1 if it has rows
-	delete []*sql.Stmt
-	insert []*sql.Stmt
+
+	refilled []*refilled // in the order of tables
 }
+
+// refilled is what is done with a table, in statements of the one connection.
+type refilled struct{ remove, fill *sql.Stmt }
 
 func newFileEmptier(raw *sql.DB, path string) (*fileEmptier, error) {
 	e := &fileEmptier{raw: raw, path: path}
@@ -78,13 +82,14 @@ func (e *fileEmptier) prepare() (err error) {
 		return err
 	}
 	for _, table := range e.tables {
-		statements := [2]*sql.Stmt{}
-		for i, text := range []string{"DELETE FROM %[1]s", "INSERT INTO main.%[1]s SELECT * FROM first_%[1]s"} {
-			if statements[i], err = e.raw.Prepare(fmt.Sprintf(text, table)); err != nil {
-				return err
-			}
+		r := &refilled{}
+		if r.remove, err = e.raw.Prepare("DELETE FROM " + table); err != nil {
+			return err
 		}
-		e.delete, e.insert = append(e.delete, statements[0]), append(e.insert, statements[1])
+		if r.fill, err = e.raw.Prepare("INSERT INTO main." + table + " SELECT * FROM first_" + table); err != nil {
+			return err
+		}
+		e.refilled = append(e.refilled, r)
 	}
 	return nil
 }
@@ -98,27 +103,35 @@ func (e *fileEmptier) empty() error {
 	if err := e.raw.QueryRow("PRAGMA schema_version").Scan(&schema); err != nil || schema != e.schema {
 		return errChanged
 	}
-	tx, err := e.raw.Begin()
-	if err != nil {
-		return err
+	if _, err := e.raw.Exec("BEGIN IMMEDIATE"); err != nil {
+		return errChanged // a transaction that the test has left open writes
 	}
-	defer tx.Rollback()
+	if err := e.rewrite(); err != nil {
+		_, undone := e.raw.Exec("ROLLBACK")
+		return errors.Join(fmt.Errorf("empty a database for the next test: %w", err), undone)
+	}
+	_, err = e.raw.Exec("COMMIT")
+	return err
+}
+
+// rewrite deletes the rows of the test and inserts those that migrations write.
+func (e *fileEmptier) rewrite() error {
 	var filled string
-	if err := tx.Stmt(e.filled).QueryRow().Scan(&filled); err != nil {
+	if err := e.filled.QueryRow().Scan(&filled); err != nil {
 		return err
 	}
-	for i := range e.tables {
+	for i, table := range e.refilled {
 		if filled[i] == '0' {
 			continue
 		}
-		if _, err := tx.Stmt(e.delete[i]).Exec(); err != nil {
-			return errChanged // a transaction that the test has left open writes
+		if _, err := table.remove.Exec(); err != nil {
+			return err
 		}
 	}
-	for i := range e.tables {
-		if _, err := tx.Stmt(e.insert[i]).Exec(); err != nil {
-			return fmt.Errorf("fill a database for the next test: %w", err)
+	for _, table := range e.refilled {
+		if _, err := table.fill.Exec(); err != nil {
+			return err
 		}
 	}
-	return tx.Commit()
+	return nil
 }
