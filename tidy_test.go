@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"netpolicy":                  {"."},
 	"store/storetest":            {".", "ledger", "store"},
 	"archive":                    {".", "store"},
+	"store/storetest/cover":      {},
 	"backup":                     {".", "store"},
 	"config":                     {".", "netpolicy", "chain", "chain/registry"},
 	"rate":                       {"."},

@@ -36,11 +36,7 @@ func each(t *testing.T, test func(s *harness)) {
 func newHarness(t *testing.T, url string) *harness {
 	s := &harness{T: t, clock: clocktest.New()}
 	open := func() (*store.DB, *account.Service) {
-		db, err := store.Open(t.Context(), store.Config{URL: url, Now: s.clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { db.Close() })
+		db := storetest.OpenAt(t, url, s.clock.Now)
 		return db, account.NewService(db, bursar.NewIDs(s.clock.Now, nil))
 	}
 	s.db, s.Service = open()

@@ -88,11 +88,7 @@ var families = map[bursar.ChainID]sim.Config{
 func newHarness(t testing.TB, url string, at *bursartest.Clock, change ...func(*api.Config)) *harness {
 	t.Helper()
 	s := &harness{TB: t, clock: at, url: url, chains: map[bursar.ChainID]*sim.Chain{}}
-	var err error
-	if s.db, err = store.Open(t.Context(), store.Config{URL: url, Now: at.Now}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.db.Close() })
+	s.db = storetest.OpenAt(t, url, at.Now)
 	s.ids = bursar.NewIDs(at.Now, nil)
 	s.accounts = account.NewService(s.db, s.ids)
 	s.build()

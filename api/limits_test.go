@@ -22,7 +22,7 @@ type gate struct {
 
 func newGate(t *testing.T, limits api.RateLimits, change ...func(*api.Config)) gate {
 	t.Helper()
-	s := newHarness(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.Reused(t), newClock())
 	s.config.RateLimits = limits
 	for _, c := range change {
 		c(&s.config)

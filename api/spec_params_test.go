@@ -81,7 +81,7 @@ func (e endpoint) least(right map[string]any) map[string]any {
 // it leaves out one parameter after the other, and sends one after the other as a list: the refusal must name it.
 func TestEveryParameterIsTakenAsDescribed(t *testing.T) {
 	t.Parallel()
-	c, right := furnished(t, storetest.SQLite(t))
+	c, right := furnished(t, storetest.Reused(t))
 	s := theSpec(t)
 	for _, e := range s.keyed() {
 		for _, encoding := range encodings {

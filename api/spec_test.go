@@ -220,7 +220,7 @@ func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
 func TestTheSpecHasEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	s := theSpec(t)
-	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.Reused(t), newClock()).config)
 	found := 0
 	for _, e := range api.Endpoints(handler) {
 		item := s.Paths.Value(e.Path)
@@ -274,7 +274,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 // TestTheDescriptionIsServed requests both forms without a key.
 func TestTheDescriptionIsServed(t *testing.T) {
 	t.Parallel()
-	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.Reused(t), newClock()).config)
 	served, err := docs.Render()
 	if err != nil {
 		t.Fatal(err)

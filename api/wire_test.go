@@ -181,7 +181,7 @@ var talks = map[string]struct {
 // off, and nothing is written into the database.
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := storetest.Reused(t)
 	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
@@ -205,7 +205,7 @@ func TestOnTheWire(t *testing.T) {
 // the refusal at once where it will not.
 func TestAClientThatAsksFirst(t *testing.T) {
 	t.Parallel()
-	s := newHarness(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.Reused(t), newClock())
 	key := s.account(false).APIKey
 	const body = `{"currency":"BTC","webhook":"https://shop.example"}`
 	for name, c := range map[string]struct {
@@ -236,7 +236,7 @@ func TestAClientThatAsksFirst(t *testing.T) {
 // taken as complete, even where the received part is whole JSON.
 func TestABodyThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	url := storetest.SQLite(t)
+	url := storetest.Reused(t)
 	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)

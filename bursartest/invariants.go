@@ -1,8 +1,9 @@
 package bursartest
 
 import (
-	"database/sql"
 	"strings"
+
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // never lists queries for rows that must never exist: each counts rows that contradict others. A test need not check
@@ -116,17 +117,12 @@ func booked(accounts, sum string) string {
 
 // consistent fails the test for every row that contradicts others. It runs at the end of each test with a harness.
 func (r *OneChain) consistent(url string) {
-	file, is := strings.CutPrefix(url, "sqlite:")
-	if !is || r.T.Failed() || r.Forged {
+	if !strings.HasPrefix(url, "sqlite:") || r.T.Failed() || r.Forged {
 		return
 	}
-	raw, err := sql.Open("sqlite", file)
-	r.Must(err)
-	defer raw.Close()
 	for _, question := range never {
-		var n int
-		if err := raw.QueryRow(question.count).Scan(&n); err != nil || n > 0 {
-			r.T.Errorf("%s: %d times (%v)", question.what, n, err)
+		if n := storetest.Ask(r.T, url, question.count); n != "0" {
+			r.T.Errorf("%s: %s times", question.what, n)
 		}
 	}
 }

@@ -98,9 +98,7 @@ func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *ha
 // open starts the service on the harness's database and chains; again is a restart, perhaps with other currencies.
 func (r *harness) open(list []bursar.Currency) {
 	r.t.Helper()
-	db, err := store.Open(ctx, store.Config{URL: r.url, Now: r.clock.Now})
-	r.must(err)
-	r.t.Cleanup(func() { db.Close() })
+	db := storetest.OpenAt(r.t, r.url, r.clock.Now)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	r.must(err)
 	registry, err := bursar.NewRegistry(list)
@@ -301,7 +299,7 @@ func (r *harness) holds(code bursar.CurrencyCode, units uint64) {
 // page is all of a short list.
 var page = store.Page{Limit: 100}
 
-func sqlite(t *testing.T) string { return storetest.SQLite(t) }
+func sqlite(t *testing.T) string { return storetest.Reused(t) }
 
 // refusal returns an error as the refusal that it is, or nil.
 func refusal(err error) *bursar.Error {

@@ -20,7 +20,6 @@ import (
 	"github.com/bursar/bursar/rate"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
-	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
 
@@ -51,9 +50,7 @@ func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
 		events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
-	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.clock.Now})
-	s.need(err)
-	t.Cleanup(func() { db.Close() })
+	db := storetest.OpenAt(t, storetest.Reused(t), s.clock.Now)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	s.need(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})

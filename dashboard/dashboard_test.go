@@ -145,7 +145,7 @@ func TestThePageOfAnEmptyDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := show(t, dashboard.Config{DB: storetest.Open(t, storetest.SQLite(t)), Registry: registry})
+	w := show(t, dashboard.Config{DB: storetest.Open(t, storetest.Reused(t)), Registry: registry})
 	text := visibleText(w.Body.String())
 	for _, want := range []string{"No alarms", "Alarms ● None.", "No chain is configured", "● Nothing waits.",
 		"Nothing received yet.", "None yet."} {
@@ -159,7 +159,7 @@ func TestThePageOfAnEmptyDatabase(t *testing.T) {
 // instructed to refuse it if it did; the only allowed style is the page's own.
 func TestThePageEscapesAndLoadsNothing(t *testing.T) {
 	t.Parallel()
-	w := show(t, furnished(t, storetest.Open(t, storetest.SQLite(t))))
+	w := show(t, furnished(t, storetest.Open(t, storetest.Reused(t))))
 	page := w.Body.String()
 	if n := strings.Count(page, "&lt;script&gt;alert(1)"); n != 9 {
 		t.Errorf("hostile text is shown in %d places: an alarm, a halt in two lists, two faults of nodes and two "+
@@ -191,7 +191,7 @@ func TestThePageEscapesAndLoadsNothing(t *testing.T) {
 // Without its database the page is not half a page.
 func TestThePageWithoutItsDatabase(t *testing.T) {
 	t.Parallel()
-	db := storetest.Open(t, storetest.SQLite(t))
+	db := storetest.Open(t, storetest.Reused(t))
 	c := furnished(t, db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // The page shows what waits for a decision, with the command to type once it can be typed.
 func TestThePageSaysHowToResolve(t *testing.T) {
 	ctx := context.Background()
-	db := storetest.Open(t, storetest.SQLite(t))
+	db := storetest.Open(t, storetest.Reused(t))
 	registry, err := bursar.NewRegistry(bursar.Standard())
 	if err != nil {
 		t.Fatal(err)

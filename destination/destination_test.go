@@ -66,11 +66,7 @@ func newHarness(t *testing.T, url string) *harness {
 
 func (s *harness) open(url string) replica {
 	s.Helper()
-	db, err := store.Open(s.Context(), store.Config{URL: url, Now: s.clock.Now})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { db.Close() })
+	db := storetest.OpenAt(s, url, s.clock.Now)
 	registry, err := bursar.NewRegistry(bursar.Standard())
 	if err != nil {
 		s.Fatal(err)

@@ -167,7 +167,7 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 }
 
@@ -205,7 +205,7 @@ func (s *Sender) giveUp(
 			return err
 		}
 		now.Error = reason
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 	if err == nil {
 		s.Log.Warn("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", reason)

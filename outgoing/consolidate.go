@@ -109,6 +109,6 @@ func (s *Sender) noConsolidation(
 	s.vain = s.asked
 	s.Log.Info("consolidation skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 }

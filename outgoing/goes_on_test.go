@@ -233,7 +233,7 @@ func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 	for name, set := range scenes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := storetest.SQLite(t)
+			url := storetest.Reused(t)
 			r := newHarness(t, storetest.Open(t, url), bursartest.Numbered)
 			r.WithTokens()
 			r.Fund()

@@ -31,10 +31,7 @@ func (s *Sender) endPointless(ctx context.Context, lease store.Lease, p bursar.O
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		if err := s.quiet(ctx, tx, now); err != nil {
-			return err
-		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Info("sweep ended: nothing final is left to collect", "outgoing", p.ID, "chain", p.Chain, "kind", p.Kind,
@@ -165,7 +162,7 @@ func (s *Sender) byHangingNonce(
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
 		}
-		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned); err != nil {
+		if err := s.abandon(ctx, tx, now); err != nil {
 			return err
 		}
 		return tx.Outgoing().GiveSweep(ctx, hanging[0].ID, now, text)

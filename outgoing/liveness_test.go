@@ -16,14 +16,14 @@ import (
 func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {
-		seeds = 3
+		seeds = 1
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			config := bursartest.Numbered
 			config.Seed = seed
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r := newHarness(t, storetest.Open(t, storetest.Reused(t)), config)
 			r.WithTokens()
 			random := rand.New(rand.NewPCG(seed, 25))
 			r.Prepare()

@@ -2,6 +2,7 @@ package outgoing_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -18,27 +19,29 @@ import (
 // sender's step, then after its second and so on, until there are no more. judge checks each result.
 func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), judge func(r *harness)) {
 	t.Helper()
-	for at := 1; ; at++ {
-		r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-		meanwhile := set(r)
-		ended := 0
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
-			if point == store.Ended {
-				if ended++; ended == at {
-					meanwhile()
-				}
-			}
-			return nil
-		}})
-		r.Must(r.Sender.Step(ctx, r.Lease))
-		r.Sender.DB = r.DB
-		if judge(r); t.Failed() {
-			t.Fatalf("after transaction %d of the step", at)
-		}
-		if ended < at {
-			return
-		}
+	ended := 0
+	for at := 1; ended >= at-1 && !t.Failed(); at++ {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			ended = atOneMoment(newHarness(t, storetest.Open(t, storetest.Reused(t)), config), at, set, judge)
+		})
 	}
+}
+
+// atOneMoment returns how many transactions the step had.
+func atOneMoment(r *harness, at int, set func(r *harness) (meanwhile func()), judge func(r *harness)) (ended int) {
+	meanwhile := set(r)
+	r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
+		if point == store.Ended {
+			if ended++; ended == at {
+				meanwhile()
+			}
+		}
+		return nil
+	}})
+	r.Must(r.Sender.Step(ctx, r.Lease))
+	r.Sender.DB = r.DB
+	judge(r)
+	return ended
 }
 
 // A refund to a sender is called back while a step assigns it, builds it and has it signed. Either it is too late for

@@ -134,10 +134,7 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 				return err
 			}
 		}
-		if err := s.quiet(ctx, tx, now); err != nil {
-			return err
-		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 }
 

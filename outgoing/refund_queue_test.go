@@ -88,7 +88,7 @@ func TestALostLeaseAssignsNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := storetest.SQLite(t)
+			url := storetest.Reused(t)
 			r := newHarness(t, storetest.Open(t, url), bursartest.UTXOModel)
 			waits(r)
 			r.overthrow()

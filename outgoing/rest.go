@@ -41,7 +41,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		}
 		s.log(tx, "sweep postponed", now, "address", request.From.Base, "reason", cause, "due", h.Due, "rests_until",
 			h.Rests)
-		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+		return s.abandon(ctx, tx, now)
 	})
 }
 

@@ -102,6 +102,14 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
+// abandon ends an outgoing transaction that was not paid, and closes the alarms about it.
+func (s *Sender) abandon(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
+}
+
 // finalRequest sets the outgoing transaction's unsigned transaction to that of the final version, and returns it.
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)

@@ -156,7 +156,7 @@ func histories(t *testing.T, seeds int, stream uint64, test func(t *testing.T, p
 				t.Parallel()
 				own := config // the histories of a kind run at the same time
 				own.Seed = uint64(seed)
-				test(t, &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), own),
+				test(t, &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.Reused(t)), own),
 					promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), stream))})
 			})
 		}
@@ -179,7 +179,7 @@ func (p *simulatedRun) play(act func()) {
 func TestRandomHistories(t *testing.T) {
 	seeds := 12
 	if testing.Short() {
-		seeds = 6
+		seeds = 1
 	}
 	histories(t, seeds, 7, func(t *testing.T, p *simulatedRun) {
 		p.play(p.act)

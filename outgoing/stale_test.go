@@ -2,7 +2,6 @@ package outgoing_test
 
 import (
 	"crypto/sha256"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,29 +17,15 @@ import (
 // contents returns a hash of everything in an SQLite database.
 func contents(t *testing.T, url string) [32]byte {
 	t.Helper()
-	db, err := sql.Open("sqlite", strings.TrimPrefix(url, "sqlite:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	hash := sha256.New()
-	for _, table := range strings.Fields(column(t, db,
+	for _, table := range strings.Fields(storetest.Ask(t, url,
 		`SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
-		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+
-			table+`')`)
-		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+
-			`" ORDER BY rowid)`))
+		list := storetest.Ask(t, url, `SELECT group_concat('quote("' || name || '")', ' || '','' || ')
+			FROM pragma_table_info('`+table+`')`)
+		fmt.Fprintln(hash, table, storetest.Ask(t, url, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row
+			FROM "`+table+`" ORDER BY rowid)`))
 	}
 	return [32]byte(hash.Sum(nil))
-}
-
-func column(t *testing.T, db *sql.DB, query string) string {
-	t.Helper()
-	var text sql.NullString
-	if err := db.QueryRow(query).Scan(&text); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return text.String
 }
 
 // A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
@@ -89,34 +74,37 @@ func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
 // losesTheLease repeats a scenario in which the lease holder loses the lease at its first call of a node, at its second
 // and so on, until there are no more calls.
 func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
-	for at := 1; ; at++ {
-		url := storetest.SQLite(t)
-		r := newHarness(t, storetest.Open(t, url), config)
-		r.Prepare()
-		r.Settle()
-		set(r)
-		calls := 0
-		var then [32]byte
-		meanwhile := func() {
-			if calls++; calls == at {
-				r.overthrow()
-				then = contents(t, url)
-			}
-		}
-		r.Follower.Chain, r.Sender.Chain, r.Sweeper.Chain = resolvedBeside{r.Chain, meanwhile},
-			resolvedBeside{r.Chain, meanwhile}, resolvedBeside{r.Chain, meanwhile}
-		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { meanwhile() }}
-		r.steps()
-		if calls < at {
-			if at == 1 {
-				t.Fatal("no node was asked anything")
-			}
-			return
-		}
-		if contents(t, url) != then {
-			t.Errorf("one that lost the lead at call %d wrote something", at)
+	calls := 0
+	for at := 1; calls >= at-1; at++ {
+		t.Run(fmt.Sprint(at), func(t *testing.T) { calls = losesTheLeaseAt(t, at, config, set) })
+	}
+	if calls == 0 {
+		t.Fatal("no node was asked anything")
+	}
+}
+
+// losesTheLeaseAt returns how many calls there were.
+func losesTheLeaseAt(t *testing.T, at int, config sim.Config, set func(r *harness)) (calls int) {
+	url := storetest.Reused(t)
+	r := newHarness(t, storetest.Open(t, url), config)
+	r.Prepare()
+	r.Settle()
+	set(r)
+	var then [32]byte
+	meanwhile := func() {
+		if calls++; calls == at {
+			r.overthrow()
+			then = contents(t, url)
 		}
 	}
+	r.Follower.Chain, r.Sender.Chain, r.Sweeper.Chain = resolvedBeside{r.Chain, meanwhile},
+		resolvedBeside{r.Chain, meanwhile}, resolvedBeside{r.Chain, meanwhile}
+	r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { meanwhile() }}
+	r.steps()
+	if calls >= at && contents(t, url) != then {
+		t.Errorf("one that lost the lead at call %d wrote something", at)
+	}
+	return calls
 }
 
 // steps lets every worker take a step, and ignores errors.

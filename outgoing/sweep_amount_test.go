@@ -73,7 +73,7 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 		"the node is unavailable": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), bursartest.Numbered)
+			r := newHarness(t, storetest.Open(t, storetest.Reused(t)), bursartest.Numbered)
 			r.Prepare()
 			r.Settle()
 			w := r.Wallet(1)

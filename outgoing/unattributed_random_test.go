@@ -136,7 +136,7 @@ func (j *judgement) judgeResolutions() error {
 func TestRandomResolutions(t *testing.T) {
 	seeds := 8
 	if testing.Short() {
-		seeds = 3
+		seeds = 1
 	}
 	histories(t, seeds, 11, func(t *testing.T, p *simulatedRun) {
 		j := &judgement{simulatedRun: p, refunded: map[string]bursar.ID{}}

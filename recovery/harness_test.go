@@ -46,7 +46,7 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 // newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
 	r := &harness{T: t, clock: clocktest.New()}
-	r.Database = bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)).As(r.clock.Now, store.Conduct{}))
+	r.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(r.clock.Now, store.Conduct{}))
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.Must(err)

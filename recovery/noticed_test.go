@@ -39,7 +39,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	for name, config := range bursartest.Models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := bursartest.NewOneChain(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r := bursartest.NewOneChain(t, storetest.Open(t, storetest.Reused(t)), config)
 			r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
 			r.Prepare()
 			r.Settle()

@@ -18,6 +18,7 @@ import (
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // pair is two complete services on one database, with one clock that is advanced by hand: a change through the first
@@ -42,9 +43,7 @@ func newPair(t *testing.T, url string) *pair {
 
 func (p *pair) open(url, holder string) *service.Service {
 	p.Helper()
-	db, err := store.Open(ctx, store.Config{URL: url, Now: p.clock.Now})
-	p.must(err)
-	p.Cleanup(func() { db.Close() })
+	db := storetest.OpenAt(p, url, p.clock.Now)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	p.must(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})

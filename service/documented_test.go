@@ -39,7 +39,7 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	}
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	away := unreachable(t)
-	db := open(t, storetest.SQLite(t))
+	db := open(t, storetest.Reused(t))
 	s, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
 		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0",
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}},

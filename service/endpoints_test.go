@@ -187,6 +187,9 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	}
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
+			if testing.Short() && fault.name == "all hang" {
+				t.Skip("calls wait until their endpoint is given up: left out by -short")
+			}
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				f := flowing(t, storetest.URL(db), chain.UTXOModel)
@@ -268,7 +271,7 @@ func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 	}
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin",
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "one"}}})
-	_, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+	_, err = service.New(service.Parts{DB: open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err == nil || !strings.Contains(fmt.Sprint(err), "requires 2 endpoints of different hosts, but rpc has 1") {
 		t.Errorf("the service is assembled: %v", err)

@@ -85,7 +85,7 @@ func healthOf(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+	s, err := service.New(service.Parts{DB: open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Network: config.Mainnet,
 		Chains:  []service.ChainPart{{Chain: m, MaxFee: bursar.Units(1)}}})
 	if err != nil {

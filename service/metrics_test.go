@@ -26,7 +26,7 @@ func TestTheAdminServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
-	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Pace: 10 * time.Millisecond, Holder: "a",
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0",
 		AdminListen: "127.0.0.1:0"})
@@ -94,7 +94,7 @@ func TestProfilesAreServedWhereTheyAreConfigured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Holder: "a", AdminListen: "127.0.0.1:0", AdminPprof: true})
 	if err != nil {
 		t.Fatal(err)

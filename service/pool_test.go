@@ -45,7 +45,7 @@ func newSolana(t *testing.T, db *store.DB, seed byte) *service.Service {
 // A running service fills its pool by itself, up to its full size, and exports how much is left.
 func TestTheServiceKeepsItsPool(t *testing.T) {
 	t.Parallel()
-	s := newSolana(t, storetest.Open(t, storetest.SQLite(t)), 1)
+	s := newSolana(t, storetest.Open(t, storetest.Reused(t)), 1)
 	issued, err := s.Accounts.Create(ctx, "shop", false)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestTheServiceKeepsItsPool(t *testing.T) {
 // A service does not run with a pool that another seed filled.
 func TestAPoolOfAnotherSeedStopsTheService(t *testing.T) {
 	t.Parallel()
-	db := storetest.Open(t, storetest.SQLite(t))
+	db := storetest.Open(t, storetest.Reused(t))
 	if err := newSolana(t, db, 1).Pool.Prime(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func listening(
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: pace,
+	s, err = service.New(service.Parts{DB: open(t, storetest.Reused(t)), Keys: keys, Registry: registry, Pace: pace,
 		Holder: "a", AdminListen: "127.0.0.1:0",
 		Listen: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil)),
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}}}})

@@ -52,9 +52,7 @@ func newScenario(t *testing.T, url string) *scenario {
 	tl := &scenario{T: t, log: &journal{}, clock: newClock(),
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		seed: bytes.Repeat([]byte{0xa7}, 64)}
-	db, err := store.Open(ctx, store.Config{URL: url, Now: tl.clock.Now})
-	tl.need(err)
-	t.Cleanup(func() { db.Close() })
+	db := storetest.OpenAt(t, url, tl.clock.Now)
 	keys, err := signer.KeysFromSeed(tl.seed, signer.Testnet)
 	tl.need(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
@@ -249,7 +247,7 @@ func TestTheLogFollowsADeposit(t *testing.T) {
 // A deposit that is reorged out before it was credited is logged as well.
 func TestTheLogNamesAReversedDeposit(t *testing.T) {
 	t.Parallel()
-	tl := newScenario(t, storetest.SQLite(t))
+	tl := newScenario(t, storetest.Reused(t))
 	id, hash := tl.paid()
 	want := []string{"INFO deposit seen status=pending height=1", "INFO event recorded kind=deposit_pending",
 		"INFO webhook delivered kind=deposit_pending attempt=1 code=200"}
@@ -264,7 +262,7 @@ func TestTheLogNamesAReversedDeposit(t *testing.T) {
 // The log has every step of a withdrawal under its ID and that of its outgoing transaction.
 func TestTheLogFollowsAWithdrawal(t *testing.T) {
 	t.Parallel()
-	tl := newScenario(t, storetest.SQLite(t))
+	tl := newScenario(t, storetest.Reused(t))
 	deposited, _ := tl.paid()
 	tl.node.Mine(1)
 	eventually(t, "the deposit is credited", func() bool {

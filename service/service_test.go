@@ -78,12 +78,7 @@ func newClock() *clocktest.Clock {
 // open opens a database under a clock of its own.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()
-	db, err := store.Open(ctx, store.Config{URL: url, Now: newClock().Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
+	return storetest.OpenAt(t, url, newClock().Now)
 }
 
 // eventually waits until a condition holds, and fails the test when it takes too long.

@@ -88,7 +88,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Signer: client, Registry: registry,
+	s, err := service.New(service.Parts{DB: open(t, storetest.Reused(t)), Keys: keys, Signer: client, Registry: registry,
 		Pace:   10 * time.Millisecond,
 		Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {

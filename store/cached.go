@@ -138,6 +138,48 @@ func (c *cachedConn) QueryContext(ctx context.Context, query string, args []driv
 	return &cachedRows{found, s}, nil
 }
 
+// PrepareContext gives the statement that is kept, until it is closed.
+func (c *cachedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	ctx = c.context(ctx)
+	s := c.statement(ctx, query)
+	if s == nil {
+		return c.sqliteConn.PrepareContext(ctx, query)
+	}
+	runs, whole := s.Stmt.(wholeStatement)
+	if !whole {
+		return c.sqliteConn.PrepareContext(ctx, query)
+	}
+	s.busy = true
+	return &lentStatement{runs, s, c}, nil
+}
+
+// wholeStatement is all that database/sql uses of the driver's statement.
+type wholeStatement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// lentStatement is a kept statement in the hands of who prepared it.
+type lentStatement struct {
+	wholeStatement
+	of   *cachedStatement
+	conn *cachedConn
+}
+
+func (s *lentStatement) Close() error {
+	s.of.busy = false
+	return nil
+}
+
+func (s *lentStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return s.wholeStatement.ExecContext(s.conn.context(ctx), args)
+}
+
+func (s *lentStatement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.wholeStatement.QueryContext(s.conn.context(ctx), args)
+}
+
 type cachedRows struct {
 	driver.Rows
 	of *cachedStatement

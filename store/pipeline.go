@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // pipeline runs the statements of a transaction on PostgreSQL. What nobody waits for – its begin, the writes given to
@@ -23,7 +22,14 @@ type pipeline struct {
 	waiting []deferred
 	open    bool // the server has, or may have, a transaction that has not ended
 	lone    bool // a Read: one statement outside a transaction
+	hear    func(statement string)
 }
+
+// pgxConn is what the pool's connections have, those of a Spare too.
+type pgxConn interface{ Conn() *pgx.Conn }
+
+// hearing is a connection that hears what is asked.
+type hearing interface{ hear(statement string) }
 
 // The statements that begin a transaction, and a View.
 const (
@@ -43,7 +49,10 @@ func (db *DB) onServer(ctx context.Context, begin string, f func(s session) erro
 	defer conn.Close()
 	var failed error
 	raw := conn.Raw(func(of any) error {
-		p := &pipeline{conn: of.(*stdlib.Conn).Conn(), lone: begin == ""}
+		p := &pipeline{conn: of.(pgxConn).Conn(), lone: begin == "", hear: func(string) {}}
+		if heard, is := of.(hearing); is {
+			p.hear = heard.hear
+		}
 		if !p.lone {
 			p.waiting = []deferred{{what: "begin", query: begin}}
 		}
@@ -61,6 +70,7 @@ func (db *DB) onServer(ctx context.Context, begin string, f func(s session) erro
 }
 
 func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64, err error) {
+	p.hear(query)
 	if len(p.waiting) == 0 {
 		tag, err := p.conn.Exec(ctx, query, args...)
 		return tag.RowsAffected(), err
@@ -74,6 +84,7 @@ func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64,
 }
 
 func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor, error) {
+	p.hear(query)
 	if len(p.waiting) == 0 {
 		found, err := p.conn.Query(ctx, query, args...)
 		return pipelineRows{Rows: found}, err
@@ -90,6 +101,7 @@ func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor,
 }
 
 func (p *pipeline) later(_ context.Context, s deferred) error {
+	p.hear(s.query)
 	p.waiting = append(p.waiting, s)
 	return nil
 }

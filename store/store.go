@@ -39,6 +39,7 @@ type Config struct {
 	Conns int              // most connections to PostgreSQL; 0: 16
 
 	Conduct Conduct // the zero value: as the Go runtime does it
+	Spare   *Spare  // for tests: where connections come from, and go to when the database is closed; nil: nowhere
 }
 
 // ErrBadURL is returned for a database URL of an unknown form.
@@ -54,16 +55,20 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		db.now = time.Now
 	}
 	db.conduct = cfg.Conduct.withDefaults()
+	if cfg.Spare.knows(cfg.URL) {
+		return db, nil
+	}
 	if err := db.migrate(ctx, cfg.URL); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("migrate the database: %w", err)
 	}
+	cfg.Spare.note(cfg.URL)
 	return db, nil
 }
 
 func connect(cfg Config) (*DB, error) {
 	if file, ok := strings.CutPrefix(cfg.URL, "sqlite:"); ok && file != "" {
-		return openSQLite(strings.TrimPrefix(file, "//"))
+		return openSQLite(strings.TrimPrefix(file, "//"), cfg.Spare)
 	}
 	if strings.HasPrefix(cfg.URL, "postgres://") || strings.HasPrefix(cfg.URL, "postgresql://") {
 		return openPostgres(cfg, false)
@@ -73,7 +78,7 @@ func connect(cfg Config) (*DB, error) {
 
 // openSQLite opens the file twice: one connection that writes, because SQLite has one writer at a time and a queue in
 // Go is fairer and faster than its busy loop, and a few that read beside it. Every commit is synced to the disk.
-func openSQLite(file string) (*DB, error) {
+func openSQLite(file string, spare *Spare) (*DB, error) {
 	pragmas := url.Values{"_pragma": {
 		"busy_timeout(30000)",
 		"journal_mode(WAL)",
@@ -82,12 +87,12 @@ func openSQLite(file string) (*DB, error) {
 		"cache_size(-65536)",
 	}}
 	source := "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode()
-	write, err := openCached(source + "&_txlock=immediate")
+	write, err := openCached(source+"&_txlock=immediate", spare)
 	if err != nil {
 		return nil, err
 	}
 	write.SetMaxOpenConns(1)
-	read, err := openCached(source)
+	read, err := openCached(source, spare)
 	if err != nil {
 		write.Close()
 		return nil, err
@@ -97,12 +102,12 @@ func openSQLite(file string) (*DB, error) {
 	return &DB{write: write, read: read}, nil
 }
 
-func openCached(source string) (*sql.DB, error) {
+func openCached(source string, spare *Spare) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(source)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	return sql.OpenDB(cachedConnector{Connector: connector}), nil
+	return sql.OpenDB(spare.connector(source, cachedConnector{Connector: connector})), nil
 }
 
 // openPostgres opens a pool of connections to a server that takes writes. Unhurried ones may wait for ever.
@@ -121,7 +126,7 @@ func openPostgres(cfg Config, unhurried bool) (*DB, error) {
 	if !unhurried {
 		patient(config)
 	}
-	pool := stdlib.OpenDB(*config, stdlib.OptionShouldPing(aliveStill))
+	pool := sql.OpenDB(cfg.Spare.connector(cfg.URL, stdlib.GetConnector(*config, stdlib.OptionShouldPing(aliveStill))))
 	conns := cfg.Conns
 	if conns == 0 {
 		conns = 16

@@ -37,7 +37,7 @@ type harness struct {
 
 func newHarness(t *testing.T) *harness {
 	t.Parallel()
-	return harnessOver(t, storetest.Open(t, storetest.SQLite(t)))
+	return harnessOver(t, storetest.Open(t, storetest.Reused(t)))
 }
 
 func harnessOver(t *testing.T, db *store.DB) *harness {
@@ -327,7 +327,7 @@ func TestUTXOChainsAndSharedAddressesAreNotSwept(t *testing.T) {
 		"shared": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, SharedAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := storetest.Open(t, storetest.SQLite(t))
+			db := storetest.Open(t, storetest.Reused(t))
 			synctest.Test(t, func(t *testing.T) {
 				s := &sweep.Sweeper{DB: db, Chain: sim.New(config)} // without a registry a step would panic
 				ctx, cancel := context.WithCancel(t.Context())

@@ -134,10 +134,7 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 		var won atomic.Int64
 		var group sync.WaitGroup
 		for range 2 {
-			db, err := store.Open(ctx, store.Config{URL: storetest.URL(r.DB)})
-			r.Must(err)
-			t.Cleanup(func() { db.Close() })
-			operator := r.UnattributedOver(db)
+			operator := r.UnattributedOver(storetest.Open(t, storetest.URL(r.DB)))
 			for i := range 6 {
 				group.Go(func() {
 					var err error

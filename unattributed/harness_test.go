@@ -55,7 +55,7 @@ var (
 // newHarness returns a harness whose chain charges 1000 for each payment.
 func newHarness(t *testing.T, config sim.Config) *harness {
 	t.Parallel()
-	r := &harness{T: t, Database: bursartest.Over(t, storetest.Open(t, storetest.SQLite(t))), node: sim.New(config)}
+	r := &harness{T: t, Database: bursartest.Over(t, storetest.Open(t, storetest.Reused(t))), node: sim.New(config)}
 	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Units(1000), nil }
 	r.hot = r.node.Named("hot")
 	native, token := native, token

@@ -37,7 +37,7 @@ func (k *kept) Reserve(context.Context, bursar.Family) error {
 
 func newMarked(t *testing.T, k *kept) *counter {
 	t.Parallel()
-	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seedOf(t, 3))
+	c := newCounter(t, storetest.Open(t, storetest.Reused(t)), seedOf(t, 3))
 	c.Marks = k
 	c.open()
 	return c

@@ -113,7 +113,7 @@ func TestAnEmptyPoolRefusesWallets(t *testing.T) {
 func TestRefill(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
-	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c := newCounter(t, storetest.Open(t, storetest.Reused(t)), seed)
 	c.open()
 	pool := newPool(c.db, seed, 10)
 	for _, step := range []struct {
@@ -134,7 +134,7 @@ func TestRefill(t *testing.T) {
 func TestPoolOfAnOlderDatabase(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
-	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c := newCounter(t, storetest.Open(t, storetest.Reused(t)), seed)
 	c.open()
 	must(t, c.db.Do(ctx, func(tx *store.Tx) error {
 		_, err := tx.KeyIndexes().Take(ctx, "solana", 1234)
@@ -158,7 +158,7 @@ func TestAPoolOfAnotherSeedIsRefused(t *testing.T) {
 	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other},
 		"the beginning": {other, mine}} {
 		t.Run(name, func(t *testing.T) {
-			db := storetest.Open(t, storetest.SQLite(t))
+			db := storetest.Open(t, storetest.Reused(t))
 			for i, keys := range fill {
 				must(t, newPool(db, keys, 10*(i+1)).Fill(ctx, "solana", 10*(i+1)))
 			}
@@ -167,7 +167,7 @@ func TestAPoolOfAnotherSeedIsRefused(t *testing.T) {
 			}
 		})
 	}
-	db := storetest.Open(t, storetest.SQLite(t))
+	db := storetest.Open(t, storetest.Reused(t))
 	pool := newPool(db, mine, 10)
 	must(t, pool.Verify(ctx)) // an empty pool is of no seed
 	must(t, pool.Prime(ctx))
@@ -232,7 +232,7 @@ func TestReplicasShareAPool(t *testing.T) {
 func TestRunKeepsThePoolFull(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
-	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c := newCounter(t, storetest.Open(t, storetest.Reused(t)), seed)
 	c.open()
 	wake := make(chan struct{}) // anyone who sends knows that the step before is over
 	c.Pooled = func() { wake <- struct{}{} }
@@ -260,7 +260,7 @@ func TestPoolWithoutASeed(t *testing.T) {
 	t.Parallel()
 	exported, err := signer.FromPublic(seedOf(t, 1).ExportPublic())
 	must(t, err)
-	pool := newPool(storetest.Open(t, storetest.SQLite(t)), exported, 10)
+	pool := newPool(storetest.Open(t, storetest.Reused(t)), exported, 10)
 	if err := pool.Step(ctx); !errors.Is(err, signer.ErrNeedsSeed) {
 		t.Fatal(fmt.Errorf("it is filled: %w", err))
 	}

@@ -284,6 +284,9 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 
 // With a poll interval that never ends, only the wake-up and the time of the next event make it look for work.
 func TestWakeAndTheNextTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the second attempt is due after some seconds: left out by -short")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		var refuse atomic.Bool

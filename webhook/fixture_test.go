@@ -56,12 +56,7 @@ func newHarness(t testing.TB, url string) *harness {
 // open opens the database once more, as another process would.
 func (s *harness) open() *store.DB {
 	s.Helper()
-	db, err := store.Open(bg, store.Config{URL: s.url, Now: s.clock.Now})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { db.Close() })
-	return db
+	return storetest.OpenAt(s, s.url, s.clock.Now)
 }
 
 func (s *harness) do(f func(tx *store.Tx) error) {

@@ -47,7 +47,7 @@ type harness struct {
 	clock *bursartest.Clock
 }
 
-func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.SQLite(t)) }
+func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.Reused(t)) }
 
 // newHarnessOn is newHarness on a database.
 func newHarnessOn(t *testing.T, url string) *harness {

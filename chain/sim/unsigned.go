@@ -225,7 +225,7 @@ func (c *Chain) verify(u unsigned, raw []byte, signatures [][]byte) error {
 		return fmt.Errorf("%d signatures for %d inputs", len(signatures), len(sources))
 	}
 	for i, source := range sources {
-		pub, err := recoverKey(signatures[i], digest(raw, i))
+		pub, err := recovered.key(signatures[i], digest(raw, i))
 		if err != nil {
 			return fmt.Errorf("signature %d: %w", i, err)
 		}

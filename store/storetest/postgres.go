@@ -30,7 +30,7 @@ import (
 func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Open(t, SQLite(t)))
+		test(t, Open(t, files.take(t)))
 	})
 	if top, _, _ := strings.Cut(t.Name(), "/"); onPostgres != nil && !onPostgres[top] {
 		return
@@ -40,7 +40,7 @@ func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 			t.Skip("PostgreSQL is left out by -short")
 		}
 		t.Parallel()
-		test(t, Open(t, reusedPostgres(t)))
+		test(t, Open(t, servers.take(t)))
 	})
 }
 
@@ -63,7 +63,13 @@ func OnPostgres(names ...string) {
 // Open opens a database and closes it when the test ends.
 func Open(t testing.TB, url string) *store.DB {
 	t.Helper()
-	db, err := store.Open(context.Background(), store.Config{URL: url})
+	return OpenAt(t, url, nil)
+}
+
+// OpenAt is Open with a clock; nil: the system's.
+func OpenAt(t testing.TB, url string, now func() time.Time) *store.DB {
+	t.Helper()
+	db, err := store.Open(context.Background(), store.Config{URL: url, Now: now, Spare: spareOf(url)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +107,8 @@ func Main(m *testing.M, after ...func()) {
 	for _, do := range after {
 		do()
 	}
+	files.end()
+	servers.end()
 	if server.stop != nil {
 		server.stop()
 	}
@@ -126,11 +134,8 @@ func startServer() (dir string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8",
-		"--locale=C", "--no-sync", "-D", filepath.Join(dir, "data"))
-	initdb.SysProcAttr, initdb.Dir = attr, dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	if err := newCluster(bin, dir, attr); err != nil {
+		return "", nil, err
 	}
 	// Autovacuum would visit hundreds of databases that are used for a second each.
 	// The shell ends the server when its own input closes: that is, when this process ends in whatever way.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,10 +21,14 @@ func TestAnEmptiedDatabaseIsLikeANewOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")
 	}
-	url := Postgres(t)
+	u, err := newOnServer(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := u.url
 	want := rows(t, url)
 	db := Open(t, url)
-	err := db.Do(context.Background(), func(tx *store.Tx) error {
+	err = db.Do(context.Background(), func(tx *store.Tx) error {
 		return tx.Accounts().Insert(context.Background(), bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now()})
 	})
 	if err != nil {
@@ -46,7 +51,7 @@ func TestAnEmptiedDatabaseIsLikeANewOne(t *testing.T) {
 	if rows(t, url) == want {
 		t.Fatal("the changes are not visible")
 	}
-	if err := empty(url); err != nil { // and ends the connections that are still open
+	if err := u.empty(u); err != nil { // and ends the connections that are still open
 		t.Fatal(err)
 	}
 	if got := rows(t, url); got != want {
@@ -65,7 +70,11 @@ func TestAChangedDatabaseIsNotReused(t *testing.T) {
 		"CREATE FUNCTION other() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 		"ALTER DATABASE %s SET synchronous_commit = off",
 	} {
-		url := Postgres(t)
+		u, err := newOnServer(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := u.url
 		_, name, _ := strings.Cut(strings.TrimSuffix(url, "?host="+server.dir), "@/")
 		raw, err := sql.Open("pgx", url)
 		if err != nil {
@@ -76,7 +85,7 @@ func TestAChangedDatabaseIsNotReused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := empty(url); !errors.Is(err, errChanged) {
+		if err := u.empty(u); !errors.Is(err, errChanged) {
 			t.Errorf("%s: %v", change, err)
 		}
 	}
@@ -100,4 +109,64 @@ func rows(t *testing.T, url string) string {
 		}
 	}
 	return strings.Join(kept, "")
+}
+
+// What a test finds in a file that others have used is what it finds in a new one, and a file whose definitions were
+// changed, or that is another file by now, is not given to another test.
+func TestAnEmptiedFileIsLikeANewOne(t *testing.T) {
+	file := func() *reusable {
+		u, err := newFile(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { u.raw.Close(); u.drop() })
+		return u
+	}
+	change := func(u *reusable, text string) {
+		raw, err := sql.Open("sqlite", strings.TrimPrefix(u.url, "sqlite:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		if _, err := raw.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := file()
+	want := contentOf(t, u.url)
+	change(u, `DELETE FROM link_head; INSERT INTO chains(chain) VALUES ('bitcoin')`)
+	if contentOf(t, u.url) == want {
+		t.Fatal("the changes are not visible")
+	}
+	if err := u.empty(u); err != nil {
+		t.Fatal(err)
+	}
+	if got := contentOf(t, u.url); got != want {
+		t.Errorf("emptied, it holds\n%s\nwant what a new one holds\n%s", got, want)
+	}
+	change(u, `CREATE TABLE other (n int)`)
+	if err := u.empty(u); !errors.Is(err, errChanged) {
+		t.Errorf("with another table: %v, want %v", err, errChanged)
+	}
+	u = file()
+	name := strings.TrimPrefix(u.url, "sqlite:")
+	if err := errors.Join(os.Rename(name, name+".old"), os.WriteFile(name, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.empty(u); !errors.Is(err, errChanged) {
+		t.Errorf("with another file: %v, want %v", err, errChanged)
+	}
+}
+
+// contentOf returns all rows of a file.
+func contentOf(t *testing.T, url string) (all string) {
+	t.Helper()
+	tables := Ask(t, url, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)
+	for table := range strings.FieldsSeq(tables) {
+		columns := Ask(t, url, `SELECT group_concat('quote("' || name || '")', ' || '','' || ')
+			FROM pragma_table_info('`+table+`')`)
+		all += table + Ask(t, url, `SELECT group_concat(rowid || row, ';') FROM (SELECT rowid, `+columns+` AS row FROM "`+
+			table+`")`) + "\n"
+	}
+	return all
 }
