@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // pipeline runs the statements of a transaction on PostgreSQL. What nobody waits for – its begin, the writes given to
@@ -25,11 +26,13 @@ type pipeline struct {
 	hear    func(statement string)
 }
 
-// pgxConn is what the pool's connections have, those of a Spare too.
-type pgxConn interface{ Conn() *pgx.Conn }
-
-// hearing is a connection that hears what is asked.
-type hearing interface{ hear(statement string) }
+// serverOf returns pgx's connection behind one of the pool's, and who hears what it is asked.
+func serverOf(conn any) (*pgx.Conn, func(statement string)) {
+	if kept, is := conn.(*sparePostgres); is {
+		return kept.Conn.Conn(), kept.of.spare.hear
+	}
+	return conn.(*stdlib.Conn).Conn(), func(string) {}
+}
 
 // The statements that begin a transaction, and a View.
 const (
@@ -49,10 +52,8 @@ func (db *DB) onServer(ctx context.Context, begin string, f func(s session) erro
 	defer conn.Close()
 	var failed error
 	raw := conn.Raw(func(of any) error {
-		p := &pipeline{conn: of.(pgxConn).Conn(), lone: begin == "", hear: func(string) {}}
-		if heard, is := of.(hearing); is {
-			p.hear = heard.hear
-		}
+		p := &pipeline{lone: begin == ""}
+		p.conn, p.hear = serverOf(of)
 		if !p.lone {
 			p.waiting = []deferred{{what: "begin", query: begin}}
 		}

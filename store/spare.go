@@ -172,8 +172,6 @@ type sparePostgres struct {
 	of spareConnector
 }
 
-func (c *sparePostgres) hear(statement string) { c.of.spare.hear(statement) }
-
 func (c *sparePostgres) Close() error   { return c.of.spare.keep(c.of.source, c) }
 func (c *sparePostgres) discard() error { return c.Conn.Close() }
 
