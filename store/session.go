@@ -76,7 +76,7 @@ func (s atOnceSession) exec(ctx context.Context, query string, args []any) (int6
 }
 
 func (s atOnceSession) query(ctx context.Context, query string, args []any) (cursor, error) {
-	found, err := s.QueryContext(ctx, query, args...)
+	found, err := s.QueryContext(ctx, query, args...) //nolint:rowserrcheck // whoever goes through them asks
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s atOnceSession) later(ctx context.Context, l deferred) error {
 func (atOnceSession) sync(context.Context) error { return nil }
 
 func (s atOnceSession) repeat(ctx context.Context, query string, args []any, width int) error {
-	prepared, err := s.PrepareContext(ctx, query)
+	prepared, err := s.PrepareContext(ctx, query) //nolint:sqlclosecheck // it is closed below
 	if err != nil {
 		return err
 	}
