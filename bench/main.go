@@ -3,7 +3,7 @@
 // database server. What it prints are ratios of one run, with the latencies beside them.
 //
 //	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write FILE]
-//	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL]
+//	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL] [--for DURATION] [--profiles FOLDER]
 //	go run ./bench --render --json FILE --write FILE
 //
 // It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it

@@ -50,9 +50,12 @@ func (tx *Tx) byIndex(ctx context.Context) error {
 	if !tx.postgres {
 		return nil
 	}
-	return tx.later(ctx, deferred{what: "plan by index", query: `SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
-		set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-		set_config('enable_mergejoin', 'off', true)`})
+	return tx.later(ctx, deferred{
+		what: "plan by index",
+		query: `SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+			set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+			set_config('enable_mergejoin', 'off', true)`,
+	})
 }
 
 func (tx *Tx) updateTogether(ctx context.Context, outcomes []Outcome, what, set string) error {
@@ -67,10 +70,13 @@ func (tx *Tx) updateTogether(ctx context.Context, outcomes []Outcome, what, set 
 		}
 		texts[0], texts[1] = append(texts[0], o.Status), append(texts[1], o.Error)
 	}
-	return tx.later(ctx, deferred{what: what, query: `UPDATE events SET ` + set + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
-		$6::bigint[], $7::text[], $8::text[]) AS o(number, lease, next_at, code, delivered_at, tries, status, error)
-		WHERE ` + asLeased, args: []any{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], texts[0],
-		texts[1]}})
+	return tx.later(ctx, deferred{
+		what: what,
+		query: `UPDATE events SET ` + set + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+			$5::bigint[], $6::bigint[], $7::text[], $8::text[]) AS o(number, lease, next_at, code, delivered_at, tries,
+			status, error) WHERE ` + asLeased,
+		args: []any{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], texts[0], texts[1]},
+	})
 }
 
 func (tx *Tx) deliveredAt(o Outcome) int64 {

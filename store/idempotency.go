@@ -101,7 +101,8 @@ func (tx *Tx) keepAnswers(ctx context.Context) error {
 	slices.SortFunc(tx.kept, func(a, b keptNow) int {
 		return cmp.Or(bytes.Compare(a.name.Account[:], b.name.Account[:]), cmp.Compare(a.name.Name, b.name.Name))
 	})
-	in := insertion{what: "keep answers", table: "idempotency", rows: len(tx.kept), all: ErrKeyTaken, after: ` ON CONFLICT (account_id, name)
+	in := insertion{what: "keep answers", table: "idempotency", rows: len(tx.kept), all: ErrKeyTaken,
+		after: ` ON CONFLICT (account_id, name)
 		DO UPDATE SET status = excluded.status, body = excluded.body, created_at = excluded.created_at
 		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
 		AND idempotency.request_hash = excluded.request_hash`}

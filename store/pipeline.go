@@ -23,6 +23,7 @@ type pipeline struct {
 	waiting []deferred
 	open    bool // the server has, or may have, a transaction that has not ended
 	lone    bool // a Read: one statement outside a transaction
+	sent    int  // how often something was sent
 	hear    func(statement string)
 }
 
@@ -44,10 +45,21 @@ const (
 const rollbackWithin = 5 * time.Second
 
 // onServer runs f with a connection of the pool to PostgreSQL. begin is how its transaction starts; empty: it has none.
+// Where the server has ended the connection before anything was asked of it, f runs again with another one.
 func (db *DB) onServer(ctx context.Context, begin string, f func(s session) error) error {
+	for try := 1; ; try++ {
+		untouched, err := db.onConnection(ctx, begin, f)
+		if !untouched || try > db.write.Stats().OpenConnections+1 {
+			return err
+		}
+	}
+}
+
+// onConnection is onServer with one connection. untouched says that nothing was sent over it, because it was broken.
+func (db *DB) onConnection(ctx context.Context, begin string, f func(s session) error) (untouched bool, err error) {
 	conn, err := db.write.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return false, fmt.Errorf("begin: %w", err)
 	}
 	defer conn.Close()
 	var failed error
@@ -59,20 +71,22 @@ func (db *DB) onServer(ctx context.Context, begin string, f func(s session) erro
 		}
 		failed = f(p)
 		p.rollback()
+		untouched = p.sent <= 1 && p.conn.IsClosed() && pgconn.SafeToRetry(failed)
 		if p.conn.IsClosed() {
 			return driver.ErrBadConn // the pool forgets it
 		}
 		return nil
 	})
 	if failed == nil && !errors.Is(raw, driver.ErrBadConn) {
-		return raw
+		return false, raw
 	}
-	return failed
+	return untouched, failed
 }
 
 func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64, err error) {
 	p.hear(query)
 	if len(p.waiting) == 0 {
+		p.sent++
 		tag, err := p.conn.Exec(ctx, query, args...)
 		return tag.RowsAffected(), err
 	}
@@ -87,6 +101,7 @@ func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64,
 func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor, error) {
 	p.hear(query)
 	if len(p.waiting) == 0 {
+		p.sent++
 		found, err := p.conn.Query(ctx, query, args...)
 		return pipelineRows{Rows: found}, err
 	}
@@ -131,6 +146,7 @@ func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults
 	var batch pgx.Batch
 	sent := p.waiting
 	p.waiting, p.open = nil, true
+	p.sent++
 	for _, s := range slices.Concat(sent, last) {
 		batch.Queue(s.query, s.args...)
 	}

@@ -197,3 +197,34 @@ func TestAConnectionComesBack(t *testing.T) {
 		t.Errorf("%d rows of a transaction that panicked are there (%v), want 0", there, err)
 	}
 }
+
+// A server that ended a connection a moment ago, before anybody asked it anything, is asked again over another one.
+func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
+	t.Parallel()
+	server := postgresOnly(t)
+	other := storetest.Open(t, server)
+	db, err := store.Open(t.Context(), store.Config{URL: server, Conns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	ctx := t.Context()
+	var pid int
+	ask := func(tx *store.Tx) error { return tx.Ask(ctx, &pid, `SELECT pg_backend_pid()`) }
+	for name, run := range map[string]func(context.Context, func(*store.Tx) error) error{
+		"Read": db.Read, "View": db.View, "Do": db.Do,
+	} {
+		if err := db.View(ctx, ask); err != nil {
+			t.Fatal(err)
+		}
+		err := other.Do(ctx, func(tx *store.Tx) error {
+			return tx.Run(ctx, `SELECT pg_terminate_backend($1::int, 10000)`, pid) // it waits until that has ended
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run(ctx, ask); err != nil {
+			t.Errorf("%s fails on a connection that the server has ended: %v, want it over another one", name, err)
+		}
+	}
+}
