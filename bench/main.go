@@ -3,7 +3,8 @@
 // database server. What it prints are ratios of one run, with the latencies beside them.
 //
 //	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write FILE]
-//	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL] [--for DURATION] [--profiles FOLDER]
+//	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL]
+//	               [--for DURATION] [--profiles FOLDER]
 //	go run ./bench --render --json FILE --write FILE
 //
 // It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it
@@ -84,7 +85,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.Int64Var(&s.wallets, "wallets", 10_000_000, "`number` of wallets of the large database of --scale")
 	set.Int64Var(&s.entries, "entries", 10_000_000, "`number` of ledger entries of the large database of --scale")
 	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
-	set.StringVar(&s.profiles, "profiles", "", "write a processor profile of the service under each kind of request into this `folder`")
+	set.StringVar(&s.profiles, "profiles", "",
+		"write a processor profile of the service under each kind of request into this `folder`")
 	set.DurationVar(&seconds, "for", 0, "how long to measure each number of connections in a round")
 	set.Func("peer", "also measure another ledger that is running, `NAME=URL` with the name blnk or formance; repeatable",
 		func(text string) error {
