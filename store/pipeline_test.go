@@ -228,3 +228,30 @@ func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
 		}
 	}
 }
+
+// Behind a pooler a URL names another way of the driver to send statements. All of them can send several at once.
+func TestEveryWayOfSendingStatementsPosts(t *testing.T) {
+	t.Parallel()
+	server := postgresOnly(t)
+	for i, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+		db := storetest.Open(t, server+"&default_query_exec_mode="+mode)
+		w := bursar.Withdrawal{ID: bursar.ID{byte(i + 1)}, AccountID: bursar.ID{1}, Currency: "BTC"}
+		err := db.Do(t.Context(), func(tx *store.Tx) error {
+			tx.IdempotencyKeys().Keep(store.KeyName{Account: bursar.ID{1}, Name: mode}, []byte("h"),
+				store.Answer{Status: 200, Body: []byte("{}")})
+			return tx.Ledger().Post(t.Context(), ledger.TreasuryFunded(w, bursar.Units(5), tx.Now()))
+		})
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+			continue
+		}
+		var balance ledger.Balance
+		err = db.View(t.Context(), func(tx *store.Tx) (err error) {
+			balance, err = tx.Ledger().Balance(t.Context(), ledger.Available(bursar.ID{1}), "BTC")
+			return err
+		})
+		if want := bursar.Units(5 * uint64(i+1)); err != nil || balance.Credits != want {
+			t.Errorf("%s: the balance has %v credited (%v), want %v", mode, balance.Credits, err, want)
+		}
+	}
+}
