@@ -2,8 +2,8 @@
 //
 // It owns the files: their form, and that nothing is removed from the database that is not in one. Its invariants: an
 // existing file is never overwritten; a file is read and verified from its first byte to its last before anything that
-// it has is removed; an event that has changed since it was written stays. The books are not archived: entries, postings
-// and links stay, so every balance and statement stays what it is.
+// it has is removed; an event that has changed since it was written stays. The books are not archived: entries,
+// postings and links stay, so every balance and statement stays what it is.
 package archive
 
 import (

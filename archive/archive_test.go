@@ -212,7 +212,8 @@ func TestADamagedArchiveRemovesNothing(t *testing.T) {
 		if err := os.WriteFile(cut, whole[:len(whole)-3], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if removed, err := archive.Remove(context.Background(), h.db, cut); !errors.Is(err, archive.ErrDamaged) || removed != 0 {
+		removed, err := archive.Remove(context.Background(), h.db, cut)
+		if !errors.Is(err, archive.ErrDamaged) || removed != 0 {
 			t.Errorf("%d are removed (%v), want none and ErrDamaged", removed, err)
 		}
 	})

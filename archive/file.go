@@ -122,7 +122,7 @@ func read(name string, f func(Event) error) (Summary, error) {
 	return r.summary, nil
 }
 
-// errOfCaller is an error of whoever reads, which says nothing of the file.
+// errOfCaller is an error of the caller, which says nothing of the file.
 type errOfCaller struct{ error }
 
 func (e errOfCaller) Unwrap() error { return e.error }

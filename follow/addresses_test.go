@@ -80,7 +80,8 @@ func TestAnAddressIsKnownAcrossParts(t *testing.T) {
 		c := newCrowd(t, db)
 		first := watchOn(follow.NewAddresses(c.db, "evm"), bursar.Ethereum)
 		var bases []string
-		for _, numbers := range []int{0, 1, store.WatchedPart - 3, 1, 1, 0, store.WatchedPart, 5, 3*store.WatchedPart + 7, 0} {
+		const part = store.WatchedPart
+		for _, numbers := range []int{0, 1, part - 3, 1, 1, 0, part, 5, 3*part + 7, 0} {
 			c.skip(numbers)
 			bases = append(bases, c.add())
 			c.sync(first)

@@ -15,8 +15,8 @@ import (
 )
 
 // pipeline runs the statements of a transaction on PostgreSQL. What nobody waits for – its begin, the writes given to
-// later, the commit – goes over with the next statement whose result is needed, so that it costs no way to the server
-// and back of its own. The server still runs all in the order in which they were given, and skips what follows a
+// later, the commit – goes over with the next statement whose result is needed, so that it costs no round trip of its
+// own. The server still runs all in the order in which they were given, and skips what follows a
 // failure (PostgreSQL 15, 34.5 Pipeline Mode; 55.2.3 Extended Query).
 type pipeline struct {
 	conn    *pgx.Conn

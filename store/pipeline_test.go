@@ -17,8 +17,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// waysTo puts a listener before the server of a URL, which counts how often a client asks it something and waits.
-func waysTo(t *testing.T, server string) (through string, ways func() int) {
+// roundTripsTo puts a listener before the server of a URL, which counts how often a client asks it something and waits.
+func roundTripsTo(t *testing.T, server string) (through string, trips func() int) {
 	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
@@ -89,18 +89,18 @@ func waysTo(t *testing.T, server string) (through string, ways func() int) {
 }
 
 // What nobody waits for goes over with the next statement whose result is needed: a transaction that posts an entry
-// takes one way for its begin, the entry's name and the balances, one for all that it writes and the newest link, and
+// takes one round trip for its begin, the entry's name and the balances, one for all that it writes and the newest link, and
 // one for the link and the commit.
-func TestATransactionTakesFewWays(t *testing.T) {
+func TestATransactionTakesFewRoundTrips(t *testing.T) {
 	t.Parallel()
-	server, ways := waysTo(t, postgresOnly(t))
+	server, trips := roundTripsTo(t, postgresOnly(t))
 	db, err := store.OpenAsIs(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
 	post := func(id byte) int {
-		before := ways()
+		before := trips()
 		err := db.Do(t.Context(), func(tx *store.Tx) error {
 			w := bursar.Withdrawal{ID: bursar.ID{id}, AccountID: bursar.ID{1}, Currency: "BTC"}
 			return tx.Ledger().Post(t.Context(), ledger.TreasuryFunded(w, bursar.Units(5), tx.Now()))
@@ -108,12 +108,12 @@ func TestATransactionTakesFewWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ways() - before
+		return trips() - before
 	}
 	post(1) // prepares the statements and creates the balances
 	post(2)
 	if took := post(3); took != 3 {
-		t.Errorf("a transaction that posts an entry took %d ways to the server, want 3", took)
+		t.Errorf("a transaction that posts an entry took %d round trips, want 3", took)
 	}
 }
 
@@ -151,7 +151,29 @@ func TestARefusedStatementUndoesItsTransaction(t *testing.T) {
 	}
 }
 
-// Where the connection breaks on the way of a commit, nobody knows whether the changes stand.
+// A result that went over behind a statement which the server refused is an error, not nothing, even where the error of
+// that statement was passed over.
+func TestAResultBehindARefusedStatementIsAnError(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, postgresOnly(t))
+	ctx := t.Context()
+	var rules bursar.FeeRules
+	var asked error
+	err := db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.Later(ctx, "write settings", `INSERT INTO settings(name, value) VALUES ('a', NULL)`); err != nil {
+			return err
+		}
+		soon := tx.FeeRules().OfSoon(ctx, bursar.ID{1})
+		_ = tx.Run(ctx, `SELECT 1`)
+		rules, asked = soon.Get(ctx)
+		return nil
+	})
+	if asked == nil || rules != nil || err == nil {
+		t.Errorf("the result is %v, its error %v and the transaction's %v, want no result and two errors", rules, asked, err)
+	}
+}
+
+// Where the connection breaks during a commit, nobody knows whether the changes stand.
 func TestACommitThatBreaksIsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, postgresOnly(t))

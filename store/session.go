@@ -54,7 +54,7 @@ type cursor interface {
 // scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
-// atOnceSession runs each statement when it is asked for it: SQLite is in the same process, and there is no way to it.
+// atOnceSession runs each statement when it is asked for it: SQLite is in the same process, and there is no round trip to save.
 type atOnceSession struct {
 	statements
 	tx *sql.Tx // nil: each statement for itself
@@ -76,7 +76,7 @@ func (s atOnceSession) exec(ctx context.Context, query string, args []any) (int6
 }
 
 func (s atOnceSession) query(ctx context.Context, query string, args []any) (cursor, error) {
-	found, err := s.QueryContext(ctx, query, args...) //nolint:rowserrcheck // whoever goes through them asks
+	found, err := s.QueryContext(ctx, query, args...) //nolint:rowserrcheck // the caller asks
 	if err != nil {
 		return nil, err
 	}

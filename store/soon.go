@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// Soon is the result of a statement that goes to PostgreSQL together with others, so that several reads take one way
-// there and back. It belongs to its transaction.
+// Soon is the result of a statement that goes to PostgreSQL together with others, so that several reads take one round
+// trip. It belongs to its transaction.
 type Soon[T any] struct {
 	tx    *Tx
 	here  bool // the result is known
@@ -17,6 +17,9 @@ func (s *Soon[T]) Get(ctx context.Context) (T, error) {
 		if err := s.tx.session.sync(ctx); err != nil && s.err == nil {
 			s.err = s.tx.fail("read", err)
 		}
+	}
+	if !s.here && s.err == nil { // it went over with a statement that failed, whose error was passed over
+		s.err = s.tx.failed
 	}
 	return s.value, s.err
 }

@@ -74,7 +74,7 @@ var (
 )
 
 // Read runs f, which makes one statement that writes nothing: what that sees is consistent without a transaction, which
-// on PostgreSQL costs two more ways to the server and back. A second statement fails.
+// on PostgreSQL costs two more round trips. A second statement fails.
 func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)

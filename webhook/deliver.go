@@ -81,9 +81,9 @@ const (
 	recordTimeout = 10 * time.Second
 	retryLater    = 10 * time.Millisecond // when due events were locked by another deliverer
 
-	// apart is how long after a lease of some events, but not all that may be leased at once, the next one is: every
+	// leaseSpacing is the least time from a lease of fewer events than may be leased at once to the next lease: every
 	// commit of a busy service records some, and each lease is a transaction.
-	apart = 20 * time.Millisecond
+	leaseSpacing = 20 * time.Millisecond
 )
 
 // New returns a Deliverer that does nothing before Run or Step.
@@ -222,15 +222,15 @@ func (d *Deliverer) idle(ctx context.Context, leased int) {
 	case 0:
 		wait = max(wait, retryLater)
 	default:
-		d.apart(ctx)
-		wait -= apart
+		d.space(ctx)
+		wait -= leaseSpacing
 	}
 	d.sleep(ctx, wait)
 }
 
-// apart waits before the next lease, whoever wakes the deliverer.
-func (d *Deliverer) apart(ctx context.Context) {
-	timer := time.NewTimer(apart)
+// space waits for leaseSpacing, even if something wakes the deliverer.
+func (d *Deliverer) space(ctx context.Context) {
+	timer := time.NewTimer(leaseSpacing)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// metrics is one scrape of the service, which asks its database for every queue, chain and book: whoever compares
+// metrics is one scrape of the service, which asks its database for every queue, chain and book: who compares
 // several of them reads them once.
 type metrics []byte
 

@@ -19,7 +19,7 @@ func newCluster(bin, dir string, attr *syscall.SysProcAttr) error {
 	data := filepath.Join(dir, "data")
 	kept, err := keptCluster(bin, attr)
 	if err != nil {
-		kept = "" // without a cache folder each is made anew
+		kept = "" // without a cache folder each is made again
 	}
 	if _, err := os.Stat(kept); kept != "" && err == nil {
 		if copyFolder(kept, data) == nil {
@@ -60,7 +60,7 @@ func keptCluster(bin string, attr *syscall.SysProcAttr) (string, error) {
 }
 
 // keep puts a data folder aside that no server has used yet. It gets its name once it is whole, and the first of
-// several processes wins: whoever finds that name finds all of it. Tests go on without it if that fails.
+// several processes wins: who finds that name finds all of it. Tests go on without it if that fails.
 func keep(data, kept string) {
 	if os.MkdirAll(filepath.Dir(kept), 0o755) != nil {
 		return

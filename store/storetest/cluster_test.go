@@ -40,7 +40,7 @@ func TestTheDataFolderIsKept(t *testing.T) {
 	}
 	first, second := control(made()), control(made())
 	if first != second {
-		t.Error("the second folder was made anew, want a copy of the first")
+		t.Error("the second folder was made again, want a copy of the first")
 	}
 	kept, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "bursar-nodes", "*"))
 	if err != nil || len(kept) != 1 {
