@@ -16,8 +16,8 @@ const HardhatVersion = "2.26.3"
 // newest block.
 const HardhatFinality = 4
 
-// Hardhat is a Hardhat Network as if it was fresh, which mines only on request. It offers neither receipts of blocks nor
-// traces of them.
+// Hardhat is a Hardhat Network as if it was fresh, which mines only on request. It offers neither receipts of blocks
+// nor traces of them.
 type Hardhat struct {
 	*Node
 	before map[int]string // snapshots by the height of the next block
