@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"testing"
 )
 
-// TestPlantedBugsAreFound checks that a bug that is planted in the service is found by a few histories.
+// TestPlantedBugsAreFound checks that a bug that is planted in the service is found by a few histories, and that the
+// same build finds nothing while it has none of them.
 func TestPlantedBugsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short builds no service with a bug in it")
@@ -14,10 +17,18 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	simulation, err := build(root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, b := range bugs {
-		if _, err := b.find(root, 0, within); err != nil {
+		if _, err := b.find(simulation, 0, within); err != nil {
 			t.Error(err)
 		}
+	}
+	none := bug{name: "none of them"}
+	if line, err := none.find(simulation, 0, 10); !errors.Is(err, errMissed) {
+		t.Errorf("without a bug: %s: %v, want %v", line, err, errMissed)
 	}
 }
 
@@ -28,9 +39,32 @@ func TestPlantedBugsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range bugs {
-		if _, err := b.overlay(root, t.TempDir()); err != nil {
-			t.Errorf("%s: %v", b.name, err)
+	if _, err := overlay(root, t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestABugStandsBesideTheRightFunction checks what is made of a source, for each shape of a function.
+func TestABugStandsBesideTheRightFunction(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ source, want string }{
+		{"package p\n\nfunc (t *T) f(a, b int, c ...string) (int, error) {\n\treturn right()\n}\n",
+			"package p\n\nfunc (t *T) f(a, b int, c ...string) (int, error) {\n\tif plantedBug == \"b\" {\n" +
+				"\t\treturn t.g(a, b, c...)\n\t}\n\n\treturn right()\n}\n\n" +
+				"func (t *T) g(a, b int, c ...string) (int, error) {\n\treturn wrong()\n}\n"},
+		{"package p\n\nfunc f() {\n\tright()\n}\n",
+			"package p\n\nfunc f() {\n\tif plantedBug == \"b\" {\n\t\tg(); return\n\t}\n\n\tright()\n}\n\n" +
+				"func g() {\n\twrong()\n}\n"},
+	} {
+		got, name, err := bug{name: "b", file: "p.go", was: "right()", is: "wrong()"}.beside([]byte(c.source), "g")
+		if err != nil || name != "p" || string(got) != c.want {
+			t.Errorf("%s becomes package %s, %s: %v; want\n%s", c.source, name, got, err, c.want)
+		}
+	}
+	for _, source := range []string{"package p\n", "package p\n\nvar a, b = right(), right()\n", "package p\n\nvar a = right()\n"} {
+		_, _, err := bug{name: "b", file: "p.go", was: "right()", is: "wrong()"}.beside([]byte(source), "g")
+		if err == nil || !strings.Contains(err.Error(), "p.go") {
+			t.Errorf("%q: %v, want an error that names the file", source, err)
 		}
 	}
 }
