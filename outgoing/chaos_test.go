@@ -310,12 +310,10 @@ func (s *chaos) outcome() string {
 
 // A seed gives the same chaos run each time, whatever else the machine does: a failing run can be repeated.
 func TestAChaosRunIsTheSameEachTime(t *testing.T) {
+	searches(t)
 	t.Parallel()
 	config := sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
 	outcomes := make([]string, 4)
-	if testing.Short() {
-		outcomes = outcomes[:2]
-	}
 	t.Run("storms", func(t *testing.T) {
 		for i := range outcomes {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -334,10 +332,8 @@ func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 // Whatever faults happen at once, the books end equal to the chain, and every withdrawal is paid exactly once or
 // refunded.
 func TestChaos(t *testing.T) {
+	searches(t)
 	from, seeds := 0, 6
-	if testing.Short() {
-		seeds = 1
-	}
 	if n, err := strconv.Atoi(os.Getenv("BURSAR_STORMS")); err == nil { // for a longer search by hand
 		from, seeds = n, n+100
 	}
@@ -354,9 +350,6 @@ func TestChaos(t *testing.T) {
 			})
 		}
 		t.Run(name+"/postgres", func(t *testing.T) {
-			if testing.Short() {
-				t.Skip("PostgreSQL is left out by -short")
-			}
 			t.Parallel()
 			weather(t, 1, storetest.Postgres(t), config)
 		})

@@ -14,11 +14,8 @@ import (
 // Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas
 // above the limit for a while – every withdrawal that the funds and the network allow is paid within 40 blocks.
 func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
-	seeds := uint64(8)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	searches(t)
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			config := bursartest.Numbered

@@ -19,6 +19,7 @@ import (
 // sender's step, then after its second and so on, until there are no more. judge checks each result.
 func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), judge func(r *harness)) {
 	t.Helper()
+	searches(t)
 	ended := 0
 	for at := 1; ended >= at-1 && !t.Failed(); at++ {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

@@ -72,6 +72,7 @@ func (r *harness) busySteps(
 // Whichever statements of a step a database refuses, the operator sees each error: returned by the step, or stored with
 // the outgoing transaction that it was about.
 func TestEveryRefusedStatementIsReported(t *testing.T) {
+	searches(t)
 	const apart = 16 // a statement that records another error is not refused with it
 	number := 0
 	both(t, func(t *testing.T, r *harness) {
@@ -103,6 +104,7 @@ func TestEveryRefusedStatementIsReported(t *testing.T) {
 // Wherever in a step the lease is found to be lost, the step returns that error, and from then on asks neither the
 // database, nor a node, nor the signer: another process does the work.
 func TestALeaseThatIsLostAnywhereEndsTheStep(t *testing.T) {
+	searches(t)
 	both(t, func(t *testing.T, r *harness) {
 		lost := 0
 		r.busySteps(30, func(round int) func(string) error {

@@ -144,8 +144,18 @@ func (p *simulatedRun) judge() error {
 	return err
 }
 
+// searches marks a test that looks for a fault through random histories or through every moment of a step. -short
+// leaves such tests out: they took half of the package's time.
+func searches(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out the search through histories and moments")
+	}
+}
+
 // histories runs a test with so many histories of each kind of chain, each with its own seed.
 func histories(t *testing.T, seeds int, stream uint64, test func(t *testing.T, p *simulatedRun)) {
+	searches(t)
 	for name, config := range map[string]sim.Config{
 		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
 		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
@@ -177,11 +187,7 @@ func (p *simulatedRun) play(act func()) {
 // Random histories of a chain and its service end with books that equal the chain to the unit, and with every
 // withdrawal paid exactly once or refunded.
 func TestRandomHistories(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 1
-	}
-	histories(t, seeds, 7, func(t *testing.T, p *simulatedRun) {
+	histories(t, 12, 7, func(t *testing.T, p *simulatedRun) {
 		p.play(p.act)
 		p.finish()
 		if err := p.judge(); err != nil {

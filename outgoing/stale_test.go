@@ -74,6 +74,7 @@ func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
 // losesTheLease repeats a scenario in which the lease holder loses the lease at its first call of a node, at its second
 // and so on, until there are no more calls.
 func losesTheLease(t *testing.T, config sim.Config, set func(r *harness)) {
+	searches(t)
 	calls := 0
 	for at := 1; calls >= at-1; at++ {
 		t.Run(fmt.Sprint(at), func(t *testing.T) { calls = losesTheLeaseAt(t, at, config, set) })

@@ -134,11 +134,7 @@ func (j *judgement) judgeResolutions() error {
 // Random histories of unattributed deposits, of their resolutions, and of everything that chains and processes do
 // meanwhile end with every refund paid once or not at all, and with books that equal the chain to the unit.
 func TestRandomResolutions(t *testing.T) {
-	seeds := 8
-	if testing.Short() {
-		seeds = 1
-	}
-	histories(t, seeds, 11, func(t *testing.T, p *simulatedRun) {
+	histories(t, 8, 11, func(t *testing.T, p *simulatedRun) {
 		j := &judgement{simulatedRun: p, refunded: map[string]bursar.ID{}}
 		j.play(j.act)
 		j.rest()

@@ -17,7 +17,7 @@ func TestRecordedHistories(t *testing.T) {
 		t.Fatalf("%d histories are recorded (%v)", len(list), err)
 	}
 	if testing.Short() {
-		list = list[:len(list)/4]
+		list = list[:len(list)/8]
 	}
 	var differs atomic.Bool // one is enough: the others stop
 	for shard := range shards {

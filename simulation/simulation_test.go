@@ -25,7 +25,7 @@ func memory(t *testing.T) *bursartest.Template {
 func TestHistories(t *testing.T) {
 	seeds, shards := 1000, 20
 	if testing.Short() {
-		seeds = 20
+		seeds = 10
 	}
 	template := memory(t)
 	for shard := range shards {
@@ -51,7 +51,7 @@ func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
 	if testing.Short() {
-		seeds = 3
+		seeds = 1
 	}
 	template := memory(t)
 	for seed := range seeds {

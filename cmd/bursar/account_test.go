@@ -102,6 +102,7 @@ func TestUnfreeze(t *testing.T) {
 }
 
 func TestADatabaseKeepsItsSeed(t *testing.T) {
+	encryptsAtFullStrength(t)
 	t.Parallel()
 	d := newSeededHarness(t)
 	d.ok("account", "create", "--name", "shop")

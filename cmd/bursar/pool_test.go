@@ -36,6 +36,7 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 }
 
 func TestAPoolNeedsItsOwnSeed(t *testing.T) {
+	encryptsAtFullStrength(t)
 	t.Parallel()
 	d := newHarness(t)
 	d.fails(exitFailed, "create one with `bursar seed new`", "seed", "pool")

@@ -15,7 +15,17 @@ const (
 	knownXpub = "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V"
 )
 
+// encryptsAtFullStrength marks a test whose seed files are as hard to open as those of an operator, which takes most of
+// a second of processor time each.
+func encryptsAtFullStrength(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what derives several keys from passphrases at full strength")
+	}
+}
+
 func TestANewSeedComesBackFromItsWords(t *testing.T) {
+	encryptsAtFullStrength(t)
 	t.Parallel()
 	d := newHarness(t)
 	made := d.run("", "seed", "new")
@@ -56,6 +66,7 @@ func TestASeedIsNeverOverwritten(t *testing.T) {
 }
 
 func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
+	encryptsAtFullStrength(t)
 	t.Parallel()
 	d := newHarness(t)
 	d.env = append(d.env, "BURSAR_NETWORK=mainnet")
