@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +30,7 @@ var longest = []string{
 // all.
 func parse(args []string) (arguments, error) {
 	var a arguments
-	var timeout, vet, link bool
+	var timeout, vet, link, parallel bool
 	for i, arg := range args {
 		name, value, _ := strings.Cut("-"+strings.TrimLeft(arg, "-"), "=")
 		switch {
@@ -46,6 +48,7 @@ func parse(args []string) (arguments, error) {
 			timeout = timeout || strings.HasSuffix(name, "timeout")
 			vet = vet || strings.HasSuffix(name, "vet")
 			link = link || strings.HasSuffix(name, "ldflags")
+			parallel = parallel || name == "-p"
 			a.short = a.short || strings.HasSuffix(name, "short") && value != "false"
 		}
 	}
@@ -54,6 +57,9 @@ func parse(args []string) (arguments, error) {
 	}
 	if !link { // nobody debugs these binaries: without what a debugger needs they are linked in half the time
 		a.test = append(a.test, "-ldflags=-w")
+	}
+	if !parallel { // some tests mostly wait: with one package for each core a tenth of the time is idle
+		a.test = append(a.test, "-p", strconv.Itoa(runtime.NumCPU()+1))
 	}
 	if !timeout {
 		a.test = append(a.test, "-timeout", "25m")

@@ -4,10 +4,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// packages is how many packages are tested at the same time.
+func packages() string { return strconv.Itoa(runtime.NumCPU() + 1) }
 
 func TestArgumentsAreGoTests(t *testing.T) {
 	all := strings.Join(longest, " ") + " ./... ./sandbox/..."
@@ -15,19 +20,20 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		args, test, vet string
 		short           bool
 	}{
-		{"", "-vet=off -ldflags=-w -timeout 25m " + all, "./... ./sandbox/...", false},
-		{"-short", "-vet=off -ldflags=-w -timeout 25m -short " + all, "./... ./sandbox/...", true},
-		{"-test.short=true", "-vet=off -ldflags=-w -timeout 25m -test.short=true " + all, "./... ./sandbox/...", true},
-		{"-short=false ./store", "-vet=off -ldflags=-w -timeout 25m -short=false ./store", "./store", false},
-		{"-run Name -v ./store ./chain/...", "-vet=off -ldflags=-w -timeout 25m -run Name -v ./store ./chain/...",
+		{"", "-vet=off -ldflags=-w -p N -timeout 25m " + all, "./... ./sandbox/...", false},
+		{"-short", "-vet=off -ldflags=-w -p N -timeout 25m -short " + all, "./... ./sandbox/...", true},
+		{"-test.short=true", "-vet=off -ldflags=-w -p N -timeout 25m -test.short=true " + all, "./... ./sandbox/...", true},
+		{"-short=false ./store", "-vet=off -ldflags=-w -p N -timeout 25m -short=false ./store", "./store", false},
+		{"-run Name -v ./store ./chain/...", "-vet=off -ldflags=-w -p N -timeout 25m -run Name -v ./store ./chain/...",
 			"./store ./chain/...", false},
-		{"-timeout 1m -bench .", "-vet=off -ldflags=-w -timeout 1m -bench . " + all, "./... ./sandbox/...", false},
-		{"--timeout=1m", "-vet=off -ldflags=-w --timeout=1m " + all, "./... ./sandbox/...", false},
-		{"-ldflags= ./store", "-vet=off -timeout 25m -ldflags= ./store", "./store", false},
-		{"-vet=all ./store", "-ldflags=-w -timeout 25m -vet=all ./store", "./store", false},
+		{"-timeout 1m -bench .", "-vet=off -ldflags=-w -p N -timeout 1m -bench . " + all, "./... ./sandbox/...", false},
+		{"--timeout=1m", "-vet=off -ldflags=-w -p N --timeout=1m " + all, "./... ./sandbox/...", false},
+		{"-ldflags= ./store", "-vet=off -p N -timeout 25m -ldflags= ./store", "./store", false},
+		{"-p 1 ./store", "-vet=off -ldflags=-w -timeout 25m -p 1 ./store", "./store", false},
+		{"-vet=all ./store", "-ldflags=-w -p N -timeout 25m -vet=all ./store", "./store", false},
 	} {
 		got, err := parse(strings.Fields(c.args))
-		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
+		if err != nil || strings.Join(got.test, " ") != strings.Replace(c.test, "-p N", "-p "+packages(), 1) || strings.Join(got.vet, " ") != c.vet ||
 			got.short != c.short {
 			t.Errorf("%q is parsed as %+v: %v", c.args, got, err)
 		}
@@ -69,7 +75,8 @@ func TestShortInstallsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"go vet ./... ./sandbox/...",
-		"go test -vet=off -ldflags=-w -timeout 25m -short " + strings.Join(longest, " ") + " ./... ./sandbox/..."}
+		"go test -vet=off -ldflags=-w -p " + packages() + " -timeout 25m -short " + strings.Join(longest, " ") +
+			" ./... ./sandbox/..."}
 	if !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q", f.ran)
 	}
