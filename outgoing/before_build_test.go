@@ -33,6 +33,9 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				if name == "a halt of a sweep" && r.DB.Postgres() {
+					t.Skip("PostgreSQL's statement is the same for every step: it does not show how many scopes it asks for")
+				}
 				r.Fund()
 				r.Settle()
 				if of.kind == chain.KindSweep {

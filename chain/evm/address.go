@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/crypto"
-
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // address is 20 bytes; its text is EIP-55.
@@ -45,14 +44,11 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	if memo != 0 {
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
 	}
-	if len(pub) != 33 {
-		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want 33", len(pub))
-	}
-	key, err := crypto.DecompressPubkey(pub)
+	of, err := ethkey.Address(pub)
 	if err != nil {
-		return bursar.Address{}, fmt.Errorf("address of a key: %w", err)
+		return bursar.Address{}, err
 	}
-	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
+	return bursar.Address{Base: address(of).String()}, nil
 }
 
 // ParseAddress accepts 0x and 40 hexadecimal digits, in one case or with a correct EIP-55 checksum, and refuses the

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"math/big"
 
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // setCodeType is the type of a transaction that sets code at the addresses that authorize it (EIP-7702).
@@ -68,23 +69,16 @@ func signedBy(list jsontext.Value) (found []authority) {
 
 // recoverAuthority returns the address whose key signed keccak(0x05 || rlp([chain_id, address, nonce])).
 func recoverAuthority(chainID *big.Int, to address, nonce uint64, parity byte, r, s *big.Int) (address, bool) {
-	if !crypto.ValidateSignatureValues(parity, r, s, true) {
-		return address{}, false
-	}
 	body, err := rlp.EncodeToBytes([]any{chainID, to[:], nonce})
 	if err != nil {
 		return address{}, false
 	}
-	digest := crypto.Keccak256([]byte{5}, body)
-	signature := make([]byte, 65)
+	signature := make([]byte, ethkey.SignatureSize)
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:64])
 	signature[64] = parity
-	key, err := crypto.SigToPub(digest, signature)
-	if err != nil {
-		return address{}, false
-	}
-	return address(crypto.PubkeyToAddress(*key)), true
+	signer, err := ethkey.Signer(ethkey.Keccak256([]byte{5}, body), signature)
+	return signer, err == nil
 }
 
 // hexNumber reads a number of at most 256 bits.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // feeMarketType is the type byte of EIP-1559 transactions.
@@ -132,11 +132,12 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 	if err != nil {
 		return contents, fmt.Errorf("fee: %w", err)
 	}
+	digest := ethkey.Keccak256(e.Payload)
 	return chain.Contents{
 		Payments:     []chain.Payment{payment},
 		Fee:          fee,
 		Weight:       p.Gas,
-		Inputs:       []chain.Input{{Source: e.source(), Digest: crypto.Keccak256(e.Payload)}},
+		Inputs:       []chain.Input{{Source: e.source(), Digest: digest[:]}},
 		Reservations: []string{fmt.Sprintf("%s/%d", e.source().Base, p.Nonce)},
 	}, nil
 }
@@ -180,8 +181,6 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 	return tx, nil
 }
 
-var errSignature = errors.New("invalid signature")
-
 func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, error) {
 	if _, err := r.inspect(unsigned); err != nil {
 		return chain.SignedTx{}, err
@@ -191,27 +190,21 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 		return chain.SignedTx{}, err
 	}
 	if len(signatures) != 1 {
-		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", errSignature, len(signatures))
+		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", ethkey.ErrSignature, len(signatures))
 	}
 	return seal(e, p, signatures[0])
 }
 
 // seal checks a signature and appends it to the payload.
 func seal(e envelope, p payload, signature []byte) (chain.SignedTx, error) {
-	if len(signature) != crypto.SignatureLength {
-		return chain.SignedTx{}, fmt.Errorf("%w: got %d bytes, want 65", errSignature, len(signature))
+	signer, err := ethkey.Signer(ethkey.Keccak256(e.Payload), signature)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	if signer != e.From {
+		return chain.SignedTx{}, fmt.Errorf("%w: it was made by %s, want %s", ethkey.ErrSignature, address(signer), e.From)
 	}
 	odd, rr, ss := signature[64], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
-	if !crypto.ValidateSignatureValues(odd, rr, ss, true) {
-		return chain.SignedTx{}, fmt.Errorf("%w: R, S or the recovery id is out of range", errSignature)
-	}
-	key, err := crypto.SigToPub(crypto.Keccak256(e.Payload), signature)
-	if err != nil {
-		return chain.SignedTx{}, fmt.Errorf("%w: %w", errSignature, err)
-	}
-	if signer := address(crypto.PubkeyToAddress(*key)); signer != e.From {
-		return chain.SignedTx{}, fmt.Errorf("%w: it was made by %s, want %s", errSignature, signer, e.From)
-	}
 	body, err := rlp.EncodeToBytes(&signedPayload{
 		p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access, uint64(odd), rr, ss,
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // vectors are known answers; each names its source.
@@ -232,7 +233,7 @@ func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 	new(big.Int).Sub(order, new(big.Int).SetBytes(right[32:64])).FillBytes(high[32:64])
 	high[64] ^= 1
 	for name, signatures := range map[string][][]byte{"other key": {others}, "high": {high}, "twice": {right, right}} {
-		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, errSignature) {
+		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, ethkey.ErrSignature) {
 			t.Errorf("%s: %+v, %v", name, tx, err)
 		}
 	}

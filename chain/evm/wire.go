@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // The encodings of values in answers. All are strict about the value and lenient about leading zeros, which some nodes
@@ -19,7 +19,7 @@ import (
 var errHex = errors.New("not a hexadecimal string of the expected length")
 
 // keccak is Keccak-256.
-func keccak(data []byte) hash { return hash(crypto.Keccak256Hash(data)) }
+func keccak(data []byte) hash { return ethkey.Keccak256(data) }
 
 // digits reads a JSON string "0x…" and returns what follows the 0x. The bytes are valid until the next read.
 func digits(dec *jsontext.Decoder) ([]byte, error) {

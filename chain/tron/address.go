@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/btcsuite/btcd/address/v2/base58"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // addressPrefix is the first byte of every address of mainnet and of the public test networks.
@@ -41,14 +41,11 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	if memo != 0 {
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
 	}
-	if len(pub) != 33 {
-		return bursar.Address{}, fmt.Errorf("address of a key: got %d bytes, want 33", len(pub))
-	}
-	key, err := crypto.DecompressPubkey(pub)
+	of, err := ethkey.Address(pub)
 	if err != nil {
-		return bursar.Address{}, fmt.Errorf("address of a key: %w", err)
+		return bursar.Address{}, err
 	}
-	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
+	return bursar.Address{Base: address(of).String()}, nil
 }
 
 // ParseAddress accepts the Base58Check form (T…) and the hexadecimal form (41… or 0x41…, in any case) of an address,

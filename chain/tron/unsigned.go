@@ -5,13 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math/big"
 
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethkey"
 )
 
 // envelope is the stored form of an unsigned transaction: what is to be signed, and with which key.
@@ -126,8 +125,6 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 	return tx, nil
 }
 
-var errSignature = errors.New("invalid signature")
-
 // recoveryOffset is what TronWeb and java-tron's wallet add to the recovery id.
 const recoveryOffset = 27
 
@@ -139,8 +136,8 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
-	if len(signatures) != 1 || len(signatures[0]) != signatureSize {
-		return chain.SignedTx{}, fmt.Errorf("%w: want one signature of %d bytes", errSignature, signatureSize)
+	if len(signatures) != 1 {
+		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", ethkey.ErrSignature, len(signatures))
 	}
 	id := sha256.Sum256(e.Raw)
 	if err := checkSignature(id, signatures[0], p.Owner); err != nil {
@@ -152,16 +149,9 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 }
 
 func checkSignature(digest [32]byte, signature []byte, by address) error {
-	rr, ss := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
-	if !crypto.ValidateSignatureValues(signature[64], rr, ss, true) {
-		return fmt.Errorf("%w: R, S or the recovery id is out of range", errSignature)
+	signer, err := ethkey.Signer(digest, signature)
+	if err == nil && signer != by {
+		err = fmt.Errorf("%w: it was made by %s, want %s", ethkey.ErrSignature, address(signer), by)
 	}
-	key, err := crypto.SigToPub(digest[:], signature)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSignature, err)
-	}
-	if signer := address(crypto.PubkeyToAddress(*key)); signer != by {
-		return fmt.Errorf("%w: it was made by %s, want %s", errSignature, signer, by)
-	}
-	return nil
+	return err
 }
