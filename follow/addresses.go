@@ -149,11 +149,16 @@ func (a *Addresses) keep(ctx context.Context) error {
 	if err != nil || !whole { // not whole: the database has stepped back, which read notices
 		return err
 	}
-	a.expect(int64(len(hashes)) * (a.whole - a.parts)) // as many in each part that is missing
+	a.take(hashes)
+	return nil
+}
+
+// take adds the next part. The first one tells how many addresses those that are missing will bring, if each has as many.
+func (a *Addresses) take(hashes []uint64) {
+	a.expect(int64(len(hashes)) * (a.whole - a.parts))
 	a.add(hashes...)
 	a.parts++
 	a.newest = max(a.newest, a.parts*store.WatchedPart)
-	return nil
 }
 
 // steppedBack reports whether numbers that were read may be given out again.

@@ -70,6 +70,24 @@ func TestTheAddressSetSpreadsHashesThatAscend(t *testing.T) {
 	}
 }
 
+// When parts are written for the first time, the first one makes room for all: each further layer would be asked by
+// every look-up from then on.
+func TestPartsThatAreWrittenForTheFirstTimeHaveOneLayer(t *testing.T) {
+	const parts, each = 5, 50_000
+	a := NewAddresses(nil, "evm")
+	a.whole = parts
+	for part := range parts {
+		var hashes []uint64
+		for i := range each {
+			hashes = append(hashes, store.FoldedHash(fmt.Sprint("member ", part, " ", i)))
+		}
+		a.take(hashes)
+	}
+	if a.set.len() != parts*each || len(a.set.layers) != 1 || a.parts != parts {
+		t.Errorf("%d parts have %d addresses in %d layers, want %d in one", a.parts, a.set.len(), len(a.set.layers), parts*each)
+	}
+}
+
 // BenchmarkAddressSet queries a set of ten million addresses, and reports the memory per address.
 func BenchmarkAddressSet(b *testing.B) {
 	const size = 10_000_000

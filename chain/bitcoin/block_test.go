@@ -140,6 +140,7 @@ func TestReadBlockAgainstBtcd(t *testing.T) {
 	for n := range 12 {
 		blocks = append(blocks, randomBlock(uint64(n), n*n))
 	}
+	blocks = append(blocks, newFake().add(likeOurs(rand.New(rand.NewPCG(1, 9)))...))
 	for _, want := range blocks {
 		got, err := readBlock(serialise(want))
 		if err != nil {

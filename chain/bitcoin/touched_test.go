@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -16,8 +17,8 @@ import (
 // oneByOne is a watch that can be asked one question at a time, so that every transaction is read whole.
 type oneByOne struct{ chain.Watch }
 
-// likeOurs are inputs that show a key in forms that are, and are not, that of a spend from a P2WPKH address.
-func likeOurs(random *rand.Rand) []*wire.TxIn {
+// likeOurs are transactions whose input shows a key in a form that is, or is not, that of a spend from a P2WPKH address.
+func likeOurs(random *rand.Rand) (txs []*wire.MsgTx) {
 	some := func(first byte, n int) []byte {
 		b := []byte{first}
 		for len(b) < n {
@@ -31,14 +32,18 @@ func likeOurs(random *rand.Rand) []*wire.TxIn {
 		{Witness: wire.TxWitness{signature, some(3, sizeKey)}},
 		{Witness: wire.TxWitness{signature, some(4, 65)}},                                        // not compressed
 		{Witness: wire.TxWitness{signature, some(2, sizeKey), some(0, 9)}},                       // a script behind it
+		{Witness: wire.TxWitness{signature, some(0, 1), some(2, sizeKey)}},                       // a third item
 		{Witness: wire.TxWitness{some(2, sizeKey)}},                                              // alone
 		{Witness: wire.TxWitness{signature, some(2, sizeKey)}, SignatureScript: some(22, 23)},    // P2SH around it
 		{SignatureScript: append(append([]byte{71}, signature...), some(sizeKey, sizeKey+1)...)}, // P2PKH
 	}
-	for _, in := range forms {
+	for i, in := range forms {
 		in.PreviousOutPoint = wire.OutPoint{Hash: [32]byte(some(1, 32)), Index: random.Uint32N(3)}
+		tx := pays(byte(i), wire.NewTxOut(900, []byte{opOne}))
+		tx.TxIn = []*wire.TxIn{in}
+		txs = append(txs, tx)
 	}
-	return forms
+	return txs
 }
 
 // undoOfAnything makes a node report that every input spent an output of its own key.
@@ -82,10 +87,7 @@ func TestReadingWhatConcernsUsMissesNothing(t *testing.T) {
 		watch := chaintest.NewWatch()
 		for n := range 4 {
 			txs := randomBlock(seed*10+uint64(n), random.IntN(150)).Transactions[1:]
-			for _, in := range likeOurs(random) {
-				txs = append(txs, pays(byte(len(txs)), wire.NewTxOut(900, []byte{opOne})))
-				txs[len(txs)-1].TxIn = []*wire.TxIn{in}
-			}
+			txs = append(txs, likeOurs(random)...)
 			for _, tx := range txs {
 				for _, in := range tx.TxIn {
 					if n := len(in.Witness); n > 0 && random.IntN(8) == 0 {
@@ -175,7 +177,23 @@ func TestReadingWhatConcernsUsInRecordedBlocks(t *testing.T) {
 	}
 }
 
-// The node's fake says nothing of a transaction that is not asked for: only what touches us costs a request.
+// Who spends an output that the watch asks about need not concern us otherwise.
+func TestWhoSpendsAnOutputThatIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	spender := randomBlock(6, 100).Transactions[50]
+	f.add(randomBlock(6, 100).Transactions[1:]...)
+	asked := spender.TxIn[0].PreviousOutPoint.String()
+	watch := chaintest.NewWatch(source(t, c, 0).Base)
+	watch.Ask(asked)
+	want := []chain.Spent{{Outpoint: asked, TxID: spender.TxID()}}
+	if b := afterBlock(t, f, c, 0, watch); !slices.Equal(b.Spent, want) {
+		t.Errorf("spent is %+v, want %+v", b.Spent, want)
+	}
+}
+
+// Only what concerns us costs a request.
 func TestABlockThatDoesNotConcernUsCostsNoRequest(t *testing.T) {
 	t.Parallel()
 	f := newFake()
