@@ -9,9 +9,12 @@ import (
 
 // walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and
 // their account's.
-const walletFrom = `FROM wallets w
+const (
+	walletFrom  = `FROM wallets w` + walletRules
+	walletRules = `
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
+)
 
 var walletColumns = columnsOf([]column[bursar.Wallet]{
 	{"w.number", func(w *bursar.Wallet) any { return &w.Number }},
@@ -154,21 +157,16 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
 	for chunk := range parts(tx.Tx, addresses) {
-		names := make([]any, 0, 2*len(chunk))
-		for _, a := range chunk {
-			names = append(names, a.Base, memoValue(a))
+		asked := make([]WalletAddress, len(chunk))
+		for i, a := range chunk {
+			asked[i] = WalletAddress{family, a}
 		}
-		those, args, err := pairs(tx.Tx, "(w.base, w.memo)", names, string(family))
+		wallets, err := tx.At(ctx, asked)
 		if err != nil {
 			return nil, err
 		}
-		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
-			walletFrom+` WHERE w.family = $1 AND `+those, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range wallets {
-			found[w.Address] = w
+		for a, w := range wallets {
+			found[a.Address] = w
 		}
 	}
 	return found, nil
@@ -186,11 +184,12 @@ func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[Wallet
 	for _, a := range addresses {
 		names = append(names, string(a.Family), a.Address.Base, memoValue(a.Address))
 	}
-	those, args, err := within(tx.Tx, "(w.family, w.base, w.memo)", 3, names)
+	source, those, args, err := sought(tx.Tx, "wallets", "w", []string{"family", "base", "memo"}, names)
 	if err != nil {
 		return nil, err
 	}
-	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+` WHERE `+those, args...)
+	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
+		`FROM `+source+walletRules+` WHERE `+those, args...)
 	found := make(map[WalletAddress]bursar.Wallet, len(list))
 	for _, w := range list {
 		found[WalletAddress{w.Family, w.Address}] = w
