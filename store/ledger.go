@@ -344,9 +344,18 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 		pending[code], sumErr = pending[code].Add(b.Credits)
 		return struct{}{}, errors.Join(err, sumErr)
 	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
-		UNION ALL SELECT '', account_id, currency, '0', amount FROM deposits
-		WHERE `+deposits+` AND status = 'pending'`, args...)
+		UNION ALL SELECT '', account_id, currency, '0', `+tx.pendingSum(deposits), args...)
 	return found, err
+}
+
+// pendingSum ends the statement that reads what is pending. PostgreSQL adds it up, because thousands of rows take longer to
+// be sent than to be read; SQLite cannot calculate exactly with numbers of that size.
+func (tx *Tx) pendingSum(deposits string) string {
+	from := ` FROM deposits WHERE ` + deposits + ` AND status = 'pending'`
+	if !tx.postgres {
+		return `amount` + from
+	}
+	return `CAST(SUM(CAST(amount AS NUMERIC)) AS TEXT)` + from + ` GROUP BY account_id, currency`
 }
 
 // EachBalance calls f with every balance in the books, in no order.
