@@ -47,6 +47,9 @@ func (tx *Tx) joined(table, alias, column, equals, limit string) string {
 	return each(" LEFT JOIN", table, alias, column+" = "+equals+limit) + " ON TRUE"
 }
 
+// byItself ends a query within EXISTS: PostgreSQL asks it for each row then, by its index, and does not make it a join.
+const byItself = ` LIMIT 1 OFFSET 0`
+
 // rowsOfArrays returns what makes rows of lists of values, and an array for each column. PostgreSQL does not learn how
 // long the arrays are before it plans, or it would plan again each time for how many there happen to be, which takes
 // longer than to look up a few rows (PostgreSQL 15, PREPARE, Notes).
