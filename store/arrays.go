@@ -91,18 +91,17 @@ func among[T any](tx *Tx, column string, values []T, args ...any) (condition str
 		args = append(args, v)
 	}
 	if tx.postgres {
-		if all, _, err := array(args[offset:]); err == nil {
-			return fmt.Sprintf("%s = ANY($%d)", column, offset+1), append(args[:offset:offset], all)
+		if all, element, err := array(args[offset:]); err == nil {
+			return fmt.Sprintf("%s = ANY(%s::%s[])", column, unknownArray(offset+1, element), element),
+				append(args[:offset:offset], all)
 		}
 	}
 	return column + " IN (" + list(len(values), offset) + ")", args
 }
 
-// columnsFirst returns the values of rows, each with width columns and one behind the other, as one array for each
-// column, and the query that makes rows of them again; the arrays follow offset other arguments.
-func columnsFirst(rows []any, width, offset int) (query string, arrays []any, err error) {
-	var b strings.Builder
-	b.WriteString("SELECT * FROM unnest(")
+// arraysOf returns the values of rows, each with width columns and one behind the other, as one array for each column,
+// and the types of their elements.
+func arraysOf(rows []any, width int) (arrays []any, elements []string, err error) {
 	n := len(rows) / width
 	column := make([]any, n)
 	for c := range width {
@@ -111,13 +110,27 @@ func columnsFirst(rows []any, width, offset int) (query string, arrays []any, er
 		}
 		all, element, err := array(column)
 		if err != nil {
-			return "", nil, fmt.Errorf("column %d: %w", c+1, err)
+			return nil, nil, fmt.Errorf("column %d: %w", c+1, err)
 		}
+		arrays, elements = append(arrays, all), append(elements, element)
+	}
+	return arrays, elements, nil
+}
+
+// columnsFirst returns the values of rows as arraysOf does, and the query that makes rows of them again; the arrays
+// follow offset other arguments.
+func columnsFirst(rows []any, width, offset int) (query string, arrays []any, err error) {
+	arrays, elements, err := arraysOf(rows, width)
+	if err != nil {
+		return "", nil, err
+	}
+	var b strings.Builder
+	b.WriteString("SELECT * FROM unnest(")
+	for c, element := range elements {
 		if c > 0 {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "$%d::%s[]", offset+c+1, element)
-		arrays = append(arrays, all)
 	}
 	b.WriteByte(')')
 	return b.String(), arrays, nil
@@ -128,8 +141,8 @@ func within(tx *Tx, columns string, width int, values []any, args ...any) (condi
 	if !tx.postgres {
 		return columns + " IN (VALUES " + tuples(len(values)/width, width, len(args)) + ")", append(args, values...), nil
 	}
-	query, arrays, err := columnsFirst(values, width, len(args))
-	return columns + " IN (" + query + ")", append(args, arrays...), err
+	source, arrays, err := rowsOfArrays(values, width, len(args))
+	return columns + " IN (SELECT * FROM " + source + ")", append(args, arrays...), err
 }
 
 // pairs is within for two columns.

@@ -86,49 +86,48 @@ func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, erro
 		return links, err
 	}
 	links = upTo(links, entriesOfLinks)
+	if err := tx.addEntries(ctx, links); err != nil {
+		return nil, err
+	}
+	return links, tx.addOrders(ctx, links)
+}
+
+// addEntries reads the entries that links cover, with their postings.
+func (tx *Tx) addEntries(ctx context.Context, links []Link) error {
 	at := map[int64]int{}
 	for i, l := range links {
 		at[l.Number] = i
 	}
-	from, to := links[0].Number, links[len(links)-1].Number
-	places := map[int64]place{}
-	_, err = rows(ctx, tx.Tx, "read linked entries", func(s scanner) (none struct{}, err error) {
+	_, err := rows(ctx, tx, "read linked entries", func(s scanner) (none struct{}, err error) {
 		var link int64
 		var e Linked
-		var kind, ref *string
-		if err := s.Scan(&link, &e.Number, &kind, &ref, instantOrNone{&e.At}); err != nil {
+		var kind, ref, debit, credit, asset *string
+		var amount *bursar.Amount
+		err = s.Scan(&link, &e.Number, &kind, &ref, instantOrNone{&e.At}, &debit, &credit, &asset, &amount)
+		i, known := at[link]
+		if err != nil || !known {
 			return none, err
 		}
 		if e.Missing = kind == nil; !e.Missing {
 			e.Kind, e.Ref = ledger.Kind(*kind), ledger.Ref(*ref)
 		}
-		if i, known := at[link]; known {
-			places[e.Number] = place{i, len(links[i].Entries)}
-			links[i].Entries = append(links[i].Entries, e)
+		of := links[i].Entries
+		if n := len(of); n == 0 || of[n-1].Number != e.Number {
+			of = append(of, e)
+			links[i].Entries = of
+		}
+		if debit != nil {
+			last := &of[len(of)-1]
+			last.Postings = append(last.Postings, ledger.Posting{Debit: ledger.Account(*debit), Credit: ledger.Account(*credit),
+				Asset: bursar.CurrencyCode(*asset), Amount: *amount})
 		}
 		return none, nil
-	}, `SELECT s.link, s.entry, e.kind, e.ref, e.at FROM seals s LEFT JOIN entries e ON e.number = s.entry
-		WHERE s.link >= $1 AND s.link <= $2 ORDER BY s.link, s.entry`, from, to)
-	if err != nil {
-		return nil, err
-	}
-	_, err = rows(ctx, tx.Tx, "read linked postings", func(s scanner) (none struct{}, err error) {
-		var number int64
-		var p ledger.Posting
-		if err := s.Scan(&number, &p.Debit, &p.Credit, &p.Asset, &p.Amount); err != nil {
-			return none, err
-		}
-		if w, known := places[number]; known {
-			e := &links[w.link].Entries[w.entry]
-			e.Postings = append(e.Postings, p)
-		}
-		return none, nil
-	}, `SELECT p.entry, p.debit, p.credit, p.asset, p.amount FROM seals s JOIN postings p ON p.entry = s.entry
-		WHERE s.link >= $1 AND s.link <= $2 ORDER BY p.entry, p.place`, from, to)
-	if err != nil {
-		return nil, err
-	}
-	return links, tx.addOrders(ctx, links)
+	}, `SELECT s.link, s.entry, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount FROM seals s`+
+		tx.joined("entries", "e", "number", "s.entry", " LIMIT 1")+
+		tx.joined("postings", "p", "entry", "s.entry", " ORDER BY place")+`
+		WHERE s.link >= $1 AND s.link <= $2 ORDER BY s.link, s.entry, p.place`,
+		links[0].Number, links[len(links)-1].Number)
+	return err
 }
 
 // upTo cuts links off behind which there would be more than so many entries; the first stays. What they say of their
@@ -142,9 +141,6 @@ func upTo(links []Link, entries int64) []Link {
 	}
 	return links
 }
-
-// place is where an entry stands among links that were read.
-type place struct{ link, entry int }
 
 // addOrders reads the orders whose holds the links cover.
 func (tx *Tx) addOrders(ctx context.Context, links []Link) error {

@@ -222,10 +222,10 @@ func (tx *Tx) gone(ctx context.Context, list []NewDeposit) (map[depositValue]sea
 	return gone, err
 }
 
-// sealOldDeposits seals up to limit deposits that were there before deposits had codes.
+// sealOldDeposits seals up to limit deposits that were there before deposits had codes. Those in no block have none.
 func (tx *Tx) sealOldDeposits(ctx context.Context, limit int) (int, error) {
 	old, err := rows(ctx, tx, "list old deposits", tx.scanSealed, sealedDepositColumns.query+depositFrom+`
-		WHERE d.seal IS NULL LIMIT $1`, limit)
+		WHERE d.seal IS NULL AND d.height > 0 LIMIT $1`, limit)
 	for _, a := range old {
 		if err == nil {
 			_, err = tx.exec(ctx, "seal an old deposit",

@@ -316,8 +316,8 @@ func (tx WebhookURLs) EnableEach(ctx context.Context, receivers []Receiver) erro
 		return nil
 	}
 	those, args, err := pairs(tx.Tx, "(account_id, url)", names)
-	if err == nil {
-		_, err = tx.exec(ctx, "enable URLs", `DELETE FROM dead_urls WHERE `+those, args...)
+	if err != nil {
+		return err
 	}
-	return err
+	return tx.later(ctx, deferred{what: "enable URLs", query: `DELETE FROM dead_urls WHERE ` + those, args: args})
 }

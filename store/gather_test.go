@@ -48,26 +48,32 @@ func TestLookUpsAreGathered(t *testing.T) {
 				t.Errorf("%d gives %v, want ErrNotFound", key, err)
 			}
 		}
-		const atOnce = 3
-		for i := range atOnce {
-			group.Go(func() { find(i) })
-			<-hold
-		}
-		waiting := g.Waiting
-		for i := range 40 {
-			group.Go(func() { find(20 + i) })
-		}
-		for waiting() < 40 {
-			select {
-			case <-t.Context().Done():
-				t.Fatal("the look-ups did not come")
-			default:
+		come := func(look, waiting int) {
+			for i := range look {
+				group.Go(func() { find(20 + i) })
+			}
+			for waiting > 0 && g.Waiting() < waiting {
+				select {
+				case <-t.Context().Done():
+					t.Fatal("the look-ups did not come")
+				default:
+				}
 			}
 		}
+		const atOnce = 3
+		for running := range atOnce { // one more statement begins beside others once 8 look-ups wait for each of those
+			come(8*running, 8*running)
+			if n := statements.Load(); n != int64(running) {
+				t.Errorf("%d statements run while %d look-ups wait, want %d", n, 8*running, running)
+			}
+			come(1, 0)
+			<-hold
+		}
+		come(40, 40)
 		close(release)
 		group.Wait()
 		if n := statements.Load(); n != atOnce+1 {
-			t.Errorf("%d statements for 3 look-ups and 40 that waited together, want %d", n, atOnce+1)
+			t.Errorf("%d statements for those that wait beside three and 40 that waited together, want %d", n, atOnce+1)
 		}
 		if _, err := g.Find(t.Context(), 13); err == nil || !strings.Contains(err.Error(), "thirteen") {
 			t.Errorf("a panic gives %v", err)

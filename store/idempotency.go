@@ -53,11 +53,11 @@ func (tx IdempotencyKeys) Find(ctx context.Context, names []KeyName) (map[KeyNam
 	for _, n := range names {
 		args = append(args, n.Account, n.Name)
 	}
-	those, args, err := pairs(tx.Tx, "(account_id, name)", args)
+	source, those, args, err := sought(tx.Tx, "idempotency", "i", []string{"account_id", "name"}, args)
 	if err != nil {
 		return nil, err
 	}
-	list, err := keptColumns.rows(ctx, tx.Tx, "look up idempotency keys", `FROM idempotency WHERE `+those, args...)
+	list, err := keptColumns.rows(ctx, tx.Tx, "look up idempotency keys", `FROM `+source+` WHERE `+those, args...)
 	found := make(map[KeyName]KeptAnswer, len(list))
 	for _, k := range list {
 		found[k.name] = k

@@ -33,16 +33,29 @@ func (db *DB) Identity(ctx context.Context) (id Identity, err error) {
 }
 
 // Identity is DB.Identity within a transaction.
-func (tx Settings) Identity(ctx context.Context) (id Identity, err error) {
-	if id.Database, err = tx.Get(ctx, settingInstance); err != nil || !tx.postgres {
-		return id, err
+func (tx Settings) Identity(ctx context.Context) (Identity, error) {
+	return tx.IdentitySoon(ctx).Get(ctx)
+}
+
+// IdentitySoon is Identity, beside other statements.
+func (tx Settings) IdentitySoon(ctx context.Context) *Soon[Identity] {
+	query := `SELECT COALESCE((SELECT value FROM settings WHERE name = $1), ''), `
+	if tx.postgres {
+		// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline
+		// of the last checkpoint, which a promotion does not wait for (PostgreSQL 15, xlog.c, StartupXLOG).
+		query += `CAST(system_identifier AS TEXT), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+		FROM pg_control_system()`
+	} else {
+		query += `'', ''`
 	}
-	// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline
-	// of the last checkpoint, which a promotion does not wait for (PostgreSQL 15, xlog.c, StartupXLOG).
-	err = tx.row(ctx, "read the database's identity",
-		`SELECT CAST(system_identifier AS TEXT), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
-		FROM pg_control_system()`, nil, &id.System, &id.Timeline)
-	return id, err
+	return ask(ctx, tx.Tx, "read the database's identity", func(s scanner) (id Identity, err error) {
+		return id, s.Scan(&id.Database, &id.System, &id.Timeline)
+	}, func(list []Identity) (Identity, error) {
+		if len(list) != 1 {
+			return Identity{}, fmt.Errorf("the database has %d identities", len(list))
+		}
+		return list[0], nil
+	}, query, settingInstance)
 }
 
 // NameDatabase gives the database a random name, unless it has one.

@@ -195,24 +195,30 @@ func (tx *Tx) lockBalances(ctx context.Context, keys []ledger.Key, read *Soon[le
 	return read.Get(ctx)
 }
 
+// standing is a balance as the books have it.
+type standing struct {
+	key ledger.Key
+	is  ledger.Balance
+}
+
+func scanStanding(s scanner) (b standing, err error) {
+	return b, s.Scan(&b.key.Account, &b.key.Asset, &b.is.Debits, &b.is.Credits)
+}
+
+const standingQuery = `SELECT account, asset, debits, credits FROM `
+
 func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (*Soon[ledger.Books], error) {
 	those, args, err := pairs(tx, "(account, asset)", keyArgs(keys))
 	if err != nil {
 		return nil, err
 	}
-	type standing struct {
-		key ledger.Key
-		is  ledger.Balance
-	}
-	return ask(ctx, tx, "read balances", func(s scanner) (b standing, err error) {
-		return b, s.Scan(&b.key.Account, &b.key.Asset, &b.is.Debits, &b.is.Credits)
-	}, func(list []standing) (ledger.Books, error) {
+	return ask(ctx, tx, "read balances", scanStanding, func(list []standing) (ledger.Books, error) {
 		books := make(ledger.Books, len(list))
 		for _, b := range list {
 			books[b.key] = b.is
 		}
 		return books, nil
-	}, `SELECT account, asset, debits, credits FROM balances WHERE `+those+` ORDER BY account, asset`+lock, args...), nil
+	}, standingQuery+`balances WHERE `+those+` ORDER BY account, asset`+lock, args...), nil
 }
 
 func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {
@@ -338,9 +344,18 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 		pending[code], sumErr = pending[code].Add(b.Credits)
 		return struct{}{}, errors.Join(err, sumErr)
 	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
-		UNION ALL SELECT '', account_id, currency, '0', amount FROM deposits
-		WHERE `+deposits+` AND status = 'pending'`, args...)
+		UNION ALL SELECT '', account_id, currency, '0', `+tx.pendingSum(deposits), args...)
 	return found, err
+}
+
+// pendingSum ends the statement that reads what is pending. PostgreSQL adds it up, because thousands of rows take longer to
+// be sent than to be read; SQLite cannot calculate exactly with numbers of that size.
+func (tx *Tx) pendingSum(deposits string) string {
+	from := ` FROM deposits WHERE ` + deposits + ` AND status = 'pending'`
+	if !tx.postgres {
+		return `amount` + from
+	}
+	return `CAST(SUM(CAST(amount AS NUMERIC)) AS TEXT)` + from + ` GROUP BY account_id, currency`
 }
 
 // EachBalance calls f with every balance in the books, in no order.

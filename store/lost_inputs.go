@@ -127,7 +127,8 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
-		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource) LIMIT $3) AS found`,
+		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource`+byItself+`)
+		LIMIT $3) AS found`,
 		[]any{string(chain), int64(final), limit}, &n)
 	return n, err
 }

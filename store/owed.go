@@ -83,7 +83,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 			args = append(args, string(kind), id.String()+"/1")
 		}
 	}
-	those, args, err := pairs(tx, "(e.kind, e.ref)", args)
+	source, those, args, err := sought(tx, "entries", "e", []string{"kind", "ref"}, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -105,9 +105,9 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 			ended[id] = true
 		}
 		return none, err
-	}, `SELECT e.kind, e.ref, s.link, COALESCE(p.debit, ''), COALESCE(p.asset, '') FROM entries e
-		LEFT JOIN seals s ON s.entry = e.number LEFT JOIN postings p ON p.entry = e.number
-		WHERE `+those, args...)
+	}, `SELECT e.kind, e.ref, s.link, COALESCE(p.debit, ''), COALESCE(p.asset, '') FROM `+source+
+		tx.joined("seals", "s", "entry", "e.number", " LIMIT 1")+
+		tx.joined("postings", "p", "entry", "e.number", " ORDER BY place")+` WHERE `+those, args...)
 	return holds, ended, again, err
 }
 

@@ -97,9 +97,6 @@ var listed = []read{
 	reading("wallets at addresses", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Wallets().At(ctx, []store.WalletAddress{{Family: "bitcoin", Address: bursar.Address{Base: "a"}}})
 	}),
-	reading("wallets by addresses", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Wallets().ByAddresses(ctx, "bitcoin", []bursar.Address{{Base: "a"}})
-	}),
 	reading("charges", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Charges().List(ctx, someone, aPage)
 	}),

@@ -73,12 +73,12 @@ const keysAtOnce = 5000
 func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		those, args, err := pairs(tx.Tx, "(account, asset)", keyArgs(chunk))
+		source, those, args, err := sought(tx.Tx, "posted", "p", []string{"account", "asset"}, keyArgs(chunk))
 		if err != nil {
 			return nil, err
 		}
 		_, err = rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found),
-			postedColumns.query+`FROM posted WHERE `+those, args...)
+			postedColumns.query+`FROM `+source+` WHERE `+those, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -90,16 +90,16 @@ func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Ke
 func (tx Ledger) BalancesOf(ctx context.Context, keys []ledger.Key) (ledger.Books, error) {
 	all := ledger.Books{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		read, err := tx.readBalances(ctx, chunk, "")
+		source, those, args, err := sought(tx.Tx, "balances", "b", []string{"account", "asset"}, keyArgs(chunk))
 		if err != nil {
 			return nil, err
 		}
-		books, err := read.Get(ctx)
+		list, err := rows(ctx, tx.Tx, "read balances", scanStanding, standingQuery+source+` WHERE `+those, args...)
 		if err != nil {
 			return nil, err
 		}
-		for k, b := range books {
-			all[k] = b
+		for _, b := range list {
+			all[b.key] = b.is
 		}
 	}
 	return all, nil

@@ -161,15 +161,19 @@ CREATE TABLE deposits (
   UNIQUE (chain, tx_id, output, base, memo, contract)
 );
 
-CREATE INDEX deposits_account ON deposits(account_id, status);
+CREATE INDEX deposits_account ON deposits(account_id) WHERE status = 'pending';
 
-CREATE INDEX deposits_block ON deposits(chain, height);
+CREATE INDEX deposits_block ON deposits(chain, height) WHERE height > 0;
 
-CREATE INDEX deposits_pending ON deposits(chain, height) WHERE status = 'pending';
+CREATE INDEX deposits_opinions ON deposits(chain, base, height) WHERE status = 'pending' AND opinions > 0;
+
+CREATE INDEX deposits_pending ON deposits(chain, height, number) WHERE status = 'pending';
+
+CREATE INDEX deposits_reversed ON deposits(account_id) WHERE reversals > 0;
 
 CREATE INDEX deposits_unattributed ON deposits(number) WHERE purpose = 'unattributed';
 
-CREATE INDEX deposits_unsealed ON deposits(number) WHERE seal IS NULL;
+CREATE INDEX deposits_unsealed ON deposits(number) WHERE seal IS NULL AND height > 0;
 
 CREATE INDEX deposits_wallet ON deposits(wallet, number);
 
@@ -649,7 +653,7 @@ CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
 CREATE INDEX withdrawals_queued ON withdrawals(chain, number) WHERE status = 'queued';
 
-CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id);
+CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 

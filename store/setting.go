@@ -40,8 +40,16 @@ func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 // take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays
 // locked until the transaction ends, so numbers become visible in their order.
 func (tx *Tx) take(ctx context.Context, name string, n int) (int64, error) {
-	var next int64
-	err := tx.row(ctx, "take numbers", `INSERT INTO counters(name, next) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET next = counters.next + excluded.next RETURNING next`, []any{name, n}, &next)
-	return next - int64(n), err
+	return takeSoon(ctx, tx, name, n, func(first int64) int64 { return first }).Get(ctx)
+}
+
+// takeSoon is take, beside other statements; of makes the result of the first number.
+func takeSoon[T any](ctx context.Context, tx *Tx, name string, n int, of func(first int64) T) *Soon[T] {
+	return ask(ctx, tx, "take numbers", scanOne[int64], func(next []int64) (result T, err error) {
+		if len(next) != 1 {
+			return result, fmt.Errorf("taking %d numbers of %s gave %d rows", n, name, len(next))
+		}
+		return of(next[0] - int64(n)), nil
+	}, `INSERT INTO counters(name, next) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET next = counters.next + excluded.next RETURNING next`, name, n)
 }

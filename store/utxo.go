@@ -86,13 +86,14 @@ func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, late
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
-			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
+			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'`+
+		byItself+`))
 			OR EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM reservations k
-			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
-		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource)
+			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4`+byItself+`)
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource`+byItself+`)
 		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base
-			AND d.status = 'pending' AND d.opinions > 0)
+			AND d.status = 'pending' AND d.opinions > 0`+byItself+`)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 

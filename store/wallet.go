@@ -9,9 +9,12 @@ import (
 
 // walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and
 // their account's.
-const walletFrom = `FROM wallets w
+const (
+	walletFrom  = `FROM wallets w` + walletRules
+	walletRules = `
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
+)
 
 var walletColumns = columnsOf([]column[bursar.Wallet]{
 	{"w.number", func(w *bursar.Wallet) any { return &w.Number }},
@@ -30,15 +33,23 @@ var walletColumns = columnsOf([]column[bursar.Wallet]{
 
 // TakeNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
 func (tx Wallets) TakeNumbers(ctx context.Context, n int) (int64, error) {
-	first, err := tx.take(ctx, "wallets", n)
-	return first + 1, err
+	return tx.TakeNumbersSoon(ctx, n).Get(ctx)
+}
+
+// TakeNumbersSoon is TakeNumbers, beside other statements.
+func (tx Wallets) TakeNumbersSoon(ctx context.Context, n int) *Soon[int64] {
+	return takeSoon(ctx, tx.Tx, "wallets", n, func(first int64) int64 { return first + 1 })
 }
 
 // Take hands out n key indexes of a family and returns the first. They begin at 0 and leave no gap: a transaction
 // that is undone gives its own back.
 func (tx KeyIndexes) Take(ctx context.Context, family bursar.Family, n int) (uint32, error) {
-	first, err := tx.take(ctx, "family:"+string(family), n)
-	return uint32(first), err
+	return tx.TakeSoon(ctx, family, n).Get(ctx)
+}
+
+// TakeSoon is Take, beside other statements.
+func (tx KeyIndexes) TakeSoon(ctx context.Context, family bursar.Family, n int) *Soon[uint32] {
+	return takeSoon(ctx, tx.Tx, "family:"+string(family), n, func(first int64) uint32 { return uint32(first) })
 }
 
 // Next returns the index that KeyIndexes.Take would hand out next, without taking it.
@@ -51,10 +62,19 @@ func (tx KeyIndexes) Next(ctx context.Context, family bursar.Family) (uint32, er
 
 // Insert adds wallets whose numbers and indexes were taken in this transaction. All accounts must exist.
 func (tx Wallets) Insert(ctx context.Context, wallets []bursar.Wallet) error {
-	versions, err := tx.webhookVersions(ctx, wallets)
+	accounts := make([]bursar.ID, len(wallets))
+	for i, w := range wallets {
+		accounts[i] = w.AccountID
+	}
+	versions, err := tx.WebhookVersionsSoon(ctx, accounts).Get(ctx)
 	if err != nil {
 		return err
 	}
+	return tx.InsertWith(ctx, wallets, versions)
+}
+
+// InsertWith is Insert, with what WebhookVersionsSoon has read of the accounts in this transaction.
+func (tx Wallets) InsertWith(ctx context.Context, wallets []bursar.Wallet, versions WebhookVersions) error {
 	in := insertion{what: "insert wallets", table: "wallets", rows: len(wallets)}
 	for _, w := range wallets {
 		in.add(values{
@@ -154,21 +174,16 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family,
 	addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
 	for chunk := range parts(tx.Tx, addresses) {
-		names := make([]any, 0, 2*len(chunk))
-		for _, a := range chunk {
-			names = append(names, a.Base, memoValue(a))
+		asked := make([]WalletAddress, len(chunk))
+		for i, a := range chunk {
+			asked[i] = WalletAddress{family, a}
 		}
-		those, args, err := pairs(tx.Tx, "(w.base, w.memo)", names, string(family))
+		wallets, err := tx.At(ctx, asked)
 		if err != nil {
 			return nil, err
 		}
-		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
-			walletFrom+` WHERE w.family = $1 AND `+those, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range wallets {
-			found[w.Address] = w
+		for a, w := range wallets {
+			found[a.Address] = w
 		}
 	}
 	return found, nil
@@ -186,11 +201,12 @@ func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[Wallet
 	for _, a := range addresses {
 		names = append(names, string(a.Family), a.Address.Base, memoValue(a.Address))
 	}
-	those, args, err := within(tx.Tx, "(w.family, w.base, w.memo)", 3, names)
+	source, those, args, err := sought(tx.Tx, "wallets", "w", []string{"family", "base", "memo"}, names)
 	if err != nil {
 		return nil, err
 	}
-	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+` WHERE `+those, args...)
+	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
+		`FROM `+source+walletRules+` WHERE `+those, args...)
 	found := make(map[WalletAddress]bursar.Wallet, len(list))
 	for _, w := range list {
 		found[WalletAddress{w.Family, w.Address}] = w

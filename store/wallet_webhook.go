@@ -57,26 +57,34 @@ func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64,
 	return version, err
 }
 
-// webhookVersions reads the newest version of each account, so that a new wallet's own webhook beats every older rule.
-func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map[bursar.ID]int64, error) {
-	versions := map[bursar.ID]int64{}
+// WebhookVersions are the versions of accounts' webhooks.
+type WebhookVersions map[bursar.ID]int64
+
+// WebhookVersionsSoon reads the newest version of each account, so that a new wallet's own webhook beats every older
+// rule. An account may be named several times.
+func (tx Wallets) WebhookVersionsSoon(ctx context.Context, accounts []bursar.ID) *Soon[WebhookVersions] {
+	versions := WebhookVersions{}
 	var ids []bursar.ID
-	for _, w := range wallets {
-		if _, seen := versions[w.AccountID]; !seen {
-			versions[w.AccountID] = 0
-			ids = append(ids, w.AccountID)
+	for _, id := range accounts {
+		if _, seen := versions[id]; !seen {
+			versions[id] = 0
+			ids = append(ids, id)
 		}
+	}
+	if len(ids) == 0 {
+		return known(versions)
 	}
 	type versioned struct {
 		id      bursar.ID
 		version int64
 	}
-	those, args := among(tx, "id", ids)
-	found, err := rows(ctx, tx, "read webhook versions", func(s scanner) (v versioned, err error) {
+	those, args := among(tx.Tx, "id", ids)
+	return ask(ctx, tx.Tx, "read webhook versions", func(s scanner) (v versioned, err error) {
 		return v, s.Scan(&v.id, &v.version)
+	}, func(found []versioned) (WebhookVersions, error) {
+		for _, v := range found {
+			versions[v.id] = v.version
+		}
+		return versions, nil
 	}, `SELECT id, webhook_version FROM accounts WHERE `+those, args...)
-	for _, v := range found {
-		versions[v.id] = v.version
-	}
-	return versions, err
 }

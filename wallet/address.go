@@ -13,45 +13,26 @@ import (
 var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
 	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
-// address gives each wallet the next index of its family and the address at that index. It returns the positions of
+// address gives each wallet the index that was taken for it and the address at that index. It returns the positions of
 // those for which the pool has no key.
 func (s *Service) address(
-	ctx context.Context, tx *store.Tx, wallets []bursar.Wallet,
+	ctx context.Context, tx *store.Tx, wallets []bursar.Wallet, t taken,
 ) (refused map[int]bool, err error) {
-	perFamily := map[bursar.Family][]int{}
-	var families []chain.Capabilities
-	for i := range wallets {
-		c, err := s.chainOf(wallets[i].Currency)
-		if err != nil {
-			return nil, err
-		}
-		capabilities := c.Capabilities()
-		wallets[i].Family = capabilities.Family
-		if len(perFamily[capabilities.Family]) == 0 {
-			families = append(families, capabilities)
-		}
-		perFamily[capabilities.Family] = append(perFamily[capabilities.Family], i)
-	}
 	refused = map[int]bool{}
-	for _, capabilities := range families {
-		places := perFamily[capabilities.Family]
-		index, err := tx.KeyIndexes().Take(ctx, capabilities.Family, len(places))
-		if err != nil {
+	for _, f := range t.families {
+		if err := s.mark(tx, t.answers, f.Family, f.first, len(f.places)); err != nil {
 			return nil, err
 		}
-		if err := s.mark(ctx, tx, capabilities.Family, index, len(places)); err != nil {
-			return nil, err
+		for n, i := range f.places {
+			wallets[i].Family, wallets[i].Index = f.Family, f.first+uint32(n)
 		}
-		for n, i := range places {
-			wallets[i].Index = index + uint32(n)
-		}
-		if !Pooled(capabilities) {
-			if err := s.fromKeys(wallets, places); err != nil {
+		if !Pooled(f.Capabilities) {
+			if err := s.fromKeys(wallets, f.places); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		short, err := s.fromPool(ctx, tx, capabilities, wallets, places)
+		short, err := s.fromPool(ctx, tx, f.Capabilities, wallets, f.places)
 		if err != nil {
 			return nil, err
 		}

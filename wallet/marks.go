@@ -29,15 +29,9 @@ type unreservedError struct {
 func (e *unreservedError) Error() string { return e.cause.Error() }
 func (e *unreservedError) Unwrap() error { return e.cause }
 
-func (s *Service) mark(ctx context.Context, tx *store.Tx, family bursar.Family, first uint32, n int) error {
+func (s *Service) mark(tx *store.Tx, answers store.Identity, family bursar.Family, first uint32, n int) error {
 	if s.Marks == nil {
 		return nil
-	}
-	// Ask the server in this transaction: since the service last asked, another server may have been promoted, which
-	// does not know the indexes that other processes gave out.
-	answers, err := tx.Settings().Identity(ctx)
-	if err != nil {
-		return err
 	}
 	commit, err := s.Marks.Take(answers, family, first, n)
 	if err != nil {

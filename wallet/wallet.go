@@ -121,14 +121,14 @@ func (s *Service) chainOf(code bursar.CurrencyCode) (Chain, error) {
 // createAll makes the wallets of one batch. Either all are made or, on an error, none; a wallet for which the pool has
 // no key is refused alone.
 func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]store.Result[bursar.Wallet], error) {
-	number, err := tx.Wallets().TakeNumbers(ctx, len(orders))
+	t, err := s.take(ctx, tx, orders)
 	if err != nil {
 		return nil, err
 	}
 	wallets := make([]bursar.Wallet, len(orders))
 	for i, n := range orders {
 		wallets[i] = bursar.Wallet{
-			Number:    number + int64(i),
+			Number:    t.number + int64(i),
 			ID:        s.ids.Next(),
 			AccountID: n.Account,
 			Currency:  n.Currency,
@@ -138,7 +138,7 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 			CreatedAt: tx.Now(),
 		}
 	}
-	refused, err := s.address(ctx, tx, wallets)
+	refused, err := s.address(ctx, tx, wallets, t)
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +152,16 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 		}
 		results[i].Value, made, wanted = wallets[i], append(made, wallets[i]), append(wanted, orders[i])
 	}
-	return results, s.insert(ctx, tx, made, wanted)
+	return results, s.insert(ctx, tx, made, wanted, t.versions)
 }
 
 // insert writes wallets that have their addresses, and whatever else their requests write.
-func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet, orders []New) error {
+func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet, orders []New,
+	versions store.WebhookVersions) error {
 	if len(wallets) == 0 {
 		return nil
 	}
-	if err := tx.Wallets().Insert(ctx, wallets); err != nil {
+	if err := tx.Wallets().InsertWith(ctx, wallets, versions); err != nil {
 		return err
 	}
 	if err := enableURLs(ctx, tx, orders); err != nil {

@@ -35,6 +35,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	relaxCollector()
 	log := cmd.logger(c.stderr)
 	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.getenv, Patient: true})
 	if err != nil {
