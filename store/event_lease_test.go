@@ -7,38 +7,46 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
-func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
+// What one deliverer has leased no other one takes, until it gives the events back, or dies.
+func TestALeaseKeepsOthersAway(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {
-		id := q.event(bursar.EventDeposit, "https://old.example", 0)
-		lease := func() []store.Delivery {
-			q.Helper()
-			var list []store.Delivery
-			q.do(func(tx *store.Tx) (err error) {
-				list, err = tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-				return err
-			})
-			return list
-		}
-		release := func(number, lease int64) {
+		q.event(bursar.EventDeposit, "https://old.example", 0)
+		q.event(bursar.EventDeposit, "https://new.example", 0)
+		var own, other store.DeliveryLease
+		var due []store.Delivery
+		renew := func(lease *store.DeliveryLease, lasts time.Duration, want int, keep ...int64) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				return tx.Deliveries().Release(ctx, []store.LeasedEvent{{Event: number, Lease: lease, NextAt: tx.Now()}})
+				leased, err := tx.Deliveries().LeasedByOthers(ctx, *lease)
+				if err != nil {
+					return err
+				}
+				if due, err = tx.Deliveries().Due(ctx, leased, 10); err != nil || len(due) != want {
+					return fmt.Errorf("%d are due, %w; want %d", len(due), err, want)
+				}
+				*lease, err = tx.Deliveries().KeepLease(ctx, *lease, tx.Now().Add(lasts), keep)
+				return err
 			})
 		}
-		first := lease()
-		release(first[0].Number, first[0].Attempts+1) // by somebody who lost it
-		if len(lease()) != 0 {
-			q.Fatal("another's lease was released")
+		renew(&own, time.Hour, 2)
+		first := due[0].Number
+		renew(&own, time.Hour, 2, first)
+		renew(&other, time.Hour, 1)
+		if due[0].Number == first {
+			q.Error("another's event is due")
 		}
-		release(first[0].Number, first[0].Attempts)
-		if d := q.read(id); d.Attempts != 0 || d.Status != store.DeliveryPending {
-			q.Errorf("released it is %+v", d)
-		}
-		if again := lease(); len(again) != 1 || again[0].Attempts != 1 {
-			q.Errorf("leased again: %+v", again)
+		renew(&own, time.Hour, 2) // it gives the event back
+		renew(&other, 0, 2, first, due[1].Number)
+		renew(&own, time.Hour, 2) // the other one was over at once
+		dead := other
+		renew(&own, time.Hour, 2, first)
+		renew(&other, time.Hour, 1)
+		if other == dead {
+			q.Error("a lease that was over goes on")
 		}
 	})
 }
@@ -69,17 +77,16 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 			return nil
 		})
 		q.do(func(tx *store.Tx) error {
-			due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), batch)
+			due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), batch)
 			if err != nil || len(due) != batch {
 				return fmt.Errorf("%d are due, %w", len(due), err)
 			}
 			var outcomes []store.Outcome
 			for _, d := range due {
 				outcomes = append(outcomes, store.Outcome{
-					Event:   d.Number,
-					Lease:   d.Attempts,
-					Status:  store.DeliveryDelivered,
-					Attempt: store.Attempt{Number: d.Attempts},
+					Event:  d.Number,
+					Due:    d.NextAt,
+					Status: store.DeliveryDelivered,
 				})
 			}
 			if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {

@@ -136,6 +136,12 @@ CREATE TABLE dead_urls (
   PRIMARY KEY (account_id, url)
 );
 
+CREATE TABLE delivery_leases (
+  number INTEGER PRIMARY KEY,
+  until  BIGINT NOT NULL,
+  events BYTEA NOT NULL
+);
+
 CREATE TABLE deposits (
   number       INTEGER PRIMARY KEY,
   id           BYTEA NOT NULL UNIQUE,
