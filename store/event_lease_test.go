@@ -102,3 +102,60 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 		})
 	})
 }
+
+// What is due for one receiver is found by its index, whatever is due for others.
+func TestWhatIsDueForAReceiverIsFoundBesideABacklog(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		const backlog, few = 3000, 20
+		q.do(func(tx *store.Tx) error {
+			var all []bursar.Event
+			for n := range backlog + few {
+				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit,
+					Subject: shop, URL: "https://a.example/down", Body: []byte("{}"), CreatedAt: tx.Now()}
+				if n >= backlog {
+					e.URL = "https://b.example/" + fmt.Sprint(n%2)
+				}
+				all = append(all, e)
+			}
+			_, err := tx.Events().RecordAll(ctx, all)
+			return err
+		})
+		q.do(func(tx *store.Tx) error {
+			receivers, err := tx.Deliveries().Receivers(ctx, store.Receiver{}, 10)
+			if err != nil || len(receivers) != 3 {
+				return fmt.Errorf("%d receivers, %w", len(receivers), err)
+			}
+			behind, err := tx.Deliveries().Receivers(ctx, receivers[1], 10)
+			if err != nil || len(behind) != 1 || behind[0] != receivers[2] {
+				return fmt.Errorf("behind the second receiver is %v, %w", behind, err)
+			}
+			shares := []store.Share{{Receiver: receivers[0], Limit: 2}, {Receiver: receivers[1], Limit: few},
+				{Receiver: receivers[2], Limit: 3}}
+			due, err := tx.Deliveries().DueOf(ctx, nil, shares)
+			of := map[store.Receiver]int{}
+			var leased []int64
+			for _, d := range due {
+				of[store.ReceiverOf(d.Event)]++
+				leased = append(leased, d.Number)
+			}
+			if err != nil || len(of) != 3 || of[receivers[0]] != 2 || of[receivers[1]] != few/2 || of[receivers[2]] != 3 {
+				return fmt.Errorf("due are %v, %w", of, err)
+			}
+			rest, err := tx.Deliveries().DueOf(ctx, leased, shares[1:])
+			if err != nil || len(rest) != 3 {
+				return fmt.Errorf("%d are left, %w; want 3", len(rest), err)
+			}
+			if !q.Postgres() {
+				return nil
+			}
+			var read int
+			err = tx.Ask(ctx, &read, `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+				WHERE relname = 'events'`)
+			if read > backlog/10 {
+				q.Errorf("%d rows were read beside a backlog of %d", read, backlog)
+			}
+			return err
+		})
+	})
+}

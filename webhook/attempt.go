@@ -159,7 +159,7 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 // skip records an attempt of an event whose receiver hangs or is not to be reached as failed, without sending it. The
 // last attempt of the schedule is never skipped: the event is due until it can be sent.
 func (d *Deliverer) skip(j *job) {
-	if j.Tries+1 >= attemptsOf(j.Kind) {
+	if j.last() {
 		d.queues.forgetLease(j)
 		return
 	}

@@ -59,7 +59,7 @@ func (c *choice) choose(ctx context.Context, limit int) error {
 // add takes an event if its queue has room, and reports whether it did.
 func (c *choice) add(delivery store.Delivery) bool {
 	room := c.room(store.ReceiverOf(delivery.Event))
-	last := delivery.Tries+1 >= attemptsOf(delivery.Kind)
+	last := lastAttempt(delivery)
 	hopeless := !delivery.NextAt.After(room.skipUntil)
 	switch {
 	case room.send > 0:

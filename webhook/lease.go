@@ -28,6 +28,11 @@ type job struct {
 	leased  time.Time // by this process's clock
 }
 
+// last reports whether the next attempt is the last one of the schedule.
+func (j *job) last() bool { return lastAttempt(j.Delivery) }
+
+func lastAttempt(of store.Delivery) bool { return of.Tries+1 >= attemptsOf(of.Kind) }
+
 // lease is the events that one transaction took.
 type lease struct {
 	send, skip []*job

@@ -87,8 +87,8 @@ type end struct {
 	at      time.Time // of its begin, by the database's clock
 }
 
-// ended updates the receiver's health after an attempt and reports whether nothing is sent from the queue for a while:
-// because the receiver hangs, or because it is not to be reached.
+// ended updates the receiver's health after an attempt and reports whether nothing is sent from the queue for a while,
+// because the receiver hangs or, from now on, is not to be reached.
 func (l *destinationQueue) ended(now time.Time, took time.Duration, e end, widest int) (shut, probed bool) {
 	if l.pace == 0 {
 		l.pace = took
@@ -111,7 +111,7 @@ func (l *destinationQueue) ended(now time.Time, took time.Duration, e end, wides
 	return false, probed
 }
 
-// miss counts attempts that did not reach the receiver, and reports whether it is not called until the next probe.
+// miss counts attempts that did not reach the receiver, and reports whether it is only probed from now on.
 func (l *destinationQueue) miss(now time.Time, e end) bool {
 	if !e.missed {
 		l.missed, l.between, l.probeAt, l.missAt = 0, 0, time.Time{}, time.Time{}
@@ -121,15 +121,11 @@ func (l *destinationQueue) miss(now time.Time, e end) bool {
 	if e.at.After(l.missAt) {
 		l.missAt = e.at
 	}
-	if !l.probed() {
-		return false
-	}
-	l.window = firstWindow
-	if !now.Before(l.probeAt) {
+	if l.probed() && !now.Before(l.probeAt) {
 		l.between = min(max(2*l.between, firstProbe), longestProbe)
-		l.probeAt = now.Add(l.between)
+		l.probeAt, l.window = now.Add(l.between), firstWindow
 	}
-	return true
+	return l.missed == missedInARow
 }
 
 func (l *destinationQueue) idle() bool { return len(l.waiting) == 0 && len(l.running) == 0 }

@@ -62,13 +62,13 @@ func (q *destinationQueues) room(key queueKey, now time.Time) *room {
 // endOfTime is later than anything is due.
 var endOfTime = time.Unix(1<<40, 0)
 
-// put adds an event to its destination queue. One whose queue was shut or closed meanwhile is given back: it is due as
-// before.
+// put adds an event to its destination queue. One that would not have been leased now, because the queue was shut or
+// closed meanwhile or its receiver is only probed, is given back: it is due as before.
 func (q *destinationQueues) put(j *job, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.queue(j.queue, now)
-	if q.closed || now.Before(l.shutUntil) {
+	if q.closed || now.Before(l.shutUntil) || now.Before(l.probeAt) && !j.last() {
 		delete(q.leased, j.Number)
 		return
 	}

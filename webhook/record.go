@@ -1,11 +1,13 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/bursar/bursar/store"
@@ -79,6 +81,7 @@ func (d *Deliverer) record(r result) {
 func (d *Deliverer) write(list []result) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
+	slices.SortFunc(list, func(a, b result) int { return cmp.Compare(a.Event, b.Event) }) // locks are taken in one order
 	err := d.db.Do(ctx, func(tx *store.Tx) (err error) {
 		defer func() { // what is recorded next must not wait for a goroutine that has panicked
 			if cause := recover(); cause != nil {
