@@ -25,15 +25,22 @@ func (tx *Tx) notLeased(leased []int64, args ...any) (condition string, _ []any)
 	if len(leased) == 0 {
 		return "", args
 	}
+	query, args := tx.numbers(leased, args...)
+	return ` AND number NOT IN (` + query + `)`, args
+}
+
+// numbers returns a query of some numbers, and args with what it takes behind them. Its text does not depend on how
+// many they are.
+func (tx *Tx) numbers(list []int64, args ...any) (query string, _ []any) {
 	n := len(args) + 1
 	if tx.postgres {
-		return fmt.Sprintf(` AND number NOT IN (SELECT unnest($%d::bigint[]))`, n), append(args, leased)
+		return fmt.Sprintf(`SELECT unnest($%d::bigint[])`, n), append(args, list)
 	}
-	text, err := json.Marshal(leased)
+	text, err := json.Marshal(list)
 	if err != nil {
 		panic(err) // of numbers only
 	}
-	return fmt.Sprintf(` AND number NOT IN (SELECT value FROM json_each($%d))`, n), append(args, string(text))
+	return fmt.Sprintf(`SELECT value FROM json_each($%d)`, n), append(args, string(text))
 }
 
 // Receivers returns up to limit receivers behind another one that have events to be delivered, due or not, in their

@@ -201,7 +201,8 @@ var attemptColumns = columnsOf([]column[Attempt]{
 
 // Attempts returns the tries of one event, oldest first.
 func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return attemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM attempts WHERE event = $1 ORDER BY attempt`, event)
+	of, err := tx.AttemptsOf(ctx, []int64{event})
+	return of[event], err
 }
 
 // List returns an account's events with the state of their delivery, newest first.

@@ -27,36 +27,67 @@ func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) err
 	if tx.postgres {
 		return tx.recordAllAttempts(ctx, outcomes)
 	}
+	return tx.recordEach(ctx, outcomes)
+}
+
+// recordEach runs prepared statements for each outcome, which on SQLite is faster than one for all.
+func (tx *Tx) recordEach(ctx context.Context, outcomes []Outcome) error {
 	var updates, inserts []any
-	for _, o := range outcomes {
+	numbers := make([]int64, len(outcomes))
+	for i, o := range outcomes {
+		numbers[i] = o.Event
 		updates = append(updates, o.Event, micros(o.Due), micros(o.NextAt), o.Code, tx.deliveredAt(o), o.Tries, o.Status,
-			o.Error)
-		inserts = append(inserts, o.Event, micros(o.At), o.Duration.Microseconds(), o.Code, o.Error)
+			o.Error, micros(o.At), o.Duration.Microseconds())
 	}
 	byNumber := strings.NewReplacer("o.number", "$1", "o.due", "$2", "o.next_at", "$3", "o.code", "$4", "o.delivered_at",
-		"$5", "o.tries", "$6", "o.status", "$7", "o.error", "$8")
+		"$5", "o.tries", "$6", "o.status", "$7", "o.error", "$8", "o.at", "$9", "o.duration", "$10")
 	err := tx.repeat(ctx, "record attempts", byNumber.Replace(`UPDATE events SET `+outcome+` WHERE number = o.number`),
-		updates, 8)
+		updates, 10)
 	if err != nil {
 		return err
+	}
+	among, args := tx.numbers(numbers)
+	rest, err := rows(ctx, tx, "list attempts with rows", scanOne[int64],
+		`SELECT number FROM events WHERE number IN (`+among+`) AND NOT (`+ownAttempt+`)`, args...)
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	apart := make(map[int64]bool, len(rest))
+	for _, n := range rest {
+		apart[n] = true
+	}
+	for _, o := range outcomes {
+		if apart[o.Event] {
+			inserts = append(inserts, o.Event, micros(o.At), o.Duration.Microseconds(), o.Code, o.Error)
+		}
 	}
 	return tx.repeat(ctx, "insert attempts", `INSERT INTO attempts(event, attempt, at, duration, code, error)
 		SELECT number, attempts, $2, $3, $4, $5 FROM events WHERE number = $1`, inserts, 5)
 }
 
-// outcome are the assignments of an outcome, which is the row o. Whatever changes what is to be delivered changes when.
+// An outcome applies to an event that is as it was leased: whatever changes what is to be delivered changes when.
+const asLeased = `events.status = 'pending' AND events.next_at = o.due`
+
+// ownAttempt is the condition that the attempt which was just recorded is kept in the event's own row.
+const ownAttempt = `events.attempts = 1 AND events.first_at > 0`
+
+// outcome are the assignments of an outcome, which is the row o.
 var outcome = `attempts = events.attempts + 1, ` + strings.Join([]string{
-	asLeased("status", "o.status"),
-	asLeased("next_at", "o.next_at"),
-	asLeased("last_code", "o.code"),
-	asLeased("last_error", "o.error"),
-	asLeased("delivered_at", "o.delivered_at"),
-	asLeased("tries", "o.tries"),
+	assign("status", asLeased, "o.status"),
+	assign("next_at", asLeased, "o.next_at"),
+	assign("last_code", asLeased, "o.code"),
+	assign("last_error", asLeased, "o.error"),
+	assign("delivered_at", asLeased, "o.delivered_at"),
+	assign("tries", asLeased, "o.tries"),
+	assign("first_at", deliveredAtOnce, "o.at"),
+	assign("first_duration", deliveredAtOnce, "o.duration"),
+	assign("first_code", deliveredAtOnce, "o.code"),
 }, ", ")
 
-func asLeased(column, is string) string {
-	return column + ` = CASE WHEN events.status = 'pending' AND events.next_at = o.due THEN ` + is + ` ELSE events.` +
-		column + ` END`
+const deliveredAtOnce = asLeased + ` AND events.attempts = 0 AND o.status = 'delivered'`
+
+func assign(column, when, is string) string {
+	return column + ` = CASE WHEN ` + when + ` THEN ` + is + ` ELSE events.` + column + ` END`
 }
 
 // byIndex makes PostgreSQL work through the queue by its indexes, for the rest of the transaction. By its statistics,
@@ -93,8 +124,9 @@ func (tx *Tx) recordAllAttempts(ctx context.Context, outcomes []Outcome) error {
 		query: `WITH recorded AS (UPDATE events SET ` + outcome + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],
 			$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[]) AS o(number, due,
 			next_at, code, delivered_at, tries, at, duration, status, error) WHERE events.number = o.number
-			RETURNING o.number, events.attempts, o.at, o.duration, o.code, o.error)
-			INSERT INTO attempts(event, attempt, at, duration, code, error) SELECT * FROM recorded`,
+			RETURNING o.number, events.attempts, o.at, o.duration, o.code, o.error, ` + ownAttempt + ` AS own)
+			INSERT INTO attempts(event, attempt, at, duration, code, error)
+			SELECT number, attempts, at, duration, code, error FROM recorded WHERE NOT own`,
 		args: []any{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7], texts[0],
 			texts[1]},
 	})

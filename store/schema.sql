@@ -226,7 +226,7 @@ CREATE TABLE events (
   last_code  BIGINT NOT NULL DEFAULT 0,
   last_error TEXT NOT NULL DEFAULT '',
   delivered_at BIGINT NOT NULL DEFAULT 0
-, tries BIGINT NOT NULL DEFAULT 0);
+, tries BIGINT NOT NULL DEFAULT 0, first_at BIGINT NOT NULL DEFAULT 0, first_duration BIGINT NOT NULL DEFAULT 0, first_code BIGINT NOT NULL DEFAULT 0);
 
 CREATE INDEX events_account ON events(account_id, number);
 
