@@ -124,8 +124,14 @@ func (c *choice) byReceivers(ctx context.Context, limit int) error {
 // taken.
 func (c *choice) share(ctx context.Context, of []store.Receiver, limit int) (took int, hungry []store.Receiver,
 	err error) {
+	open := 0
+	for _, r := range of {
+		if c.room(r).send > 0 {
+			open++
+		}
+	}
 	shares := make([]store.Share, len(of))
-	each := max(limit/len(of), 1)
+	each := max(limit/max(open, 1), 1)
 	for i, r := range of {
 		room := c.room(r)
 		most := room.send

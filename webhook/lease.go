@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leaseBatch       = 2048 // events of one lease, and as many of other receivers where one has a backlog
+	leaseBatch       = 4096 // events of one lease, and as many of other receivers where one has a backlog
 	receiversAtOnce  = 64   // that one lease looks at where one of them has a backlog
 	longestHostsList = 1 << 14
 )

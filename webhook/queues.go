@@ -192,12 +192,12 @@ func (q *destinationQueues) hint() {
 	}
 }
 
-// awaitCapacity waits until there is capacity for a good part of a batch and returns how much; 0 when ctx has ended.
+// awaitCapacity waits until there is capacity for a batch and returns how much; 0 when ctx has ended.
 // Where the capacity is used by slow queues, their events are given back: see trim.
 func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {
-		if n := q.free(); n >= batch/2 {
+		if n := q.free(); n >= batch { // what is under way costs each lease time
 			return min(n, batch)
 		}
 		if tick == nil {

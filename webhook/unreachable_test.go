@@ -117,7 +117,7 @@ func TestWhatWaitsForAReceiverThatIsNotReachedIsGivenBack(t *testing.T) {
 func TestADeadReceiverDelaysNobodyAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
-		const backlog = 2*leaseBatch + 100
+		const backlog = leaseBatch + 100
 		url, answer := refusing(t)
 		good := newReceiver(t, nil)
 		dead := s.events(url, backlog)
