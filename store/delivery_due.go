@@ -1,23 +1,33 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
 )
 
-// Due returns up to limit due events, those that have waited longest first, without those that are leased.
+// Due returns those up to limit due events that have waited longest, in the order in which they were recorded, without
+// those that are leased.
 func (tx Deliveries) Due(ctx context.Context, leased []int64, limit int) ([]Delivery, error) {
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
 	others, args := tx.notLeased(leased, micros(tx.now), limit)
-	return deliveryColumns.rows(ctx, tx.Tx, "list due deliveries",
+	due, err := deliveryColumns.rows(ctx, tx.Tx, "list due deliveries",
 		`FROM events WHERE status = 'pending' AND next_at <= $1`+others+` ORDER BY next_at LIMIT $2`, args...)
+	return asRecorded(due), err
+}
+
+// asRecorded sorts events that are due at the same time, of which an index knows no order.
+func asRecorded(due []Delivery) []Delivery {
+	slices.SortFunc(due, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) })
+	return due
 }
 
 // notLeased returns the condition that an event is none of some, and args with what it takes behind them.
@@ -99,7 +109,7 @@ type Share struct {
 }
 
 // DueOf returns due events of some receivers, of each up to its share of those that have waited longest, without those
-// that are leased.
+// that are leased, in the order in which they were recorded.
 func (tx Deliveries) DueOf(ctx context.Context, leased []int64, shares []Share) ([]Delivery, error) {
 	if len(shares) == 0 {
 		return nil, nil
@@ -121,7 +131,7 @@ func (tx Deliveries) DueOf(ctx context.Context, leased []int64, shares []Share) 
 		}
 		all = append(all, list...)
 	}
-	return all, nil
+	return asRecorded(all), nil
 }
 
 // dueTogether compares and orders rows, so that only the index over receivers can serve it: the one over times leads
@@ -134,11 +144,12 @@ func (tx *Tx) dueTogether(ctx context.Context, leased []int64, shares []Share) (
 		accounts, urls, limits = append(accounts, s.Account[:]), append(urls, s.URL), append(limits, int64(s.Limit))
 	}
 	others, args := tx.notLeased(leased, micros(tx.now), accounts, urls, limits)
-	return deliveryColumns.rows(ctx, tx, "list receivers' due deliveries",
+	due, err := deliveryColumns.rows(ctx, tx, "list receivers' due deliveries",
 		`FROM unnest($2::bytea[], $3::text[], $4::bigint[]) AS s(of_account, of_url, at_most) CROSS JOIN LATERAL (
 		SELECT * FROM events WHERE status = 'pending' AND (account_id, url, next_at) >= (s.of_account, s.of_url, 0)
 		AND (account_id, url, next_at) <= (s.of_account, s.of_url, $1)`+others+`
 		ORDER BY account_id, url, next_at LIMIT s.at_most) AS due`, args...)
+	return asRecorded(due), err
 }
 
 // NextDue returns when the next event is due that nobody has leased, and false when none waits.
