@@ -59,11 +59,11 @@ func (h *history) event(outcome string) store.Delivery {
 func (h *history) attempt(id bursar.ID, outcome string) {
 	h.t.Helper()
 	h.Do(func(tx *store.Tx) error {
-		due, err := tx.Deliveries().Lease(h.t.Context(), tx.Now().Add(time.Hour), 1000)
+		due, err := tx.Deliveries().Due(h.t.Context(), nil, 1000)
 		for _, d := range due {
 			if d.ID == id && err == nil {
-				err = tx.Deliveries().RecordAttempts(h.t.Context(), []store.Outcome{{Event: d.Number, Lease: d.Attempts,
-					Status: outcome, Attempt: store.Attempt{Number: d.Attempts, At: tx.Now(), Duration: time.Millisecond, Code: 200}}})
+				err = tx.Deliveries().RecordAttempts(h.t.Context(), []store.Outcome{{Event: d.Number, Due: d.NextAt,
+					Status: outcome, Attempt: store.Attempt{At: tx.Now(), Duration: time.Millisecond, Code: 200}}})
 			}
 		}
 		return err

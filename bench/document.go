@@ -21,7 +21,9 @@ and the events are recorded in the same transactions.`},
 	{partWebhooks, "Webhooks", `
 Events become due at once while the service runs. The rate is that from the first to the last request that the healthy
 receiver gets. The bare POST loop is the reference program: as many requests at once as the service makes to one
-receiver, the same body, nothing signed and nothing recorded.`},
+receiver, the same body, nothing signed and nothing recorded. Processor time is user and system time of a process,
+with its children, for each request. Receiver, service, database and loop share the machine: where it has no time to
+spare, a rate cannot be higher than its cores allow for the sum of what one delivery takes of each.`},
 	{partBlocks, "Following Bitcoin", `
 A scripted node has blocks ready and answers at once, over loopback and without compression. The service follows them
 from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are those per

@@ -70,7 +70,9 @@ type site struct {
 	kind      string // of database: postgres or sqlite
 	url       string // of the database, as in the configuration
 	db        *sql.DB
-	reference string   // host:port of the reference program
+	cluster   cluster  // the database's server; empty: SQLite
+	program   *process // the reference program
+	reference string   // its host:port
 	made      *fixture // what requests need, once it is made
 	paid      *crowd   // what blocks pay, once it is made
 	matured   bool     // the faucet can pay
@@ -106,6 +108,7 @@ func (s *site) prepare(ctx context.Context, name string, chains ...string) (err 
 		if err != nil {
 			return err
 		}
+		s.cluster = server
 		s.closing = append(s.closing, server.stop)
 		if err := server.create(ctx, "bursar", "reference"); err != nil {
 			return err
@@ -144,6 +147,7 @@ func (s *site) startReference(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.program = program
 	s.closing = append(s.closing, program.stop)
 	s.reference, err = program.line()
 	return err

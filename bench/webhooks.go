@@ -22,7 +22,7 @@ const (
 // webhookEvents is how many events the healthy receiver gets, and how many are due for the dead one.
 func (b *bench) webhookEvents() (healthy, dead int) {
 	if b.quick {
-		return 5_000, 50_000
+		return 20_000, 50_000
 	}
 	return 30_000, 1_000_000
 }
@@ -78,15 +78,27 @@ func (s *site) besideDead(ctx context.Context) error {
 // deliveries makes events due at once and measures until the receiver has them all, beside the reference's POST loop.
 func (s *site) deliveries(ctx context.Context, name string) error {
 	count, _ := s.webhookEvents()
+	start, err := s.used()
+	if err != nil {
+		return err
+	}
 	bare, err := s.barePosts(ctx, count)
 	if err != nil {
 		return err
 	}
+	posted, err := s.used()
+	if err != nil {
+		return err
+	}
+	loop := posted.since(start)
 	done := s.receiver.expect(count)
 	if err := s.filler().events(ctx, spaceHealthy, s.account.AccountID, s.receiver.url, count); err != nil {
 		return err
 	}
 	due := time.Now()
+	if posted, err = s.used(); err != nil {
+		return err
+	}
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -103,7 +115,9 @@ func (s *site) deliveries(ctx context.Context, name string) error {
 	}
 	first, last, _ := s.receiver.got()
 	s.delivered(name, float64(count-1)/last.Sub(first).Seconds(), bare, first.Sub(due))
-	return nil
+	sent, err := s.used()
+	s.processorTimes(name, sent.since(posted), loop, count)
+	return err
 }
 
 func (s *site) delivered(name string, rate, bare float64, waited time.Duration) {

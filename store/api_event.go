@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 )
 
 // eventAttempt is an attempt with the number of its event.
@@ -18,8 +19,11 @@ func (tx Deliveries) AttemptsOf(ctx context.Context, events []int64) (map[int64]
 	of := map[int64][]Attempt{}
 	for chunk := range parts(tx.Tx, events) {
 		those, args := among(tx.Tx, "event", chunk)
-		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts",
-			`FROM attempts WHERE `+those+` ORDER BY event, attempt`, args...)
+		first := strings.Replace(those, "event", "number", 1)
+		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM (
+			SELECT event, attempt, at, duration, code, error FROM attempts WHERE `+those+` UNION ALL
+			SELECT number, 1, first_at, first_duration, first_code, '' FROM events WHERE first_at > 0 AND `+first+`
+			) AS made ORDER BY event, attempt`, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -2,61 +2,90 @@ package store
 
 import (
 	"context"
-	"errors"
+	"encoding/binary"
+	"fmt"
+	"slices"
 	"time"
-
-	"github.com/bursar/bursar"
 )
 
-// receiversAtOnce bounds how many receivers one LeaseFrom looks at.
-const receiversAtOnce = 16
+// DeliveryLease is what a deliverer keeps others from sending. It is one row for all events of a deliverer, so that a
+// lease writes nothing into the events themselves.
+type DeliveryLease struct {
+	Number int64 // 0: it is not in the database
+	Until  time.Time
+}
 
-// LeaseFrom is Lease in the order of the receivers and not of time, for when one receiver's backlog would delay all
-// others: it takes up to limit due events of the receivers behind one, except some, of a few receivers at most. It
-// returns the last receiver that it looked at, from which the next call goes on; the zero Receiver at the end.
-func (tx Deliveries) LeaseFrom(ctx context.Context, until time.Time, limit int, after Receiver,
-	except map[Receiver]bool) (leased []Delivery, last Receiver, err error) {
-	if err := tx.byIndex(ctx); err != nil {
-		return nil, after, err
-	}
-	for range receiversAtOnce {
-		after, err = tx.nextReceiver(ctx, after)
-		if errors.Is(err, ErrNotFound) {
-			return leased, Receiver{}, nil
-		}
+// deliveryLeaseLock is an arbitrary number that only leases of deliveries lock.
+const deliveryLeaseLock int64 = 0x6c6561736573
+
+// LeasedByOthers returns the numbers of the events that other deliverers than the one with the given lease are sending.
+// Until the transaction ends, nobody else leases anything.
+func (tx Deliveries) LeasedByOthers(ctx context.Context, own DeliveryLease) ([]int64, error) {
+	if tx.postgres {
+		err := tx.later(ctx, deferred{what: "lock leases of deliveries", query: `SELECT pg_advisory_xact_lock($1)`,
+			args: []any{deliveryLeaseLock}})
 		if err != nil {
-			return nil, after, err
-		}
-		if except[after] {
-			continue
-		}
-		list, err := tx.leaseOf(ctx, until, limit-len(leased), after)
-		if leased = append(leased, list...); err != nil || len(leased) == limit {
-			return leased, after, err
+			return nil, err
 		}
 	}
-	return leased, after, nil
+	return tx.leasedBut(ctx, own)
 }
 
-// nextReceiver returns the first receiver behind another one that has an event to be delivered, or ErrNotFound.
-func (tx Deliveries) nextReceiver(ctx context.Context, after Receiver) (next Receiver, err error) {
-	account := after.Account[:]
-	if after == (Receiver{}) {
-		account = []byte{} // before every account
+func (tx *Tx) leasedBut(ctx context.Context, own DeliveryLease) (leased []int64, err error) {
+	_, err = rows(ctx, tx, "read leases of deliveries", func(s scanner) (struct{}, error) {
+		var events []byte
+		if err := s.Scan(&events); err != nil {
+			return struct{}{}, err
+		}
+		numbers, err := readNumbers(events)
+		leased = append(leased, numbers...)
+		return struct{}{}, err
+	}, `SELECT events FROM delivery_leases WHERE until > $1 AND NOT (number = $2 AND until = $3)`,
+		micros(tx.now), own.Number, micros(own.Until))
+	return leased, err
+}
+
+// KeepLease replaces the events of a deliverer's lease, which ends at until, and returns the lease from now on. The
+// transaction must have read those of others before. A lease that was over and taken for dead is given a new number.
+func (tx Deliveries) KeepLease(ctx context.Context, own DeliveryLease, until time.Time, events []int64) (
+	DeliveryLease, error) {
+	kept := DeliveryLease{Number: own.Number, Until: until.Truncate(time.Microsecond)}
+	n, err := tx.exec(ctx, "renew lease of deliveries",
+		`UPDATE delivery_leases SET until = $3, events = $4 WHERE number = $1 AND until = $2`,
+		own.Number, micros(own.Until), micros(until), writeNumbers(events))
+	if err != nil || n > 0 {
+		return kept, err
 	}
-	err = tx.row(ctx, "look for the next receiver", `SELECT account_id, url FROM events
-		WHERE status = 'pending' AND (account_id, url) > ($1, $2) ORDER BY account_id, url LIMIT 1`,
-		[]any{account, after.URL}, &next.Account, &next.URL)
-	return next, err
+	if _, err := tx.exec(ctx, "remove old leases of deliveries", `DELETE FROM delivery_leases WHERE until <= $1`,
+		micros(tx.now)); err != nil {
+		return own, err
+	}
+	err = tx.row(ctx, "insert lease of deliveries",
+		`INSERT INTO delivery_leases(until, events) VALUES ($1, $2) RETURNING number`,
+		[]any{micros(until), writeNumbers(events)}, &kept.Number)
+	return kept, err
 }
 
-func (tx Deliveries) leaseOf(ctx context.Context, until time.Time, limit int, from Receiver) ([]Delivery, error) {
-	return rows(ctx, tx.Tx, "lease a receiver's deliveries", deliveryColumns.scan,
-		`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
-		SELECT number FROM events WHERE status = 'pending' AND account_id = $4 AND url = $5 AND next_at <= $1
-		ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns.names,
-		micros(tx.now), micros(until), limit, from.Account, from.URL)
+// writeNumbers writes numbers, in order, as the differences of each from the one before.
+func writeNumbers(list []int64) []byte {
+	text := make([]byte, 0, 2*len(list)+binary.MaxVarintLen64)
+	var last int64
+	for _, n := range slices.Sorted(slices.Values(list)) {
+		text = binary.AppendVarint(text, n-last)
+		last = n
+	}
+	return text
 }
 
-// ReceiverOf returns where an event goes.
-func ReceiverOf(e bursar.Event) Receiver { return Receiver{e.AccountID, e.URL} }
+func readNumbers(text []byte) (list []int64, err error) {
+	var last int64
+	for len(text) > 0 {
+		n, length := binary.Varint(text)
+		if length <= 0 {
+			return nil, fmt.Errorf("a lease of deliveries ends in the middle of a number")
+		}
+		last += n
+		list, text = append(list, last), text[length:]
+	}
+	return list, nil
+}

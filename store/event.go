@@ -1,10 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -22,7 +20,7 @@ const (
 type Delivery struct {
 	bursar.Event
 	Status      string
-	Attempts    int64 // leases, those that came to nothing among them
+	Attempts    int64 // on record; an event of an earlier version also counts leases that came to nothing
 	Tries       int64 // attempts of the schedule that are used up
 	NextAt      time.Time
 	LastCode    int64 // HTTP status of the newest attempt; 0 when there was no answer
@@ -184,45 +182,6 @@ func (tx WebhookURLs) Disabled(ctx context.Context, of []Receiver) (map[Receiver
 	return dead, err
 }
 
-// Lease takes up to limit due events for one worker until the time until, and counts the attempt, in the order in which
-// they were recorded. A worker that dies loses them back to the others then.
-func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {
-	if err := tx.byIndex(ctx); err != nil {
-		return nil, err
-	}
-	leased, err := rows(ctx, tx.Tx, "lease deliveries", deliveryColumns.scan,
-		`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
-		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`)
-		RETURNING `+deliveryColumns.names,
-		micros(tx.now), micros(until), limit)
-	slices.SortFunc(leased, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
-	return leased, err
-}
-
-// LeasedEvent names an event as a worker took it.
-type LeasedEvent struct {
-	Event  int64     // its number
-	Lease  int64     // Delivery.Attempts as it was leased
-	NextAt time.Time // when it may be leased again
-}
-
-// Release gives events back that were leased and not sent, as if they had never been taken.
-func (tx Deliveries) Release(ctx context.Context, leased []LeasedEvent) error {
-	outcomes := make([]Outcome, len(leased))
-	for i, c := range leased {
-		outcomes[i] = Outcome{Event: c.Event, Lease: c.Lease, NextAt: c.NextAt}
-	}
-	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
-}
-
-// NextDue returns when the next event is due, and false when none waits.
-func (tx Deliveries) NextDue(ctx context.Context) (time.Time, bool, error) {
-	var at time.Time
-	err := tx.row(ctx, "read next delivery", `SELECT COALESCE(
-		(SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
-	return at, err == nil && !at.IsZero(), err
-}
-
 // Attempt is one try to deliver an event.
 type Attempt struct {
 	Number   int64
@@ -240,43 +199,10 @@ var attemptColumns = columnsOf([]column[Attempt]{
 	{"error", func(a *Attempt) any { return &a.Error }},
 })
 
-// Outcome is what an attempt came to: the delivery's new state and, while it is pending, when to try again.
-type Outcome struct {
-	Attempt
-	Event  int64 // the event's number
-	Lease  int64 // Delivery.Attempts as it was leased
-	Status string
-	Tries  int64 // Delivery.Tries from now on
-	NextAt time.Time
-}
-
-// RecordAttempts notes attempts and what they came to. One whose event was leased again meanwhile, by a worker that
-// took it for dead, changes nothing but the log.
-func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
-	err := tx.updateEvents(ctx, outcomes, "record attempts",
-		`status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
-		delivered_at = o.delivered_at, tries = o.tries`)
-	if err != nil {
-		return err
-	}
-	in := insertion{what: "insert attempts", table: "attempts", rows: len(outcomes),
-		after: ` ON CONFLICT (event, attempt) DO NOTHING`}
-	for _, o := range outcomes {
-		in.add(values{
-			{"event", o.Event},
-			{"attempt", o.Number},
-			{"at", micros(o.At)},
-			{"duration", o.Duration.Microseconds()},
-			{"code", o.Code},
-			{"error", o.Error},
-		})
-	}
-	return tx.insertRows(ctx, in)
-}
-
 // Attempts returns the tries of one event, oldest first.
 func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return attemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM attempts WHERE event = $1 ORDER BY attempt`, event)
+	of, err := tx.AttemptsOf(ctx, []int64{event})
+	return of[event], err
 }
 
 // List returns an account's events with the state of their delivery, newest first.

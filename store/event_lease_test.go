@@ -7,38 +7,46 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
-func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
+// What one deliverer has leased no other one takes, until it gives the events back, or dies.
+func TestALeaseKeepsOthersAway(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {
-		id := q.event(bursar.EventDeposit, "https://old.example", 0)
-		lease := func() []store.Delivery {
-			q.Helper()
-			var list []store.Delivery
-			q.do(func(tx *store.Tx) (err error) {
-				list, err = tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-				return err
-			})
-			return list
-		}
-		release := func(number, lease int64) {
+		q.event(bursar.EventDeposit, "https://old.example", 0)
+		q.event(bursar.EventDeposit, "https://new.example", 0)
+		var own, other store.DeliveryLease
+		var due []store.Delivery
+		renew := func(lease *store.DeliveryLease, lasts time.Duration, want int, keep ...int64) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				return tx.Deliveries().Release(ctx, []store.LeasedEvent{{Event: number, Lease: lease, NextAt: tx.Now()}})
+				leased, err := tx.Deliveries().LeasedByOthers(ctx, *lease)
+				if err != nil {
+					return err
+				}
+				if due, err = tx.Deliveries().Due(ctx, leased, 10); err != nil || len(due) != want {
+					return fmt.Errorf("%d are due, %w; want %d", len(due), err, want)
+				}
+				*lease, err = tx.Deliveries().KeepLease(ctx, *lease, tx.Now().Add(lasts), keep)
+				return err
 			})
 		}
-		first := lease()
-		release(first[0].Number, first[0].Attempts+1) // by somebody who lost it
-		if len(lease()) != 0 {
-			q.Fatal("another's lease was released")
+		renew(&own, time.Hour, 2)
+		first := due[0].Number
+		renew(&own, time.Hour, 2, first)
+		renew(&other, time.Hour, 1)
+		if due[0].Number == first {
+			q.Error("another's event is due")
 		}
-		release(first[0].Number, first[0].Attempts)
-		if d := q.read(id); d.Attempts != 0 || d.Status != store.DeliveryPending {
-			q.Errorf("released it is %+v", d)
-		}
-		if again := lease(); len(again) != 1 || again[0].Attempts != 1 {
-			q.Errorf("leased again: %+v", again)
+		renew(&own, time.Hour, 2) // it gives the event back
+		renew(&other, 0, 2, first, due[1].Number)
+		renew(&own, time.Hour, 2) // the other one was over at once
+		dead := other
+		renew(&own, time.Hour, 2, first)
+		renew(&other, time.Hour, 1)
+		if other == dead {
+			q.Error("a lease that was over goes on")
 		}
 	})
 }
@@ -69,17 +77,16 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 			return nil
 		})
 		q.do(func(tx *store.Tx) error {
-			due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), batch)
+			due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), batch)
 			if err != nil || len(due) != batch {
 				return fmt.Errorf("%d are due, %w", len(due), err)
 			}
 			var outcomes []store.Outcome
 			for _, d := range due {
 				outcomes = append(outcomes, store.Outcome{
-					Event:   d.Number,
-					Lease:   d.Attempts,
-					Status:  store.DeliveryDelivered,
-					Attempt: store.Attempt{Number: d.Attempts},
+					Event:  d.Number,
+					Due:    d.NextAt,
+					Status: store.DeliveryDelivered,
 				})
 			}
 			if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {
@@ -90,6 +97,63 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 				WHERE relname = 'events'`)
 			if read > 10*batch {
 				q.Errorf("%d rows were read for a batch of %d", read, batch)
+			}
+			return err
+		})
+	})
+}
+
+// What is due for one receiver is found by its index, whatever is due for others.
+func TestWhatIsDueForAReceiverIsFoundBesideABacklog(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		const backlog, few = 3000, 20
+		q.do(func(tx *store.Tx) error {
+			var all []bursar.Event
+			for n := range backlog + few {
+				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit,
+					Subject: shop, URL: "https://a.example/down", Body: []byte("{}"), CreatedAt: tx.Now()}
+				if n >= backlog {
+					e.URL = "https://b.example/" + fmt.Sprint(n%2)
+				}
+				all = append(all, e)
+			}
+			_, err := tx.Events().RecordAll(ctx, all)
+			return err
+		})
+		q.do(func(tx *store.Tx) error {
+			receivers, err := tx.Deliveries().Receivers(ctx, store.Receiver{}, 10)
+			if err != nil || len(receivers) != 3 {
+				return fmt.Errorf("%d receivers, %w", len(receivers), err)
+			}
+			behind, err := tx.Deliveries().Receivers(ctx, receivers[1], 10)
+			if err != nil || len(behind) != 1 || behind[0] != receivers[2] {
+				return fmt.Errorf("behind the second receiver is %v, %w", behind, err)
+			}
+			shares := []store.Share{{Receiver: receivers[0], Limit: 2}, {Receiver: receivers[1], Limit: few},
+				{Receiver: receivers[2], Limit: 3}}
+			due, err := tx.Deliveries().DueOf(ctx, nil, shares)
+			of := map[store.Receiver]int{}
+			var leased []int64
+			for _, d := range due {
+				of[store.ReceiverOf(d.Event)]++
+				leased = append(leased, d.Number)
+			}
+			if err != nil || len(of) != 3 || of[receivers[0]] != 2 || of[receivers[1]] != few/2 || of[receivers[2]] != 3 {
+				return fmt.Errorf("due are %v, %w", of, err)
+			}
+			rest, err := tx.Deliveries().DueOf(ctx, leased, shares[1:])
+			if err != nil || len(rest) != 3 {
+				return fmt.Errorf("%d are left, %w; want 3", len(rest), err)
+			}
+			if !q.Postgres() {
+				return nil
+			}
+			var read int
+			err = tx.Ask(ctx, &read, `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+				WHERE relname = 'events'`)
+			if read > backlog/10 {
+				q.Errorf("%d rows were read beside a backlog of %d", read, backlog)
 			}
 			return err
 		})

@@ -117,16 +117,16 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
-		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 100)
+		due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), 100)
 		var outcomes []store.Outcome
 		for _, d := range due {
 			outcomes = append(outcomes, store.Outcome{
 				Event:   d.Number,
-				Lease:   d.Attempts,
+				Due:     d.NextAt,
 				Status:  status,
 				Tries:   d.Tries + 1,
 				NextAt:  tx.Now().Add(time.Hour),
-				Attempt: store.Attempt{Number: d.Attempts, At: tx.Now(), Code: 500, Error: "no"},
+				Attempt: store.Attempt{At: tx.Now(), Code: 500, Error: "no"},
 			})
 		}
 		if err != nil {

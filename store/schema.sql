@@ -136,6 +136,12 @@ CREATE TABLE dead_urls (
   PRIMARY KEY (account_id, url)
 );
 
+CREATE TABLE delivery_leases (
+  number INTEGER PRIMARY KEY,
+  until  BIGINT NOT NULL,
+  events BYTEA NOT NULL
+);
+
 CREATE TABLE deposits (
   number       INTEGER PRIMARY KEY,
   id           BYTEA NOT NULL UNIQUE,
@@ -224,7 +230,7 @@ CREATE TABLE events (
   last_code  BIGINT NOT NULL DEFAULT 0,
   last_error TEXT NOT NULL DEFAULT '',
   delivered_at BIGINT NOT NULL DEFAULT 0
-, tries BIGINT NOT NULL DEFAULT 0);
+, tries BIGINT NOT NULL DEFAULT 0, first_at BIGINT NOT NULL DEFAULT 0, first_duration BIGINT NOT NULL DEFAULT 0, first_code BIGINT NOT NULL DEFAULT 0);
 
 CREATE INDEX events_account ON events(account_id, number);
 

@@ -22,6 +22,7 @@ type Tx struct {
 	seal     sealKey
 	sealing  sealing
 	kept     []keptNow
+	indexed  bool // the server plans by index for the rest of the transaction
 }
 
 // fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing:
@@ -202,14 +203,6 @@ func (db *DB) commit(ctx context.Context, s session) error {
 func (tx *Tx) forUpdate() string {
 	if tx.postgres && !tx.reads {
 		return " FOR UPDATE"
-	}
-	return ""
-}
-
-// skipLocked is forUpdate for a queue: rows that another transaction holds are left to it.
-func (tx *Tx) skipLocked() string {
-	if tx.postgres {
-		return " FOR UPDATE SKIP LOCKED"
 	}
 	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -30,13 +29,6 @@ func failed(err error) answer {
 	return answer{outcome: outcome, reason: reason}
 }
 
-// result is an attempt to be recorded.
-type result struct {
-	store.Outcome
-	gone store.Receiver // the URL that answered 410, if it did
-	of   *job
-}
-
 // attempt sends one event and records the outcome. An attempt that was cut off by the end of Run, or could not be
 // signed, is not recorded: its lease expires and the event is sent again.
 func (d *Deliverer) attempt(ctx context.Context, j *job) {
@@ -47,18 +39,29 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
 	}
 	ended := d.clock()
-	for _, turned := range d.queues.ended(j, ended, a.reason == "") {
-		d.skip(ctx, turned)
+	for _, turned := range d.queues.ended(j, ended, end{a.reason == "", missed(a), at}) {
+		d.skip(turned)
 	}
-	d.pump(ctx)
-	defer d.queues.recorded()
 	switch {
 	case len(secrets) == 0:
 		d.log.Error("webhook could not be signed", "event", j.ID)
+		d.queues.recorded(result{of: j}, false)
 	case ctx.Err() == nil || a.reason == "":
 		d.counters.made(a.outcome, ended.Sub(began))
-		d.record(ctx, d.judge(j, a, at, ended.Sub(began)))
+		d.record(d.judge(j, a, at, ended.Sub(began)))
+	default:
+		d.queues.recorded(result{of: j}, false)
 	}
+}
+
+// missed reports whether an attempt did not reach the receiver. One to an address that may not be dialled says nothing
+// of it.
+func missed(a answer) bool {
+	switch a.outcome {
+	case OutcomeConnection, OutcomeDNS, OutcomeTLS, OutcomeTimeout:
+		return true
+	}
+	return false
 }
 
 // guarded turns a panic into a failed attempt, so that one receiver's response ends neither the process nor the
@@ -77,21 +80,12 @@ var errPanicked = errors.New("the attempt panicked")
 
 // send posts the event and reads the response, all within the time limit of one attempt.
 func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {
-	if err := netpolicy.CheckWebhookURL(j.URL, d.allowed); err != nil {
-		return failed(err)
+	if j.refused != nil {
+		return failed(j.refused)
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.times.attempt)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, j.URL, bytes.NewReader(j.Body))
-	if err != nil {
-		return failed(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "bursar")
-	req.Header.Set("Webhook-Id", j.ID.String())
-	req.Header.Set("Webhook-Timestamp", timestamp(at))
-	req.Header.Set("Webhook-Signature", signature(secrets, j.ID.String(), at, j.Body))
-	resp, err := d.client.Do(req)
+	resp, err := d.client.Do(j.request(ctx, at, secrets))
 	if err != nil {
 		return failed(err)
 	}
@@ -108,15 +102,42 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	return a
 }
 
+// request returns the request that sends an event.
+func (j *job) request(ctx context.Context, at time.Time, secrets [][]byte) *http.Request {
+	id := j.ID.String()
+	req := &http.Request{
+		Method:     http.MethodPost,
+		URL:        j.to,
+		Host:       j.to.Host,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header: http.Header{
+			"Content-Type":      jsonType,
+			"User-Agent":        userAgent,
+			"Webhook-Id":        {id},
+			"Webhook-Timestamp": {timestamp(at)},
+			"Webhook-Signature": {signature(secrets, id, at, j.Body)},
+		},
+		Body:          io.NopCloser(bytes.NewReader(j.Body)),
+		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(j.Body)), nil },
+		ContentLength: int64(len(j.Body)),
+	}
+	return req.WithContext(ctx)
+}
+
+// Headers that are the same in every request.
+var jsonType, userAgent = []string{"application/json"}, []string{"bursar"}
+
 // judge derives the event's new state from an answer.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
 	r := result{of: j, Outcome: store.Outcome{
 		Event:   j.Number,
-		Lease:   j.Attempts,
+		Due:     j.NextAt,
 		Status:  store.DeliveryPending,
 		Tries:   j.Tries + 1,
 		NextAt:  at,
-		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.reason},
+		Attempt: store.Attempt{Number: j.Attempts + 1, At: at, Duration: took, Code: int64(a.code), Error: a.reason},
 	}}
 	if a.reason == "" {
 		r.Status = store.DeliveryDelivered
@@ -135,44 +156,15 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 	return r
 }
 
-// skip records an attempt of an event whose receiver hangs as failed, without sending it. The last attempt of the
-// schedule is never skipped: it is left to its lease, and made when the destination queue opens again.
-func (d *Deliverer) skip(ctx context.Context, j *job) {
-	if j.Tries+1 >= attemptsOf(j.Kind) {
+// skip records an attempt of an event whose receiver hangs or is not to be reached as failed, without sending it. The
+// last attempt of the schedule is never skipped: the event is due until it can be sent.
+func (d *Deliverer) skip(j *job) {
+	if j.last() {
+		d.queues.forgetLease(j)
 		return
 	}
 	d.counters.skipped()
-	d.begin(func() {
-		d.record(ctx, d.judge(j, answer{reason: "not sent: the receiver did not answer earlier attempts"}, d.now(), 0))
-	})
-}
-
-// record writes a result, in one transaction with those of other attempts.
-func (d *Deliverer) record(ctx context.Context, r result) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
-	if _, err := d.records.Do(ctx, r); err != nil {
-		d.log.Error("webhook attempt could not be recorded", "number", r.Event, "error", err)
-		return
-	}
-	d.logAttempt(r)
-}
-
-func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.Result[struct{}], error) {
-	outcomes := make([]store.Outcome, len(results))
-	for i, r := range results {
-		outcomes[i] = r.Outcome
-	}
-	if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {
-		return nil, err
-	}
-	for _, r := range results {
-		if r.gone.URL == "" {
-			continue
-		}
-		if err := tx.WebhookURLs().Disable(ctx, r.gone.Account, r.gone.URL); err != nil {
-			return nil, err
-		}
-	}
-	return make([]store.Result[struct{}], len(results)), nil
+	r := d.judge(j, answer{reason: "not sent: the receiver did not answer earlier attempts"}, d.now(), 0)
+	r.skipped = true
+	d.record(r)
 }

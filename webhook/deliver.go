@@ -6,14 +6,17 @@
 //
 //   - an event is sent at least once, always under its own id, and is leased by one deliverer while it is sent;
 //   - no connection is opened to an address that netpolicy.MayDial refuses, whatever a URL or a name server says;
-//   - a receiver that hangs delays its own events and no others;
+//   - a receiver that hangs, or is not to be reached, delays its own events and no others;
 //   - no event is given up before its last attempt was really sent.
 //
 // Each account's events for one host form a destination queue. A queue starts with few attempts at once and gets more
 // with each success, so a receiver that never answers holds a few connections only. After several attempts in a row
-// that hung, the queue is shut for a while and its events move along their schedule without being sent. An event that
-// overflows a queue is released for a while, or dropped from memory until its lease expires; it is leased again, at no
-// cost to its schedule.
+// that hung, the queue is shut for a while and its events move along their schedule without being sent. After many in
+// a row that did not reach the receiver, it is probed every few seconds. What was due when a probe failed moves along
+// its schedule too, since its own attempt would have failed as well; what is due since then waits for the next probe.
+//
+// Only as much is leased as a queue has room for. A lease is one row for all that a deliverer is sending. An event is
+// written once the outcome of an attempt is known, so what was leased and not sent is due as it was before.
 package webhook
 
 import (
@@ -45,7 +48,7 @@ type Config struct {
 	Log           *slog.Logger        // nil: nothing is logged
 	Rand          func(n int64) int64 // a number in [0, n), to spread retries; nil: math/rand/v2
 	Clock         func() time.Time    // of this process, to measure durations; nil: time.Now
-	Client        Poster              // replaces the default client; like it, must refuse addresses that are not public
+	Client        Poster              // replaces the default one; like it, must refuse addresses that are not public
 }
 
 // Deliverer sends due events. Any number of them, in any number of processes, may share a database.
@@ -60,11 +63,16 @@ type Deliverer struct {
 	times    times
 	client   Poster
 	queues   *destinationQueues
-	records  *store.Batch[result, struct{}]
+	results  results
 	counters counters
 	wake     chan struct{}
 	group    sync.WaitGroup
-	next     store.Receiver // behind it the others are leased next, while one has a backlog
+
+	// What leases need; only one goroutine leases.
+	row   store.DeliveryLease
+	turn  turn
+	pace  pace
+	hosts map[string]string // of URLs
 }
 
 // times are the durations that the contract sets and those of the work around them.
@@ -77,9 +85,8 @@ type times struct {
 }
 
 const (
-	leaseBatch    = 256
 	recordTimeout = 10 * time.Second
-	retryLater    = 10 * time.Millisecond // when due events were locked by another deliverer
+	deniedWait    = 100 * time.Millisecond // while events are due for which there is no room
 
 	// leaseSpacing is the least time from a lease of fewer events than may be leased at once to the next lease: every
 	// commit of a busy service records some, and each lease is a transaction.
@@ -97,6 +104,7 @@ func New(cfg Config) *Deliverer {
 		now:     cfg.DB.Now,
 		clock:   cfg.Clock,
 		wake:    make(chan struct{}, 1),
+		hosts:   map[string]string{},
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -112,14 +120,13 @@ func New(cfg Config) *Deliverer {
 		grace:   5 * time.Second,
 	}
 	d.counters.attempts = map[Outcome]uint64{}
-	d.queues = newQueues(limits{held: 4096, sending: 256, account: 128, destination: 32, queue: d.times.queue})
+	d.queues = newQueues(limits{held: 2 * leaseBatch, sending: 256, account: 128, destination: 32, queue: d.times.queue})
 	if d.clock == nil {
 		d.clock = time.Now
 	}
 	if d.client = cfg.Client; d.client == nil {
 		d.client = newClient(d.allowed, d.queues.limits)
 	}
-	d.records = store.NewBatch(cfg.DB, writeResults)
 	return d
 }
 
@@ -133,12 +140,11 @@ func (d *Deliverer) Wake() {
 
 // Step leases due events, sends them and records the outcomes: one round of Run, for callers that control the time.
 func (d *Deliverer) Step(ctx context.Context) error {
-	d.releaseOverflow(ctx)
-	jobs, _, err := d.lease(ctx, leaseBatch)
+	taken, err := d.lease(ctx, leaseBatch)
 	if err != nil {
 		return fmt.Errorf("lease due webhooks: %w", err)
 	}
-	d.enqueue(ctx, jobs)
+	d.enqueue(ctx, taken)
 	d.group.Wait()
 	return nil
 }
@@ -169,11 +175,12 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		d.round(ctx, sending)
 	}
-	d.queues.close(d.clock())
-	d.releaseOverflow(sending)
+	d.queues.close()
+	d.giveUpLease(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
 	d.group.Wait()
+	d.giveUpLease(context.WithoutCancel(ctx))
 	d.client.CloseIdleConnections()
 	return nil
 }
@@ -187,11 +194,10 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 		}
 	}()
 	limit := d.queues.awaitCapacity(ctx, leaseBatch)
-	d.releaseOverflow(sending)
 	if limit == 0 {
 		return
 	}
-	jobs, leased, err := d.lease(ctx, limit)
+	taken, err := d.lease(ctx, limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("due webhooks could not be leased", "error", err)
@@ -199,17 +205,21 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 		}
 		return
 	}
-	d.enqueue(sending, jobs)
-	if leased < limit {
-		d.idle(ctx, leased)
+	d.enqueue(sending, taken)
+	n := len(taken.send) + len(taken.skip)
+	switch {
+	case !taken.again:
+		d.idle(ctx, taken, n)
+	case n > 0 && n < limit/2:
+		d.space(ctx)
 	}
 }
 
 // idle waits until the next event is due, for a wake-up, or for the next poll.
-func (d *Deliverer) idle(ctx context.Context, leased int) {
+func (d *Deliverer) idle(ctx context.Context, taken lease, n int) {
 	wait := d.times.poll
 	err := d.db.Read(ctx, func(tx *store.Tx) error {
-		next, any, err := tx.Deliveries().NextDue(ctx)
+		next, any, err := tx.Deliveries().DueAfter(ctx, taken.at)
 		if any {
 			wait = min(wait, next.Sub(tx.Now()))
 		}
@@ -218,10 +228,10 @@ func (d *Deliverer) idle(ctx context.Context, leased int) {
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("next due webhook could not be looked up", "error", err)
 	}
-	switch leased {
-	case 0:
-		wait = max(wait, retryLater)
-	default:
+	if taken.denied {
+		wait = min(wait, deniedWait)
+	}
+	if n > 0 {
 		d.space(ctx)
 		wait -= leaseSpacing
 	}
@@ -251,45 +261,30 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// enqueue puts leased events into their destination queues.
-func (d *Deliverer) enqueue(sending context.Context, jobs []*job) {
-	for _, j := range jobs {
-		if !d.queues.put(j, d.clock()) {
-			d.skip(sending, j)
-		}
+// enqueue puts leased events into their destination queues, and records the attempts that are skipped.
+func (d *Deliverer) enqueue(sending context.Context, taken lease) {
+	now := d.clock()
+	for _, j := range taken.send {
+		d.queues.put(j, now)
+	}
+	for _, j := range taken.skip {
+		d.skip(j)
 	}
 	d.pump(sending)
-	d.releaseOverflow(sending)
-}
-
-// releaseOverflow releases the leases of events that overflowed, from the time when there will be capacity. Where that
-// is later than the end of the lease, the lease is left to expire.
-func (d *Deliverer) releaseOverflow(ctx context.Context) {
-	var back []store.LeasedEvent
-	now := d.clock()
-	for _, s := range d.queues.takeOverflow() {
-		if s.capacityAt.Before(s.job.leased.Add(d.times.lease)) {
-			back = append(back, store.LeasedEvent{
-				Event:  s.job.Number,
-				Lease:  s.job.Attempts,
-				NextAt: d.now().Add(s.capacityAt.Sub(now)),
-			})
-		}
-	}
-	if len(back) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
-	defer cancel()
-	err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.Deliveries().Release(ctx, back) })
-	if err != nil && ctx.Err() == nil {
-		d.log.Error("leases of overflowed webhooks could not be released", "error", err)
-	}
 }
 
 // pump starts every attempt that the destination queues allow now.
 func (d *Deliverer) pump(sending context.Context) {
 	for j := d.queues.next(d.clock()); j != nil; j = d.queues.next(d.clock()) {
-		d.begin(func() { d.attempt(sending, j) })
+		d.begin(func() { d.work(sending, j) })
+	}
+}
+
+// work makes an attempt, and others as long as the destination queues have any.
+func (d *Deliverer) work(sending context.Context, j *job) {
+	for j != nil {
+		d.attempt(sending, j)
+		j = d.queues.next(d.clock())
+		d.pump(sending) // the queue may have got wider
 	}
 }

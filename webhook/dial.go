@@ -25,19 +25,21 @@ const maxHeader = 32 << 10
 // a connection that is just being closed.
 const keepIdle = 4 * time.Second
 
-// Poster sends requests; production uses *http.Client.
+// Poster sends requests. It must not follow redirects.
 type Poster interface {
 	Do(*http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }
 
-// newClient returns a client that follows no redirect, uses no proxy and no cookies, decompresses nothing, and dials
+// poster is a bare transport: what http.Client adds to one, redirects and cookies, is not wanted.
+type poster struct{ *http.Transport }
+
+func (p poster) Do(r *http.Request) (*http.Response, error) { return p.RoundTrip(r) }
+
+// newClient returns a poster that follows no redirect, uses no proxy and no cookies, decompresses nothing, and dials
 // only what the rules allow.
-func newClient(allowed []netip.Prefix, l limits) *http.Client {
-	return &http.Client{
-		Transport:     newTransport(newDialer(allowed), l),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+func newClient(allowed []netip.Prefix, l limits) poster {
+	return poster{newTransport(newDialer(allowed), l)}
 }
 
 func newTransport(dialer *net.Dialer, l limits) *http.Transport {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/store"
 )
 
 func TestTheAddressThatIsDialledIsJudged(t *testing.T) {
@@ -209,7 +211,7 @@ func listenAt(t *testing.T, address string) (*atomic.Int64, string) {
 
 // post sends one event outside of any queue.
 func post(d *Deliverer, url string) answer {
-	j := &job{}
+	j := d.target(store.Receiver{URL: url})
 	j.URL, j.Body = url, []byte("{}")
 	d.now = time.Now
 	return d.send(bg, j, time.Now(), [][]byte{{1}})

@@ -44,23 +44,23 @@ func TestABacklogDelaysNoOtherReceiver(t *testing.T) {
 		var of []map[string]int
 		rest := others * each
 		for rest > 0 && len(of) < 10 {
-			jobs, _, err := d.lease(t.Context(), batch)
+			taken, err := d.lease(t.Context(), batch)
 			if err != nil {
 				t.Fatal(err)
 			}
 			leased := map[string]int{}
-			for _, j := range jobs {
+			for _, j := range taken.send {
 				leased[j.URL]++
 			}
-			of, rest = append(of, leased), rest-len(jobs)+leased["https://down.example/"]
+			of, rest = append(of, leased), rest-len(taken.send)+leased["https://down.example/"]
 		}
 		if rest > 0 || len(of) > others*each/batch+3 { // a turn ends at the last receiver
 			t.Errorf("of %d events of others %d are left after %d batches of %d, want none after about %d", others*each, rest,
 				len(of), batch, others*each/batch)
 		}
 		for i, leased := range of {
-			if n := leased["https://down.example/"]; n != batch {
-				t.Errorf("batch %d has %d events of the backlog, want %d: it is worked off as well", i+1, n, batch)
+			if leased["https://down.example/"] == 0 {
+				t.Errorf("batch %d has no events of the backlog: it is worked off as well", i+1)
 			}
 		}
 	})

@@ -3,11 +3,19 @@ package webhook
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
+)
+
+const (
+	leaseBatch       = 4096 // events of one lease, and as many of other receivers where one has a backlog
+	receiversAtOnce  = 64   // that one lease looks at where one of them has a backlog
+	longestHostsList = 1 << 14
 )
 
 // job is a leased event with all that is needed to send it.
@@ -15,58 +23,123 @@ type job struct {
 	store.Delivery
 	account bursar.Account
 	queue   queueKey
+	to      *url.URL
+	refused error     // why nothing may be sent to the URL
 	leased  time.Time // by this process's clock
 }
 
-// lease takes up to limit due events, and where there are more, up to as many of other receivers. It returns those that
-// are to be sent, and how many it took.
-func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
-	leased := d.clock()
-	var next store.Receiver
+// last reports whether the next attempt is the last one of the schedule.
+func (j *job) last() bool { return lastAttempt(j.Delivery) }
+
+func lastAttempt(of store.Delivery) bool { return of.Tries+1 >= attemptsOf(of.Kind) }
+
+// lease is the events that one transaction took.
+type lease struct {
+	send, skip []*job
+	at         time.Time // by the database's clock
+	again      bool      // more are due, or others are to be looked at
+	denied     bool      // some that are due have to wait
+	row        store.DeliveryLease
+	turn       turn
+	paced      int // used of the pace
+}
+
+// turn is how far the look at all receivers has come. There is one while a backlog keeps what is due for others from
+// being found by its time.
+type turn struct {
+	on     bool
+	after  store.Receiver
+	denied bool // a receiver that was looked at has more than may be sent
+}
+
+// lease takes due events: up to limit of those that have waited longest, as far as their queues have room, and where
+// one receiver has a backlog, up to as many of others.
+func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err error) {
+	now := d.clock()
+	leased, paced := d.queues.leasedNow(now), d.pace.left(now)
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
-		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(d.times.lease), limit)
+		others, err := tx.Deliveries().LeasedByOthers(ctx, d.row)
 		if err != nil {
 			return err
 		}
-		if next = d.next; len(due) == limit {
-			var others []store.Delivery
-			if others, next, err = d.leaseOthers(ctx, tx, due); err != nil {
-				return err
-			}
-			due = append(due, others...)
+		c := &choice{d: d, tx: tx, now: now, leased: slices.Concat(leased, others), rooms: map[queueKey]*room{},
+			paced: paced, turn: d.turn}
+		if err := c.choose(ctx, limit); err != nil {
+			return err
 		}
-		taken = len(due)
-		jobs, err = jobsOf(ctx, tx, due, leased)
+		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, turn: c.turn, paced: paced - c.paced}
+		if taken.send, err = d.jobsOf(ctx, tx, c.send, now); err == nil {
+			taken.skip, err = d.jobsOf(ctx, tx, c.skip, now)
+		}
+		if err != nil {
+			return err
+		}
+		taken.row, err = d.renewed(ctx, tx, taken, leased)
 		return err
 	})
-	if err == nil {
-		d.next = next
+	if err != nil {
+		return lease{}, err
 	}
-	return jobs, taken, err
+	d.row, d.turn = taken.row, taken.turn
+	d.queues.take(taken, now.Add(d.times.lease))
+	d.pace.use(taken.paced)
+	return taken, nil
 }
 
-// leaseOthers takes due events of receivers that have none among those that were due first, in turns: one receiver's
-// backlog, of hours for which it was down, would otherwise be worked off before anybody else hears of anything.
-func (d *Deliverer) leaseOthers(
-	ctx context.Context, tx *store.Tx, due []store.Delivery,
-) ([]store.Delivery, store.Receiver, error) {
-	first := map[store.Receiver]bool{}
-	for _, delivery := range due {
-		first[store.ReceiverOf(delivery.Event)] = true
+// renewed keeps the lease of what is under way and of what is taken now. One that nothing was added to is written again
+// in good time only.
+func (d *Deliverer) renewed(ctx context.Context, tx *store.Tx, taken lease, leased []int64) (store.DeliveryLease, error) {
+	all := slices.Clone(leased)
+	for _, list := range [][]*job{taken.send, taken.skip} {
+		for _, j := range list {
+			all = append(all, j.Number)
+		}
 	}
-	return tx.Deliveries().LeaseFrom(ctx, tx.Now().Add(d.times.lease), len(due), d.next, first)
+	if len(all) == len(leased) && (len(all) == 0 || d.row.Until.Sub(tx.Now()) > d.times.lease/2) {
+		return d.row, nil
+	}
+	return tx.Deliveries().KeepLease(ctx, d.row, tx.Now().Add(d.times.lease), all)
 }
 
-// jobsOf returns what is to be sent of events that were leased at a time: all but those to a URL that answered 410 Gone,
+// giveUpLease leaves what is not under way any more to others, at once.
+func (d *Deliverer) giveUpLease(ctx context.Context) {
+	if d.row.Number == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	leased := d.queues.leasedNow(d.clock())
+	err := d.db.Do(ctx, func(tx *store.Tx) error {
+		until := tx.Now()
+		if len(leased) > 0 {
+			until = until.Add(d.times.lease)
+		}
+		_, err := tx.Deliveries().LeasedByOthers(ctx, d.row)
+		if err != nil {
+			return err
+		}
+		row, err := tx.Deliveries().KeepLease(ctx, d.row, until, leased)
+		tx.After(func() { d.row = row })
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		d.log.Error("the lease of webhooks could not be given up", "error", err)
+	}
+}
+
+// jobsOf returns what is to be sent of events that are being leased: all but those to a URL that answered 410 Gone,
 // recorded by a transaction that did not see the answer. It ends all deliveries to such a URL. The number of statements
 // does not depend on that of events or receivers, but for such URLs.
-func jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time.Time) ([]*job, error) {
+func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time.Time) ([]*job, error) {
+	if len(due) == 0 {
+		return nil, nil
+	}
 	var accounts []bursar.ID
 	var receivers []store.Receiver
-	seen, known := map[store.Receiver]bool{}, map[bursar.ID]bool{}
+	seen, known := map[store.Receiver]*job{}, map[bursar.ID]bool{}
 	for _, delivery := range due {
-		if r := store.ReceiverOf(delivery.Event); !seen[r] {
-			seen[r], receivers = true, append(receivers, r)
+		if r := store.ReceiverOf(delivery.Event); seen[r] == nil {
+			seen[r], receivers = d.target(r), append(receivers, r)
 		}
 		if id := delivery.AccountID; !known[id] {
 			known[id], accounts = true, append(accounts, id)
@@ -89,16 +162,37 @@ func jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time
 	}
 	jobs := make([]*job, 0, len(due))
 	for _, delivery := range due {
-		if !dead[store.ReceiverOf(delivery.Event)] {
-			jobs = append(jobs, &job{
-				Delivery: delivery,
-				account:  of[delivery.AccountID],
-				queue:    queueKey{delivery.AccountID, hostOf(delivery.URL)},
-				leased:   leased,
-			})
+		r := store.ReceiverOf(delivery.Event)
+		if dead[r] {
+			continue
 		}
+		j := *seen[r]
+		j.Delivery, j.account, j.leased = delivery, of[delivery.AccountID], leased
+		jobs = append(jobs, &j)
 	}
 	return jobs, nil
+}
+
+// target returns what the jobs of a receiver have in common.
+func (d *Deliverer) target(r store.Receiver) *job {
+	j := &job{queue: queueKey{r.Account, d.host(r.URL)}}
+	if j.refused = netpolicy.CheckWebhookURL(r.URL, d.allowed); j.refused == nil {
+		j.to, j.refused = url.Parse(r.URL)
+	}
+	return j
+}
+
+// host is hostOf, remembered.
+func (d *Deliverer) host(raw string) string {
+	host, known := d.hosts[raw]
+	if !known {
+		if len(d.hosts) >= longestHostsList {
+			clear(d.hosts)
+		}
+		host = hostOf(raw)
+		d.hosts[raw] = host
+	}
+	return host
 }
 
 // hostOf returns the host and port of a URL, normalised.

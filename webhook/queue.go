@@ -7,14 +7,18 @@ import (
 )
 
 const (
-	firstWindow     = 2                      // attempts at once in a queue that has not answered yet, or that hangs
-	firstQueue      = 64                     // events that may wait in such a queue
-	learningTime    = 250 * time.Millisecond // without an answer for so long a queue counts as slow
-	hangs           = time.Second            // a failure that took longer counts as a hang
-	hungInARow      = 3                      // hangs in a row that shut the queue
-	shutFor         = 30 * time.Second
-	longestOverflow = time.Minute // the longest time for which an overflowed event is put off
-	longestQueue    = 1 << 20     // keeps the arithmetic of capacity small
+	firstWindow    = 2                      // attempts at once in a queue that has not answered yet, or that hangs
+	firstQueue     = 64                     // events that may wait in such a queue
+	learningTime   = 250 * time.Millisecond // without an answer for so long a queue counts as slow
+	hangs          = time.Second            // a failure that took longer counts as a hang
+	hungInARow     = 3                      // hangs in a row that shut the queue
+	shutFor        = 30 * time.Second
+	missedInARow   = 200 // attempts in a row that did not reach the receiver, after which it is only probed
+	firstProbe     = time.Second
+	longestProbe   = 5 * time.Second // between two probes: so much later than its schedule an event may be sent
+	longestQueue   = 1 << 20         // keeps the arithmetic of capacity small
+	skippedAtOnce  = 200             // attempts that are skipped in one lease at most
+	skippedASecond = 1000
 )
 
 // queueKey identifies a destination queue. The account is part of it, so that at a host that many accounts share, such
@@ -32,11 +36,15 @@ type destinationQueue struct {
 	running map[*job]time.Time // start of each attempt
 	ordered bool               // it is in the list of queues to serve
 
-	window     int           // attempts at once
-	pace       time.Duration // moving average of an attempt's duration; 0: none has ended
-	overflowed time.Time     // when the last overflowed event may come back
-	hung       int           // attempts in a row that failed slowly
-	shutUntil  time.Time
+	window    int           // attempts at once
+	pace      time.Duration // moving average of an attempt's duration; 0: none has ended
+	hung      int           // attempts in a row that failed slowly
+	shutUntil time.Time
+
+	missed  int           // attempts in a row that did not reach the receiver
+	probeAt time.Time     // the next time when it is called, once it has missed too many
+	between time.Duration // this probe and the one before
+	missAt  time.Time     // by the database's clock: the newest attempt that did not reach it
 }
 
 func newQueue(key queueKey) *destinationQueue {
@@ -57,8 +65,14 @@ func (l *destinationQueue) learning(now time.Time) bool {
 	return l.pace == 0 && l.stuck(now) < learningTime
 }
 
+// probed reports whether the receiver is called now and then only.
+func (l *destinationQueue) probed() bool { return l.missed >= missedInARow }
+
 // capacity estimates how many events may wait: as many as will be sent within the time.
 func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
+	if l.probed() {
+		return max(firstWindow-len(l.running), 0)
+	}
 	if l.learning(now) {
 		return firstQueue
 	}
@@ -66,42 +80,72 @@ func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
 	return max(l.window, int(min(within/pace, longestQueue))*l.window)
 }
 
-// addOverflow returns when an overflowed event may come back. Each gets a time of its own, spread at the queue's best
-// rate, so that a backlog is not leased again and again in vain.
-func (l *destinationQueue) addOverflow(now time.Time, widest int) time.Time {
-	if l.learning(now) {
-		return now.Add(learningTime)
-	}
-	l.overflowed = l.overflowed.Add(max(l.pace, l.stuck(now)) / time.Duration(widest))
-	if first := now.Add(learningTime); l.overflowed.Before(first) {
-		l.overflowed = first
-	}
-	if last := now.Add(longestOverflow); l.overflowed.After(last) {
-		l.overflowed = last
-	}
-	return l.overflowed
+// end is how an attempt ended.
+type end struct {
+	success bool
+	missed  bool      // there was no connection, or it was closed
+	at      time.Time // of its begin, by the database's clock
 }
 
-// ended updates the receiver's health after an attempt and reports whether the queue must be shut.
-func (l *destinationQueue) ended(now time.Time, took time.Duration, success bool, widest int) bool {
+// ended updates the receiver's health after an attempt and reports whether nothing is sent from the queue for a while,
+// because the receiver hangs or, from now on, is not to be reached.
+func (l *destinationQueue) ended(now time.Time, took time.Duration, e end, widest int) (shut, probed bool) {
 	if l.pace == 0 {
 		l.pace = took
 	}
 	l.pace = (3*l.pace + took) / 4
-	if !success && took >= hangs {
+	probed = l.miss(now, e)
+	if !e.success && took >= hangs {
 		l.hung++
 		l.window = max(firstWindow, l.window/2)
 		if l.hung >= hungInARow {
 			l.shutUntil = now.Add(shutFor)
-			return true
+			return true, false
 		}
-		return false
+		return false, probed
 	}
 	l.hung, l.shutUntil = 0, time.Time{} // it answers, or fails fast
-	if success {
+	if e.success {
 		l.window = min(l.window+1, widest)
 	}
-	return false
+	return false, probed
+}
+
+// miss counts attempts that did not reach the receiver, and reports whether it is only probed from now on.
+func (l *destinationQueue) miss(now time.Time, e end) bool {
+	if !e.missed {
+		l.missed, l.between, l.probeAt, l.missAt = 0, 0, time.Time{}, time.Time{}
+		return false
+	}
+	l.missed++
+	if e.at.After(l.missAt) {
+		l.missAt = e.at
+	}
+	if l.probed() && !now.Before(l.probeAt) {
+		l.between = min(max(2*l.between, firstProbe), longestProbe)
+		l.probeAt, l.window = now.Add(l.between), firstWindow
+	}
+	return l.missed == missedInARow
 }
 
 func (l *destinationQueue) idle() bool { return len(l.waiting) == 0 && len(l.running) == 0 }
+
+// pace limits how many attempts are skipped, so that the backlog of a receiver that is not called takes a small share
+// of the time only. It belongs to the goroutine that leases.
+type pace struct {
+	tokens int
+	at     time.Time
+}
+
+// left returns how many attempts may be skipped now.
+func (p *pace) left(now time.Time) int {
+	if p.at.IsZero() {
+		p.tokens, p.at = skippedAtOnce, now
+	}
+	if n := int(now.Sub(p.at) * skippedASecond / time.Second); n > 0 {
+		p.tokens, p.at = min(p.tokens+n, skippedAtOnce), now
+	}
+	return p.tokens
+}
+
+func (p *pace) use(n int) { p.tokens -= n }

@@ -44,69 +44,16 @@ func TestWaitingEventsAreReleasedAtTheEnd(t *testing.T) {
 		}
 		stop()
 		r.CloseClientConnections()
-		due := 0
-		for _, id := range ids {
-			if e, _ := s.find(id); !e.NextAt.After(s.db.Now()) {
-				due++
-				if e.Attempts != 0 {
-					t.Errorf("an event that was not sent counts %d attempts", e.Attempts)
-				}
+		var due []store.Delivery
+		s.do(func(tx *store.Tx) error {
+			leased, err := tx.Deliveries().LeasedByOthers(bg, store.DeliveryLease{})
+			if err == nil {
+				due, err = tx.Deliveries().Due(bg, leased, 2*firstQueue)
 			}
-		}
-		if due != firstQueue-firstWindow {
-			t.Errorf("%d of %d are due", due, firstQueue)
+			return err
+		})
+		if len(due) != firstQueue-firstWindow {
+			t.Errorf("%d of %d are due", len(due), len(ids))
 		}
 	})
-}
-
-func TestOverflowedEventsComeBackSpread(t *testing.T) {
-	t.Parallel()
-	k := newTrack(t)
-	k.fill(1, "a", firstQueue)
-	jobs := k.start()
-	k.put(k.job(1, "a"), k.now)
-	if s := k.takeOverflow(); len(s) > 0 {
-		t.Fatalf("overflowed %d", len(s))
-	}
-	k.fill(1, "a", 1000)
-	k.takeOverflow()
-	k.put(k.job(1, "a"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(learningTime) {
-		t.Errorf("while nothing is known: %+v", s)
-	}
-	k.pass(time.Second)
-	k.end(jobs, true)
-	var returns []time.Time
-	for len(returns) < 400 {
-		k.put(k.job(1, "a"), k.now)
-		for _, s := range k.takeOverflow() {
-			returns = append(returns, s.capacityAt)
-		}
-	}
-	for i, at := range returns {
-		if at.Before(k.now.Add(learningTime)) || at.After(k.now.Add(longestOverflow)) ||
-			i > 0 && at.Before(returns[i-1]) {
-			t.Fatalf("the %dth comes back at %s", i, at)
-		}
-	}
-	if each := time.Second / time.Duration(smallLimits.destination); returns[1].Sub(returns[0]) != each ||
-		returns[399] != k.now.Add(longestOverflow) {
-		t.Errorf("they come back every %s, the last at %s", returns[1].Sub(returns[0]), returns[399])
-	}
-}
-
-func TestOverflowComesBackLateWhereTheAccountIsFull(t *testing.T) {
-	t.Parallel()
-	k := newTrack(t)
-	for _, host := range []string{"a", "b", "c"} {
-		k.fill(1, host, 5)
-	}
-	if len(k.start()) != smallLimits.account {
-		t.Fatal("it is not full")
-	}
-	k.put(k.job(1, "d"), k.now)
-	k.put(k.job(1, "d"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(longestOverflow) {
-		t.Errorf("overflowed %+v", s)
-	}
 }

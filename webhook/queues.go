@@ -27,15 +27,9 @@ type destinationQueues struct {
 	line     []*destinationQueue // queues with events waiting, served in turn
 	accounts map[bursar.ID]int   // attempts under way
 	sending  int
-	held     int
-	overflow []overflown
+	held     int                 // waiting, being sent or to be recorded
+	leased   map[int64]time.Time // numbers of events, and when their lease ends
 	closed   bool
-}
-
-// overflown is an event that overflowed its queue, and the estimated time when there will be capacity.
-type overflown struct {
-	job        *job
-	capacityAt time.Time
 }
 
 // maxQueues is how many receivers' health is remembered while nothing is sent to them.
@@ -47,48 +41,43 @@ func newQueues(l limits) *destinationQueues {
 		changed:  make(chan struct{}, 1),
 		byKey:    map[queueKey]*destinationQueue{},
 		accounts: map[bursar.ID]int{},
+		leased:   map[int64]time.Time{},
 	}
 }
 
-// put adds an event to its destination queue, or to the overflow where that is full. It returns false, and does
-// nothing, for a queue that is shut because its receiver hangs.
-func (q *destinationQueues) put(j *job, now time.Time) bool {
+// room returns what may be taken for a queue now.
+func (q *destinationQueues) room(key queueKey, now time.Time) *room {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.queue(key, now)
+	switch {
+	case now.Before(l.shutUntil):
+		return &room{skipUntil: endOfTime}
+	case now.Before(l.probeAt):
+		return &room{skipUntil: l.missAt, reach: true}
+	}
+	return &room{send: max(q.capacity(l, now)-len(l.waiting), 0)}
+}
+
+// endOfTime is later than anything is due.
+var endOfTime = time.Unix(1<<40, 0)
+
+// put adds an event to its destination queue. One that would not have been leased now, because the queue was shut or
+// closed meanwhile or its receiver is only probed, is given back: it is due as before.
+func (q *destinationQueues) put(j *job, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.queue(j.queue, now)
-	switch {
-	case q.closed:
-		q.overflow = append(q.overflow, overflown{j, now})
-	case now.Before(l.shutUntil):
-		return false
-	case len(l.waiting) >= q.capacity(l, now):
-		q.overflow = append(q.overflow, overflown{j, q.addOverflow(l, now)})
-	default:
-		l.waiting = append(l.waiting, j)
-		q.held++
-		if !l.ordered {
-			l.ordered = true
-			q.line = append(q.line, l)
-		}
+	if q.closed || now.Before(l.shutUntil) || now.Before(l.probeAt) && !j.last() {
+		delete(q.leased, j.Number)
+		return
 	}
-	return true
-}
-
-// takeOverflow returns the events that overflowed since the last call.
-func (q *destinationQueues) takeOverflow() []overflown {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	list := q.overflow
-	q.overflow = nil
-	return list
-}
-
-// addOverflow is the queue's own addOverflow, but late where the account has no attempt left for the queue.
-func (q *destinationQueues) addOverflow(l *destinationQueue, now time.Time) time.Time {
-	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
-		return now.Add(longestOverflow)
+	l.waiting = append(l.waiting, j)
+	q.held++
+	if !l.ordered {
+		l.ordered = true
+		q.line = append(q.line, l)
 	}
-	return l.addOverflow(now, q.limits.destination)
 }
 
 func (q *destinationQueues) queue(key queueKey, now time.Time) *destinationQueue {
@@ -107,7 +96,7 @@ func (q *destinationQueues) queue(key queueKey, now time.Time) *destinationQueue
 func (q *destinationQueues) forget(now time.Time) {
 	for _, all := range []bool{false, true} {
 		for key, l := range q.byKey {
-			if l.idle() && (all || !now.Before(l.shutUntil)) {
+			if l.idle() && (all || !now.Before(l.shutUntil) && !l.probed()) {
 				delete(q.byKey, key)
 			}
 		}
@@ -135,7 +124,7 @@ func (q *destinationQueues) next(now time.Time) *job {
 	for range len(q.line) {
 		l := q.line[0]
 		q.line = q.line[1:]
-		j := q.take(l, now)
+		j := q.start(l, now)
 		l.ordered = len(l.waiting) > 0
 		if l.ordered {
 			q.line = append(q.line, l)
@@ -147,9 +136,10 @@ func (q *destinationQueues) next(now time.Time) *job {
 	return nil
 }
 
-func (q *destinationQueues) take(l *destinationQueue, now time.Time) *job {
+func (q *destinationQueues) start(l *destinationQueue, now time.Time) *job {
 	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
-		l.waiting = l.waiting[1:] // its lease is about to expire
+		delete(q.leased, l.waiting[0].Number) // its lease is about to end
+		l.waiting = l.waiting[1:]
 		q.release()
 	}
 	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
@@ -164,8 +154,9 @@ func (q *destinationQueues) take(l *destinationQueue, now time.Time) *job {
 	return j
 }
 
-// ended records that an attempt is over. It returns the waiting events if that shut their queue.
-func (q *destinationQueues) ended(j *job, now time.Time, success bool) []*job {
+// ended records that an attempt is over. It returns the waiting events if that shut their queue because the receiver
+// hangs; those of a receiver that is not to be reached are given back.
+func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.byKey[j.queue]
@@ -176,20 +167,17 @@ func (q *destinationQueues) ended(j *job, now time.Time, success bool) []*job {
 		delete(q.accounts, l.account)
 	}
 	q.hint()
-	if !l.ended(now, took, success, q.limits.destination) {
-		return nil
+	shut, probed := l.ended(now, took, e, q.limits.destination)
+	switch {
+	case shut:
+		turned := l.waiting
+		l.waiting = nil
+		q.held -= len(turned)
+		return turned
+	case probed:
+		q.giveBack(l, 0)
 	}
-	turned := l.waiting
-	l.waiting = nil
-	q.held -= len(turned)
-	return turned
-}
-
-// recorded releases the capacity of an event whose attempt was recorded, or lost.
-func (q *destinationQueues) recorded() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.release()
+	return nil
 }
 
 func (q *destinationQueues) release() {
@@ -204,12 +192,12 @@ func (q *destinationQueues) hint() {
 	}
 }
 
-// awaitCapacity waits until there is capacity for a good part of a batch and returns how much; 0 when ctx has ended.
-// Where the capacity is used by slow queues, their events are moved to the overflow: see trim.
+// awaitCapacity waits until there is capacity for a batch and returns how much; 0 when ctx has ended.
+// Where the capacity is used by slow queues, their events are given back: see trim.
 func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {
-		if n := q.free(); n >= batch/2 {
+		if n := q.free(); n >= batch { // what is under way costs each lease time
 			return min(n, batch)
 		}
 		if tick == nil {
@@ -232,45 +220,41 @@ func (q *destinationQueues) free() int {
 	return q.limits.held - q.held
 }
 
-// trim moves events beyond the queues' capacities to the overflow and, if that is not enough, half of the longest
-// queue.
+// trim gives back events beyond the queues' capacities and, if that is not enough, half of the longest queue.
 func (q *destinationQueues) trim(now time.Time, want int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var longest *destinationQueue
 	for _, l := range q.line {
-		q.cut(l, q.capacity(l, now), now)
+		q.giveBack(l, q.capacity(l, now))
 		if longest == nil || len(l.waiting) > len(longest.waiting) {
 			longest = l
 		}
 	}
 	if longest != nil && q.limits.held-q.held < want {
-		q.cut(longest, len(longest.waiting)/2, now)
+		q.giveBack(longest, len(longest.waiting)/2)
 	}
 }
 
-func (q *destinationQueues) cut(l *destinationQueue, keep int, now time.Time) {
+// giveBack drops the events of a queue but so many: they are due as before.
+func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
 	if len(l.waiting) <= keep {
 		return
 	}
 	for _, j := range l.waiting[keep:] {
-		q.overflow = append(q.overflow, overflown{j, q.addOverflow(l, now)})
+		delete(q.leased, j.Number)
 	}
 	q.held -= len(l.waiting) - keep
 	clear(l.waiting[keep:])
 	l.waiting = l.waiting[:keep]
 }
 
-// close moves all waiting events to the overflow, to be leased by others at once; attempts under way are left to end.
-func (q *destinationQueues) close(now time.Time) {
+// close gives all waiting events back, to be leased by others at once; attempts under way are left to end.
+func (q *destinationQueues) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	for _, l := range q.line {
-		for _, j := range l.waiting {
-			q.overflow = append(q.overflow, overflown{j, now})
-		}
-		q.held -= len(l.waiting)
-		l.waiting = nil
+		q.giveBack(l, 0)
 	}
 }

@@ -50,12 +50,13 @@ const (
 
 // enqueue adds an event now.
 func (k *track) enqueue(j *job) verdict {
-	if !k.put(j, k.now) {
+	switch room := k.room(j.queue, k.now); {
+	case !room.skipUntil.IsZero():
 		return shut
-	}
-	if len(k.takeOverflow()) > 0 {
+	case room.send == 0 || k.closed:
 		return full
 	}
+	k.put(j, k.now)
 	return taken
 }
 
@@ -68,8 +69,8 @@ func (k *track) start() (jobs []*job) {
 
 func (k *track) end(jobs []*job, success bool) (turned []*job) {
 	for _, j := range jobs {
-		turned = append(turned, k.ended(j, k.now, success)...)
-		k.recorded()
+		turned = append(turned, k.ended(j, k.now, end{success: success})...)
+		k.recorded(result{of: j}, true)
 	}
 	return turned
 }
@@ -228,7 +229,7 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	if got := k.awaitCapacity(ctx, 20); got != 0 {
 		t.Errorf("capacity for %d after the end", got)
 	}
-	k.close(k.now)
+	k.close()
 	if k.next(k.now) != nil || k.enqueue(k.job(1, "q")) != full {
 		t.Error("closed queues still send")
 	}

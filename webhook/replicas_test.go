@@ -56,7 +56,7 @@ func (s *harness) count(status string) (n int) {
 	err := s.db.View(bg, func(tx *store.Tx) error {
 		list, err := tx.Deliveries().List(bg, customer, store.Page{Limit: 100_000})
 		for _, d := range list {
-			if d.Status == status {
+			if d.Status == status || status == tried && d.Status == store.DeliveryPending && d.Attempts > 0 {
 				n++
 			}
 		}

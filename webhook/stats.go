@@ -47,7 +47,7 @@ type Stats struct {
 	Seconds  Times              // of the attempts that were sent
 	Sending  int                // attempts under way
 	Held     int                // events leased and not yet recorded
-	Shut     int                // receivers that hang, to which nothing is sent for a while
+	Shut     int                // receivers that hang or are not to be reached, to which nothing is sent for a while
 }
 
 // Times is a histogram of durations: Within holds, for each upper bound in seconds, how many took no longer.
@@ -106,7 +106,7 @@ func (q *destinationQueues) count(now time.Time) (sending, held, shut int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, l := range q.byKey {
-		if now.Before(l.shutUntil) {
+		if now.Before(l.shutUntil) || now.Before(l.probeAt) {
 			shut++
 		}
 	}

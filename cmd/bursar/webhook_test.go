@@ -247,13 +247,13 @@ func TestEventsAreListed(t *testing.T) {
 				return err
 			}
 		}
-		claimed, err := tx.Deliveries().Lease(ctx, tx.Now(), 1)
+		claimed, err := tx.Deliveries().Due(ctx, nil, 1)
 		if err != nil {
 			return err
 		}
 		return tx.Deliveries().RecordAttempts(ctx,
-			[]store.Outcome{{Event: claimed[0].Number, Lease: 1, Status: store.DeliveryFailed, Tries: 10,
-				Attempt: store.Attempt{Number: 1, At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
+			[]store.Outcome{{Event: claimed[0].Number, Due: claimed[0].NextAt, Status: store.DeliveryFailed, Tries: 10,
+				Attempt: store.Attempt{At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
 	})
 	all := parse[[]listedEvent](d, "webhook", "list", "--json")
 	if len(all) != 3 || all[0].AccountID != other || all[2].Status != store.DeliveryDisabled || all[2].Webhook != nil ||

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Due returns those up to limit due events that have waited longest, in the order in which they were recorded, without
+// those that are leased.
+func (tx Deliveries) Due(ctx context.Context, leased []int64, limit int) ([]Delivery, error) {
+	if err := tx.byIndex(ctx); err != nil {
+		return nil, err
+	}
+	others, args := tx.notLeased(leased, micros(tx.now), limit)
+	due, err := deliveryColumns.rows(ctx, tx.Tx, "list due deliveries",
+		`FROM events WHERE status = 'pending' AND next_at <= $1`+others+` ORDER BY next_at LIMIT $2`, args...)
+	return asRecorded(due), err
+}
+
+// asRecorded sorts events that are due at the same time, of which an index knows no order.
+func asRecorded(due []Delivery) []Delivery {
+	slices.SortFunc(due, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) })
+	return due
+}
+
+// notLeased returns the condition that an event is none of some, and args with what it takes behind them.
+func (tx *Tx) notLeased(leased []int64, args ...any) (condition string, _ []any) {
+	if len(leased) == 0 {
+		return "", args
+	}
+	query, args := tx.numbers(leased, args...)
+	return ` AND number NOT IN (` + query + `)`, args
+}
+
+// numbers returns a query of some numbers, and args with what it takes behind them. Its text does not depend on how
+// many they are.
+func (tx *Tx) numbers(list []int64, args ...any) (query string, _ []any) {
+	n := len(args) + 1
+	if tx.postgres {
+		return fmt.Sprintf(`SELECT unnest($%d::bigint[])`, n), append(args, list)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // of numbers only
+	}
+	return fmt.Sprintf(`SELECT value FROM json_each($%d)`, n), append(args, string(text))
+}
+
+// Receivers returns up to limit receivers behind another one that have events to be delivered, due or not, in their
+// order; the zero Receiver is before all.
+func (tx Deliveries) Receivers(ctx context.Context, after Receiver, limit int) ([]Receiver, error) {
+	if err := tx.byIndex(ctx); err != nil {
+		return nil, err
+	}
+	if tx.postgres {
+		return tx.receiversTogether(ctx, after, limit)
+	}
+	var list []Receiver
+	for len(list) < limit {
+		var next Receiver
+		err := tx.row(ctx, "look for the next receiver", `SELECT account_id, url FROM events
+			WHERE status = 'pending' AND (account_id, url) > ($1, $2) ORDER BY account_id, url LIMIT 1`,
+			[]any{after.orderedBy(), after.URL}, &next.Account, &next.URL)
+		if errors.Is(err, ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, after = append(list, next), next
+	}
+	return list, nil
+}
+
+// orderedBy is the account, or for the zero Receiver what is before every account.
+func (r Receiver) orderedBy() []byte {
+	if r == (Receiver{}) {
+		return []byte{}
+	}
+	return r.Account[:]
+}
+
+// receiversTogether steps through the index from receiver to receiver, whatever the number of their events.
+func (tx *Tx) receiversTogether(ctx context.Context, after Receiver, limit int) ([]Receiver, error) {
+	return rows(ctx, tx, "list receivers", func(s scanner) (r Receiver, err error) {
+		return r, s.Scan(&r.Account, &r.URL)
+	}, `WITH RECURSIVE receivers(account_id, url, place) AS (
+		(SELECT account_id, url, 1 FROM events WHERE status = 'pending' AND (account_id, url) > ($1, $2)
+		ORDER BY account_id, url LIMIT 1)
+		UNION ALL
+		SELECT n.account_id, n.url, r.place + 1 FROM receivers r CROSS JOIN LATERAL (SELECT e.account_id, e.url FROM events e
+			WHERE e.status = 'pending' AND (e.account_id, e.url) > (r.account_id, r.url)
+			ORDER BY e.account_id, e.url LIMIT 1) n
+		WHERE r.place < $3)
+		SELECT account_id, url FROM receivers`, after.orderedBy(), after.URL, limit)
+}
+
+// Share is how many due events of a receiver to take at most.
+type Share struct {
+	Receiver
+	Limit int
+}
+
+// DueOf returns due events of some receivers, of each up to its share of those that have waited longest, without those
+// that are leased, in the order in which they were recorded.
+func (tx Deliveries) DueOf(ctx context.Context, leased []int64, shares []Share) ([]Delivery, error) {
+	if len(shares) == 0 {
+		return nil, nil
+	}
+	if err := tx.byIndex(ctx); err != nil {
+		return nil, err
+	}
+	if tx.postgres {
+		return tx.dueTogether(ctx, leased, shares)
+	}
+	var all []Delivery
+	for _, s := range shares {
+		others, args := tx.notLeased(leased, micros(tx.now), s.Account, s.URL, s.Limit)
+		list, err := deliveryColumns.rows(ctx, tx.Tx, "list a receiver's due deliveries", `FROM events
+			WHERE status = 'pending' AND account_id = $2 AND url = $3 AND next_at <= $1`+others+
+			` ORDER BY next_at LIMIT $4`, args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return asRecorded(all), nil
+}
+
+// dueTogether compares and orders rows, so that only the index over receivers can serve it: the one over times leads
+// through the backlogs of all others.
+func (tx *Tx) dueTogether(ctx context.Context, leased []int64, shares []Share) ([]Delivery, error) {
+	var accounts [][]byte
+	var urls []string
+	var limits []int64
+	for _, s := range shares {
+		accounts, urls, limits = append(accounts, s.Account[:]), append(urls, s.URL), append(limits, int64(s.Limit))
+	}
+	others, args := tx.notLeased(leased, micros(tx.now), accounts, urls, limits)
+	due, err := deliveryColumns.rows(ctx, tx, "list receivers' due deliveries",
+		`FROM unnest($2::bytea[], $3::text[], $4::bigint[]) AS s(of_account, of_url, at_most) CROSS JOIN LATERAL (
+		SELECT * FROM events WHERE status = 'pending' AND (account_id, url, next_at) >= (s.of_account, s.of_url, 0)
+		AND (account_id, url, next_at) <= (s.of_account, s.of_url, $1)`+others+`
+		ORDER BY account_id, url, next_at LIMIT s.at_most) AS due`, args...)
+	return asRecorded(due), err
+}
+
+// NextDue returns when the next event is due that nobody has leased, and false when none waits.
+func (tx Deliveries) NextDue(ctx context.Context) (time.Time, bool, error) {
+	leased, err := tx.leasedBut(ctx, DeliveryLease{})
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	var at time.Time
+	others, args := tx.notLeased(leased)
+	err = tx.row(ctx, "read next delivery", `SELECT COALESCE(
+		(SELECT next_at FROM events WHERE status = 'pending'`+others+` ORDER BY next_at LIMIT 1), 0)`, args, instant{&at})
+	return at, err == nil && !at.IsZero(), err
+}
+
+// DueAfter returns when the first event is due that is not yet due at a time, and false when there is none.
+func (tx Deliveries) DueAfter(ctx context.Context, than time.Time) (time.Time, bool, error) {
+	var at time.Time
+	err := tx.row(ctx, "read next delivery", `SELECT COALESCE(
+		(SELECT next_at FROM events WHERE status = 'pending' AND next_at > $1 ORDER BY next_at LIMIT 1), 0)`,
+		[]any{micros(than)}, instant{&at})
+	return at, err == nil && !at.IsZero(), err
+}
+
+// ReceiverOf returns where an event goes.
+func ReceiverOf(e bursar.Event) Receiver { return Receiver{e.AccountID, e.URL} }
