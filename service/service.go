@@ -103,7 +103,8 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 
-	anchored atomic.Int64 // the link of the books that was logged last
+	anchored atomic.Int64                      // the link of the books that was logged last
+	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
 
 	parts Parts
 	log   *slog.Logger

@@ -66,27 +66,41 @@ func (c Checkpoint) After(other Checkpoint) bool {
 	return c.Instance == other.Instance && c.Number > other.Number
 }
 
+// verifyAtOnce is how many entries Verify reads in one transaction, beside which a signer cannot write.
+const verifyAtOnce = 500
+
 // Verify reads the whole log and returns its newest entry, or which entry was changed, removed or added.
 func Verify(ctx context.Context, keeper Keeper) (head Entry, err error) {
-	err = keeper.Do(ctx, func(tx Tx) error {
-		newest, err := tx.Head(ctx)
-		if err != nil {
+	for more := true; more && err == nil; {
+		err = keeper.Do(ctx, func(tx Tx) error {
+			more, err = verifySome(ctx, tx, &head)
 			return err
-		}
-		for head.Number < newest.Number {
-			e, found, err := tx.Entry(ctx, head.Number+1)
-			if err != nil {
-				return err
-			}
-			if !found {
-				return fmt.Errorf("the log has no entry %d", head.Number+1)
-			}
-			if e.Hash != head.next(e.At, e.Kind, e.Detail).Hash {
-				return fmt.Errorf("entry %d of the log was changed", e.Number)
-			}
-			head = e
-		}
-		return nil
-	})
+		})
+	}
 	return head, err
+}
+
+// verifySome verifies entries behind head and moves it, and reports whether there are more.
+func verifySome(ctx context.Context, tx Tx, head *Entry) (more bool, err error) {
+	newest, err := tx.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	for range verifyAtOnce {
+		if head.Number >= newest.Number {
+			return false, nil
+		}
+		e, found, err := tx.Entry(ctx, head.Number+1)
+		if err != nil {
+			return false, err
+		}
+		if !found {
+			return false, fmt.Errorf("the log has no entry %d", head.Number+1)
+		}
+		if e.Hash != head.next(e.At, e.Kind, e.Detail).Hash {
+			return false, fmt.Errorf("entry %d of the log was changed", e.Number)
+		}
+		*head = e
+	}
+	return true, nil
 }

@@ -268,6 +268,27 @@ type within struct{ tx Tx }
 func (w within) Do(_ context.Context, f func(Tx) error) error { return f(w.tx) }
 func (w within) Close() error                                 { return nil }
 
+// A long log is read in several transactions, so that a signer can write in between.
+func TestALongLogIsVerified(t *testing.T) {
+	t.Parallel()
+	m := NewRAM()
+	do(t, m, func(ctx context.Context, tx Tx) error {
+		for range 2*verifyAtOnce + 7 {
+			if _, err := tx.Append(ctx, noon, KindSigned, "{}"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if head, err := Verify(t.Context(), m); err != nil || head.Number != 2*verifyAtOnce+8 {
+		t.Errorf("the newest entry is %d, %v", head.Number, err)
+	}
+	m.log[verifyAtOnce+3].Detail = "{ }"
+	if _, err := Verify(t.Context(), m); err == nil {
+		t.Error("a change is not noticed")
+	}
+}
+
 func TestBeginningAgain(t *testing.T) {
 	t.Parallel()
 	f, path := newFile(t, false)
