@@ -198,18 +198,26 @@ func (s *signerStatus) read(ctx context.Context, file *memory.File) error {
 	if err != nil {
 		return err
 	}
-	s.Entry, s.Hash = head.Number, hex.EncodeToString(head.Hash[:])
-	return file.Do(ctx, func(tx memory.Tx) error {
-		state, err := tx.State(ctx)
-		if err != nil {
-			return err
-		}
-		s.Instance, s.Seed, s.LatestAt, s.ColdSince = state.Instance, state.Fingerprint, state.HighWater,
-			optional(state.ColdSince)
-		frozen, err := tx.Freezes(ctx)
-		for _, f := range frozen {
-			s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", moment(f.At), f.Who, f.Why))
-		}
+	err = file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) })
+	s.Entry, s.Hash = head.Number, hex.EncodeToString(head.Hash[:]) // the entry that was checked
+	return err
+}
+
+// summary reads the state without checking the log.
+func (s *signerStatus) summary(ctx context.Context, tx memory.Tx) error {
+	state, err := tx.State(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	s.Instance, s.Seed, s.Entry, s.LatestAt = state.Instance, state.Fingerprint, head.Number, state.HighWater
+	s.ColdSince = optional(state.ColdSince)
+	frozen, err := tx.Freezes(ctx)
+	for _, f := range frozen {
+		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", moment(f.At), f.Who, f.Why))
+	}
+	return err
 }

@@ -66,6 +66,36 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 	}
 }
 
+// Doctor says what keeps the signer from signing.
+func TestDoctorLooksAtTheSignersState(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	want := func(result, says string) {
+		t.Helper()
+		found, _ := d.findings()
+		if f := found["signer state"]; f.Result != result || !strings.Contains(f.Detail, says) {
+			t.Errorf("doctor finds %+v, want %s: %s", f, result, says)
+		}
+	}
+	want(resultOK, "none yet")
+	d.ok("signer", "init")
+	want(resultWarning, "began cold at ")
+	d.run("", "signer", "freeze", "--reason", "a drill", "--by", "ann")
+	want(resultFailed, "by ann: a drill")
+	main := newHarness(t)
+	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
+	found, _ := main.findings()
+	if f := found["signer state"]; f.Result != resultWarning || !strings.Contains(f.Advice, "signer init --first") {
+		t.Errorf("on mainnet doctor finds %+v", f)
+	}
+	first := newSeededHarness(t)
+	first.ok("signer", "init", "--first")
+	found, _ = first.findings()
+	if f := found["signer state"]; f.Result != resultOK || !strings.HasPrefix(f.Detail, "entries in its log: 1, ") {
+		t.Errorf("doctor finds %+v", f)
+	}
+}
+
 // Beginning again needs the file to itself, and makes another instance of it.
 func TestTheSignersStateBeginsAgain(t *testing.T) {
 	t.Parallel()
