@@ -183,6 +183,54 @@ func TestAClockThatGoesBack(t *testing.T) {
 	b.wantReason(costing(b.sweep(), 2, 1), "")
 }
 
+// What is signed while the clock is a little behind counts from the latest time that is remembered, so what was signed
+// before stays in its window.
+func TestAClockThatIsALittleBehind(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b.wantReason(costing(b.sweep(), 1, 800), "")
+	b.clock.Advance(-2 * time.Minute)
+	b.wantReason(costing(b.sweep(), 2, 50), "")
+	b.clock.Advance(61 * time.Minute)
+	b.wantReason(costing(b.sweep(), 3, 60), ReasonQuota, "which is 50 more")
+	b.clock.Advance(time.Minute + time.Millisecond)
+	b.wantReason(costing(b.sweep(), 3, 60), "")
+}
+
+// The attack: an outpoint is said to belong to another key, so that its input's signature is for another script.
+func TestNoTwoScriptsOfOneUTXO(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.wantReason(b.withUTXOs(), "")
+	other := b.withUTXOs()
+	other.contents.Inputs[0] = spent(in(b.source(chain.FamilyBitcoin, chain.DepositBranch, 2), digest(3)), "a:0", 750)
+	b.wantReason(other, ReasonOutpoint, "a:0 is said to hold 750 at ")
+	other.contents.Inputs[0] = spent(b.withUTXOs().contents.Inputs[0], "a:1", 750) // another output of the transaction
+	other.unsigned.Reservations[0] = "a:1"
+	b.wantReason(other, "")
+}
+
+// Where it is unknown whether something was written, what counts is read again.
+func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	file := b.reopen(b.stateFile(false))
+	b.wantReason(costing(b.sweep(), 1, 100), "")
+	file.OnStep(func(what string) error {
+		if what == "committed" {
+			return errKilled
+		}
+		return nil
+	})
+	if _, err := b.sign(costing(b.sweep(), 2, 700)); !errors.Is(err, errKilled) {
+		t.Fatalf("it returns %v", err)
+	}
+	file.OnStep(nil)
+	b.wantReason(costing(b.sweep(), 3, 101), ReasonQuota, "which is 100 more")
+	b.wantReason(costing(b.sweep(), 2, 700), "")
+	b.wantReason(costing(b.sweep(), 3, 100), "")
+}
+
 // The attack: whoever removes the state file empties the windows.
 func TestAColdStartCountsWindowsAsFull(t *testing.T) {
 	t.Parallel()
