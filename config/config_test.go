@@ -270,7 +270,7 @@ func TestEveryLimitBoundsAWithdrawal(t *testing.T) {
 func TestFeesAreLimitedOnMainnet(t *testing.T) {
 	t.Parallel()
 	for network, want := range map[string]config.Periods{
-		"mainnet": {Hour: bursar.Units(2e7), Day: bursar.Units(1e8), Week: bursar.Units(3e8)},
+		"mainnet": {Hour: bursar.Units(2e7), Day: bursar.Units(1e8)},
 		"regtest": {},
 	} {
 		cfg := parse(t, "network: "+network+"\nchains: {bitcoin: {rpc: http://a, max_fee: 0.01}}")

@@ -12,11 +12,11 @@ type Periods struct {
 // IsZero reports whether there is no limit.
 func (p Periods) IsZero() bool { return p == Periods{} }
 
-// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee.
+// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee. A week has
+// no limit then: with one, a signer that begins cold would sign nothing for a week.
 const (
 	feesOfHour = 20
 	feesOfDay  = 100
-	feesOfWeek = 300
 )
 
 // maxSweeps is the highest number of sweeps that may be configured for a period.
@@ -79,7 +79,7 @@ func (r *reader) ordered(
 func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 	native := func(a bursar.Amount) string { return a.Decimal(d.of.Decimals, 0) }
 	if d.Fees.IsZero() && network == Mainnet {
-		for i, times := range []uint64{feesOfHour, feesOfDay, feesOfWeek} {
+		for i, times := range []uint64{feesOfHour, feesOfDay} {
 			if most, err := d.MaxFee.Mul(times); err == nil {
 				*d.Fees.each()[i] = most
 			}

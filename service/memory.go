@@ -51,7 +51,8 @@ func logMemory(ctx context.Context, keeper memory.Keeper, log *slog.Logger) erro
 			return err
 		}
 		if since := state.ColdSince; !since.IsZero() && time.Since(since) < 7*24*time.Hour {
-			log.Warn("cold start: what was signed before is not known, and each window counts as used up until it has passed",
+			log.Warn("cold start: what was signed before is not known, and each window counts as used up until it has passed; "+
+				"`bursar signer begin-again --unused` ends that, see docs/operations/signer.md",
 				"since", since, "hourly_limits_from", since.Add(time.Hour), "daily_limits_from", since.Add(24*time.Hour),
 				"weekly_limits_from", since.Add(7*24*time.Hour))
 		}

@@ -105,8 +105,8 @@ func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, stat
 				continue
 			}
 			if until := state.ColdSince.Add(period.length); !state.ColdSince.IsZero() && now.Before(until) {
-				return c.refuse(ReasonQuota, "%s: what was signed before %s is not known, so %s counts as used up until %s",
-					described(w), minute(state.ColdSince), period.setting(w.Class), minute(until))
+				return c.refuse(ReasonQuota, "%s: what was signed before %s is not known, so %s counts as used up until %s "+
+					"(see docs/operations/signer.md)", described(w), minute(state.ColdSince), period.setting(w.Class), minute(until))
 			}
 			key := tallyKey{c.policy.Capabilities.ID, w.Class, w.Asset}
 			if left := limit.SubOrZero(j.tally.sum(key, now.Add(-period.length))); left.Less(more) {

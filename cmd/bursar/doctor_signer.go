@@ -24,8 +24,8 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	file, err := memory.Join(ctx, service.StateFile(e.cfg))
 	if errors.Is(err, memory.ErrMissing) {
 		if e.cfg.Network == config.Mainnet {
-			e.advise(check, resultWarning, "if nothing was ever signed with this seed, `bursar signer init --first` before "+
-				"the first start", "none yet: the first start creates it, with all limits used up until their windows have passed")
+			e.advise(check, resultWarning, "to begin with unused limits, `bursar signer init --unused` before the first start: "+
+				"see docs/operations/signer.md", "none yet: the first start creates it, with all limits used up until their windows have passed")
 			return
 		}
 		e.note(check, resultOK, "none yet: the first start creates it")

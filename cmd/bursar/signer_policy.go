@@ -30,6 +30,7 @@ var perHour = map[bursar.CurrencyCode]string{
 const (
 	dayOfHours  = 4
 	weekOfHours = 12
+	weekOfDays  = 3
 	hourSweeps  = 200
 	// ofMinimum is the hour's limit of another currency, in multiples of its smallest withdrawal.
 	ofMinimum = 1000
@@ -56,13 +57,7 @@ func (signerPolicyCommand) Run(c *call) error {
 	}
 	section = "chains:\n"
 	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
-		of, lines := cfg.Chains[id], ""
-		if fees := of.Fees; !fees.IsZero() {
-			decimals := registry.Of(id).Decimals
-			native := func(a bursar.Amount) string { return a.Decimal(decimals, 0) }
-			lines += fmt.Sprintf("    hourly_fees: %q\n    daily_fees: %q\n    weekly_fees: %q\n", native(fees.Hour),
-				native(fees.Day), native(fees.Week))
-		}
+		of, lines := cfg.Chains[id], feeLines(cfg.Chains[id])
 		if of.Sweeps.IsZero() {
 			lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
 				dayOfHours*hourSweeps, weekOfHours*hourSweeps)
@@ -71,6 +66,23 @@ func (signerPolicyCommand) Run(c *call) error {
 		section = ""
 	}
 	return c.say("%s", text.String())
+}
+
+// feeLines writes the limits of a chain's fees, with one for the week.
+func feeLines(of config.ChainConfig) (lines string) {
+	fees, decimals := of.Fees, registry.Of(of.ID).Decimals
+	if week, err := fees.Day.Mul(weekOfDays); fees.Week.IsZero() && err == nil {
+		fees.Week = week
+	}
+	for _, period := range []struct {
+		key   string
+		limit bursar.Amount
+	}{{"hourly_fees", fees.Hour}, {"daily_fees", fees.Day}, {"weekly_fees", fees.Week}} {
+		if !period.limit.IsZero() {
+			lines += fmt.Sprintf("    %s: %q\n", period.key, period.limit.Decimal(decimals, 0))
+		}
+	}
+	return lines
 }
 
 // hourOf returns what may leave of a currency within an hour: never less than its largest withdrawal.

@@ -13,13 +13,13 @@ import (
 )
 
 type signerInitCommand struct {
-	First bool `help:"Nothing was ever signed with this seed: the limits begin unused."`
+	Unused bool `help:"The limits begin unused, because nothing was ever signed with this seed, or because you know what was."`
 }
 
 // Help returns an example.
 func (signerInitCommand) Help() string {
 	return "Creates signer.state, the file in which the signer remembers what it signed; it is never overwritten. " +
-		"Without --first something may have been signed before, so each window of the limits counts as used up until it " +
+		"Without --unused something may have been signed before, so each window of the limits counts as used up until it " +
 		"has passed: an hour for hourly limits, a week for weekly ones. `bursar seed new` creates the file too; the signer " +
 		"itself creates one where it finds none.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer init"
 }
@@ -30,7 +30,7 @@ func (cmd *signerInitCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	begin, err := c.begin(cfg, !cmd.First)
+	begin, err := c.begin(cfg, !cmd.Unused)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,7 @@ func (c *call) begin(cfg config.Config, cold bool) (memory.Init, error) {
 }
 
 type signerBeginAgainCommand struct {
+	Unused bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
 	begin
 }
 
@@ -59,7 +60,7 @@ type signerBeginAgainCommand struct {
 func (signerBeginAgainCommand) Help() string {
 	return "Declares the signer's state incomplete: after an older copy of it was put back, or after the clock was far " +
 		"ahead. What it remembers stays. It gets a new instance, the present time, and each window of the limits counts as " +
-		"used up until it has passed. Stop the signer first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
+		"used up until it has passed, unless --unused is given, which also ends such a wait. Stop the signer first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
 		"disk was restored from Monday'"
 }
 
@@ -69,12 +70,16 @@ func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	begin, err := c.begin(cfg, true)
+	begin, err := c.begin(cfg, !cmd.Unused)
 	if err != nil {
 		return err
 	}
 	if err := memory.BeginAgain(ctx, service.StateFile(cfg), begin, cmd.name(), cmd.Reason); err != nil {
 		return err
+	}
+	if cmd.Unused {
+		c.note("The state has begun again.")
+		return nil
 	}
 	c.note("The state has begun again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
 		"for a week.")

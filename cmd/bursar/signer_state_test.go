@@ -34,7 +34,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(first.dir, "kept"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	first.ok("signer", "init", "--first")
+	first.ok("signer", "init", "--unused")
 	if s := parse[signerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
 		t.Errorf("the first one is %+v", s)
 	}
@@ -43,7 +43,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 func TestTheSignerIsFrozenByACommand(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
-	d.ok("signer", "init", "--first")
+	d.ok("signer", "init", "--unused")
 	d.fails(exitFailed, "the signer is not frozen", "signer", "thaw", "--reason", "x")
 	d.fails(exitUsage, "missing flags: --reason", "signer", "freeze")
 	if o := d.run("", "signer", "freeze", "--reason", "a drill", "--by", "ann"); o.code != 0 ||
@@ -85,11 +85,11 @@ func TestDoctorLooksAtTheSignersState(t *testing.T) {
 	main := newHarness(t)
 	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
 	found, _ := main.findings()
-	if f := found["signer state"]; f.Result != resultWarning || !strings.Contains(f.Advice, "signer init --first") {
+	if f := found["signer state"]; f.Result != resultWarning || !strings.Contains(f.Advice, "signer init --unused") {
 		t.Errorf("on mainnet doctor finds %+v", f)
 	}
 	first := newSeededHarness(t)
-	first.ok("signer", "init", "--first")
+	first.ok("signer", "init", "--unused")
 	found, _ = first.findings()
 	if f := found["signer state"]; f.Result != resultOK || !strings.HasPrefix(f.Detail, "entries in its log: 1, ") {
 		t.Errorf("doctor finds %+v", f)
@@ -100,7 +100,7 @@ func TestDoctorLooksAtTheSignersState(t *testing.T) {
 func TestTheSignersStateBeginsAgain(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
-	d.ok("signer", "init", "--first")
+	d.ok("signer", "init", "--unused")
 	before := parse[signerStatus](d, "signer", "status", "--json")
 	used, err := memory.Open(t.Context(), filepath.Join(d.dir, "seed.age.state"), before.Seed)
 	if err != nil {
@@ -116,6 +116,12 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 	after := parse[signerStatus](d, "signer", "status", "--json")
 	if after.Instance == before.Instance || after.ColdSince == nil || after.Entry != 2 {
 		t.Errorf("it is %+v, was %+v", after, before)
+	}
+	if o := d.run("", "signer", "begin-again", "--unused", "--reason", "an upgrade"); o.code != 0 {
+		t.Fatalf("begin-again gives %+v", o)
+	}
+	if s := parse[signerStatus](d, "signer", "status", "--json"); s.ColdSince != nil || s.Entry != 3 {
+		t.Errorf("with unused limits it is %+v", s)
 	}
 }
 

@@ -193,8 +193,8 @@ func (f *File) Close() error {
 }
 
 // BeginAgain says that the memory at a path may be incomplete, because it was set back to an older copy or because its
-// clock was wrong: it gets a new instance, every window counts as full until it has passed, and its latest time is
-// begin.At. No signer may use it meanwhile.
+// clock was wrong: it gets a new instance, its latest time is begin.At, and with begin.Cold every window counts as full
+// until it has passed. No signer may use it meanwhile.
 func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (err error) {
 	f, err := Open(ctx, path, begin.Fingerprint)
 	if err != nil {
@@ -202,10 +202,10 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return f.do(ctx, func(tx *sqlTx) error {
-		if err := tx.setState(ctx, Init{begin.Fingerprint, begin.At, true}, rand.Text()); err != nil {
+		if err := tx.setState(ctx, begin, rand.Text()); err != nil {
 			return err
 		}
-		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why}))
+		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why, "cold": begin.Cold}))
 		return err
 	})
 }
