@@ -150,8 +150,8 @@ type signerStatusCommand struct {
 
 // Help returns an example.
 func (signerStatusCommand) Help() string {
-	return "Shows whether the signer is frozen, since when it remembers, and the newest entry of its log, after checking " +
-		"that every entry of the log follows from the one before. It may run beside the signer.\n\nExample:\n\n    bursar " +
+	return "Shows whether the signer is frozen, since when it remembers, how much of each limit of the configuration is used " +
+		"up, and the newest entry of its log, after checking that every entry of the log follows from the one before. It may run beside the signer.\n\nExample:\n\n    bursar " +
 		"signer status"
 }
 
@@ -164,6 +164,8 @@ type signerStatus struct {
 	LatestAt  time.Time  `json:"latestAt"`
 	ColdSince *time.Time `json:"coldSince"`
 	Frozen    []string   `json:"frozen"`
+
+	Limits []usedLimit `json:"limits"` // those of this configuration
 }
 
 // Run shows the signer's state.
@@ -173,7 +175,15 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	s := signerStatus{State: service.StateFile(cfg), Frozen: []string{}}
-	err = c.signerState(ctx, func(file *memory.File) error { return s.read(ctx, file) })
+	err = c.signerState(ctx, func(file *memory.File) error {
+		if err := s.read(ctx, file); err != nil {
+			return err
+		}
+		return file.Do(ctx, func(tx memory.Tx) (err error) {
+			s.Limits, err = used(ctx, tx, cfg, time.Now())
+			return err
+		})
+	})
 	if err != nil {
 		return err
 	}
@@ -194,7 +204,7 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	return nil
+	return list(c, false, s.Limits, "LIMIT USED OF", func(l usedLimit) []any { return []any{l.Limit, l.Used, l.Of} })
 }
 
 // read reads the state and checks the log.

@@ -3,9 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -93,6 +96,53 @@ func TestDoctorLooksAtTheSignersState(t *testing.T) {
 	found, _ = first.findings()
 	if f := found["signer state"]; f.Result != resultOK || !strings.HasPrefix(f.Detail, "entries in its log: 1, ") {
 		t.Errorf("doctor finds %+v", f)
+	}
+}
+
+// Status shows how much of each limit is used up.
+func TestStatusShowsTheUsedLimits(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: http://127.0.0.1:1, max_fee: \"0.01\", daily_fees: \"0.5\", hourly_sweeps: 9}}",
+		"currencies: {BTC: {hourly_limit: \"2\", weekly_limit: \"9\"}}")
+	d.ok("signer", "init", "--unused")
+	file, err := memory.Join(t.Context(), filepath.Join(d.dir, "seed.age.state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	now := time.Now()
+	count := func(class memory.Class, units uint64, ago time.Duration) memory.Count {
+		return memory.Count{Class: class, Units: bursar.Units(units), At: now.Add(-ago)}
+	}
+	err = file.Do(t.Context(), func(tx memory.Tx) error {
+		for i, counts := range [][]memory.Count{
+			{count(memory.Payments, 150_000_000, time.Minute), count(memory.Fees, 1000, time.Minute)},
+			{count(memory.Payments, 200_000_000, 2*time.Hour), count(memory.Fees, 500, 25*time.Hour)},
+			{count(memory.Transfers, 1, time.Minute)},
+			{count(memory.Payments, 7, 8*24*time.Hour)},
+		} {
+			flow := memory.Flow{Chain: "bitcoin", Outgoing: bursar.ID{byte(i)}, At: now, Counts: counts}
+			if _, err := tx.AddFlow(t.Context(), flow); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []usedLimit{{"currencies.BTC.hourly_limit", "1.50000000", "2.00000000"},
+		{"currencies.BTC.weekly_limit", "3.50000000", "9.00000000"},
+		{"chains.bitcoin.daily_fees", "0.00001", "0.5"}, {"chains.bitcoin.hourly_sweeps", "1", "9"}}
+	if s := parse[signerStatus](d, "signer", "status", "--json"); !slices.Equal(s.Limits, want) {
+		t.Errorf("the limits are %+v", s.Limits)
+	}
+	if text := d.ok("signer", "status"); !strings.Contains(text, "currencies.BTC.hourly_limit") {
+		t.Errorf("status says\n%s", text)
+	}
+	d.ok("signer", "begin-again", "--reason", "a test")
+	if s := parse[signerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used, "all, until ") {
+		t.Errorf("after a cold start the limits are %+v", s.Limits)
 	}
 }
 
