@@ -274,12 +274,12 @@ func TestFeesAreLimitedOnMainnet(t *testing.T) {
 		"regtest": {},
 	} {
 		cfg := parse(t, "network: "+network+"\nchains: {bitcoin: {rpc: http://a, max_fee: 0.01}}")
-		if got := cfg.Chains["bitcoin"]; got.Fees != want || !got.Sweeps.IsZero() {
+		if got := cfg.Chains["bitcoin"]; got.Fees != want || !got.Sweeps.IsZero() || !got.DefaultFees {
 			t.Errorf("%s: %+v and %+v", network, got.Fees, got.Sweeps)
 		}
 	}
 	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, max_fee: 0.01, daily_fees: 0.5, weekly_sweeps: 1000}}")
-	if got := cfg.Chains["bitcoin"]; got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
+	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
 		got.Sweeps != (config.Periods{Week: bursar.Units(1000)}) {
 		t.Errorf("configured: %+v and %+v", got.Fees, got.Sweeps)
 	}

@@ -78,7 +78,8 @@ func (r *reader) ordered(
 // chainLimits checks a chain's limits of fees and sweeps, and fills in those of fees on mainnet.
 func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 	native := func(a bursar.Amount) string { return a.Decimal(d.of.Decimals, 0) }
-	if d.Fees.IsZero() && network == Mainnet {
+	d.DefaultFees = d.Fees.IsZero()
+	if d.DefaultFees && network == Mainnet {
 		for i, times := range []uint64{feesOfHour, feesOfDay} {
 			if most, err := d.MaxFee.Mul(times); err == nil {
 				*d.Fees.each()[i] = most

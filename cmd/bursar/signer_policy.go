@@ -26,12 +26,14 @@ var perHour = map[bursar.CurrencyCode]string{
 	"USDT": "5000", "USDT-MATIC": "5000", "USDC-MATIC": "5000",
 }
 
-// Multiples of an hour's limit, and the sweeps of an hour.
+// Multiples of an hour's limit, the sweeps of an hour, and fees in multiples of max_fee.
 const (
 	dayOfHours  = 4
 	weekOfHours = 12
-	weekOfDays  = 3
 	hourSweeps  = 200
+	hourFees    = 5
+	dayFees     = 20
+	weekFees    = 50
 	// ofMinimum is the hour's limit of another currency, in multiples of its smallest withdrawal.
 	ofMinimum = 1000
 )
@@ -62,24 +64,25 @@ func (signerPolicyCommand) Run(c *call) error {
 			lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
 				dayOfHours*hourSweeps, weekOfHours*hourSweeps)
 		}
-		fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
-		section = ""
+		if lines != "" {
+			fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
+			section = ""
+		}
 	}
 	return c.say("%s", text.String())
 }
 
-// feeLines writes the limits of a chain's fees, with one for the week.
+// feeLines writes limits of a chain's fees, unless it has some.
 func feeLines(of config.ChainConfig) (lines string) {
-	fees, decimals := of.Fees, registry.Of(of.ID).Decimals
-	if week, err := fees.Day.Mul(weekOfDays); fees.Week.IsZero() && err == nil {
-		fees.Week = week
+	if !of.DefaultFees {
+		return ""
 	}
 	for _, period := range []struct {
-		key   string
-		limit bursar.Amount
-	}{{"hourly_fees", fees.Hour}, {"daily_fees", fees.Day}, {"weekly_fees", fees.Week}} {
-		if !period.limit.IsZero() {
-			lines += fmt.Sprintf("    %s: %q\n", period.key, period.limit.Decimal(decimals, 0))
+		key  string
+		fees uint64
+	}{{"hourly_fees", hourFees}, {"daily_fees", dayFees}, {"weekly_fees", weekFees}} {
+		if most, err := of.MaxFee.Mul(period.fees); err == nil {
+			lines += fmt.Sprintf("    %s: %q\n", period.key, most.Decimal(registry.Of(of.ID).Decimals, 0))
 		}
 	}
 	return lines

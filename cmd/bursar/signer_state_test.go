@@ -198,7 +198,7 @@ func TestThePrintedPolicyLimitsEverything(t *testing.T) {
 	for _, want := range []string{
 		`  BTC: {hourly_limit: "0.2", daily_limit: "0.8", weekly_limit: "2.4"}`,
 		`  SHOP: {hourly_limit: "2000", daily_limit: "8000", weekly_limit: "24000"}`,
-		"  bitcoin:\n    hourly_fees: \"1\"\n    daily_fees: \"5\"\n    weekly_fees: \"15\"\n    hourly_sweeps: 200\n",
+		"  bitcoin:\n    hourly_fees: \"0.25\"\n    daily_fees: \"1\"\n    weekly_fees: \"2.5\"\n    hourly_sweeps: 200\n",
 	} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("it prints\n%s\nwithout %s", printed, want)
