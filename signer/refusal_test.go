@@ -257,6 +257,13 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"a reservation too many", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
 		}},
+		{"another UTXO reserved", ReasonReservations, utxoRequest, func(r *request) { r.unsigned.Reservations[1] = "c:0" }},
+		{"a UTXO spent twice", ReasonReservations, utxoRequest, func(r *request) {
+			r.contents.Inputs[1].Outpoint = r.contents.Inputs[0].Outpoint
+		}},
+		{"a UTXO that holds nothing", ReasonReservations, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Amount = bursar.Amount{}
+		}},
 		{"fee understated", ReasonFee, utxoRequest, func(r *request) { r.unsigned.Fee = bursar.Units(799) }},
 		{"fee above the request's", ReasonFee, utxoRequest, func(r *request) { r.request.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, utxoRequest, func(r *request) {
