@@ -64,7 +64,7 @@ func (o *operatorCLI) public() string {
 	o.Helper()
 	o.write("public.yaml",
 		"listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: testnet\ndatabase: sqlite:public.db\nseed_file: "+
-			"seed.age\nchains: {bitcoin: {rpc: ['http://127.0.0.1:1']}}\n")
+			"seed.age\nsigner: {state: public.state}\nchains: {bitcoin: {rpc: ['http://127.0.0.1:1']}}\n") // one signer a state
 	return o.serve("public.yaml")
 }
 
