@@ -112,12 +112,20 @@ func (s *site) followed(ctx context.Context, n *node, blocks int, wallets int64,
 		return err
 	}
 	start := time.Now()
-	n.tip.Store(int64(smallBlocks + blocks))
-	if err := s.recorded(ctx, smallBlocks+blocks, tipWithin); err != nil {
+	var took, after time.Duration
+	var memory int64
+	name := fmt.Sprintf("blocks of %s transactions, %s wallets", number(blockTransactions), number(float64(wallets)))
+	err = s.profiled(ctx, name, func() (err error) {
+		n.tip.Store(int64(smallBlocks + blocks))
+		if err := s.recorded(ctx, smallBlocks+blocks, tipWithin); err != nil {
+			return err
+		}
+		took = time.Since(start)
+		if after, err = s.service.processor(); err == nil {
+			memory, err = s.service.memory()
+		}
 		return err
-	}
-	took := time.Since(start)
-	after, err := s.service.processor()
+	})
 	if err != nil {
 		return err
 	}
@@ -128,13 +136,15 @@ func (s *site) followed(ctx context.Context, n *node, blocks int, wallets int64,
 	if want := (blocks + depositEvery - 1) / depositEvery; found < min(want, 10) {
 		return fmt.Errorf("the wallet has %d deposits, want %d", found, want)
 	}
-	name := fmt.Sprintf("blocks of %s transactions, %s wallets", number(blockTransactions), number(float64(wallets)))
 	p := s.part(partBlocks)
 	perCore := float64(blocks) / (after - before).Seconds()
 	p.figure(s.besideFirst(partBlocks, figure{Database: s.kind, Name: name, Unit: "blocks/s",
 		Value: float64(blocks) / took.Seconds()}))
 	f := s.besideFirst(partBlocks, figure{Database: s.kind, Name: name, Unit: "blocks/s and core", Value: perCore})
 	f.Target = blockTarget
+	p.figure(f)
+	f = s.besideFirst(partBlocks, figure{Database: s.kind, Name: name, Unit: "MB", Value: float64(memory) / megabyte})
+	f.Target = largeMemory
 	p.figure(f)
 	return nil
 }

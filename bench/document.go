@@ -25,7 +25,7 @@ receiver, the same body, nothing signed and nothing recorded.`},
 	{partBlocks, "Following Bitcoin", `
 A scripted node has blocks ready and answers at once, over loopback and without compression. The service follows them
 from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are those per
-second of processor time of the service.`},
+second of processor time of the service; its memory is that when the last block is recorded.`},
 	{partAdapters, "Following each chain", `
 How fast each adapter alone follows blocks of the size that its mainnet has today, without a database. The node is
 reached over loopback HTTP; a large response, which is a block, takes 0 or 400 ms and a small one 0 or 60 ms, and up to

@@ -17,14 +17,27 @@ func (s *site) side(ctx context.Context, name string, d driving) (load, error) {
 	if s.profiles == "" || d.addresses[0] != s.api {
 		return drive(ctx, d)
 	}
+	var got load
+	err := s.profiled(ctx, name, func() (err error) {
+		got, err = drive(ctx, d)
+		return err
+	})
+	return got, err
+}
+
+// profiled takes the service's profile while do runs, if --profiles is set.
+func (s *site) profiled(ctx context.Context, name string, do func() error) error {
+	if s.profiles == "" {
+		return do()
+	}
 	file := filepath.Join(s.profiles, regexp.MustCompile(`[^a-zA-Z0-9]+`).ReplaceAllString(s.kind+" "+name, "-")+".pprof")
 	taken := make(chan error, 1)
 	go func() { taken <- s.profile(ctx, file, s.seconds) }()
-	got, err := drive(ctx, d)
+	err := do()
 	if failed := <-taken; err == nil {
 		err = failed
 	}
-	return got, err
+	return err
 }
 
 // profile writes the service's processor profile of the next seconds into a file.

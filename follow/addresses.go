@@ -20,6 +20,7 @@ type Addresses struct {
 	turn   store.Turn // one reads at a time; guards the following
 	newest int64      // the wallet number up to which they are complete
 	parts  int64      // how many parts the database has and are read
+	whole  int64      // how many parts it could have
 	gaps   int64      // the gap address up to which they are complete
 
 	mu       sync.RWMutex
@@ -32,7 +33,7 @@ type Addresses struct {
 
 // NewAddresses returns the addresses of a family's wallets, none of which is read yet.
 func NewAddresses(db *store.DB, family bursar.Family) *Addresses {
-	return &Addresses{db: db, family: family, set: newAddressSet(0)}
+	return &Addresses{db: db, family: family, set: newAddressSet(firstLayer)}
 }
 
 // forget has everything read again.
@@ -47,6 +48,28 @@ func (a *Addresses) has(hash uint64) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.set.has(hash) || a.before != nil && a.before.has(hash)
+}
+
+// hasAny calls found with the index of each hash that is that of an address, or for which also says so.
+func (a *Addresses) hasAny(hashes []uint64, also func(hash uint64) bool, found func(i int)) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	a.set.fetch(hashes)
+	if a.before != nil {
+		a.before.fetch(hashes)
+	}
+	for i, hash := range hashes {
+		if a.set.has(hash) || a.before != nil && a.before.has(hash) || also(hash) {
+			found(i)
+		}
+	}
+}
+
+// expect prepares for a number of addresses, if there is none yet.
+func (a *Addresses) expect(count int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set.expect(count)
 }
 
 func (a *Addresses) add(hashes ...uint64) {
@@ -67,13 +90,13 @@ func (a *Addresses) read(ctx context.Context, tx *store.Tx) (more bool, err erro
 	if a.steppedBack(newest) {
 		a.clear()
 	}
-	whole := newest / store.WatchedPart
-	if a.parts < whole && a.newest == a.parts*store.WatchedPart {
-		if err := a.readParts(ctx, tx, whole); err != nil {
+	a.whole = newest / store.WatchedPart
+	if a.parts < a.whole && a.newest == a.parts*store.WatchedPart {
+		if err := a.readParts(ctx, tx); err != nil {
 			return false, err
 		}
 	}
-	if a.parts < whole {
+	if a.parts < a.whole {
 		return true, nil
 	}
 	add := func(base string) { a.add(store.FoldedHash(base)) }
@@ -85,16 +108,14 @@ func (a *Addresses) read(ctx context.Context, tx *store.Tx) (more bool, err erro
 }
 
 // readParts reads the parts that the database has, up to the whole ones.
-func (a *Addresses) readParts(ctx context.Context, tx *store.Tx, whole int64) error {
+func (a *Addresses) readParts(ctx context.Context, tx *store.Tx) error {
 	count, err := tx.Wallets().WatchedCount(ctx, a.family)
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	a.set.expect(count)
-	a.mu.Unlock()
+	a.expect(count)
 	return tx.Wallets().EachWatchedPart(ctx, a.family, a.parts, func(part int64, hashes []uint64) {
-		if part < whole {
+		if part < a.whole {
 			a.add(hashes...)
 			a.parts, a.newest = part+1, (part+1)*store.WatchedPart
 		}
@@ -128,6 +149,7 @@ func (a *Addresses) keep(ctx context.Context) error {
 	if err != nil || !whole { // not whole: the database has stepped back, which read notices
 		return err
 	}
+	a.expect(int64(len(hashes)) * (a.whole - a.parts)) // as many in each part that is missing
 	a.add(hashes...)
 	a.parts++
 	a.newest = max(a.newest, a.parts*store.WatchedPart)
@@ -148,7 +170,7 @@ func (a *Addresses) clear() {
 	if a.complete {
 		a.before = a.set
 	}
-	a.set, a.complete, a.stale = newAddressSet(0), false, false
+	a.set, a.complete, a.stale = newAddressSet(firstLayer), false, false
 	a.times++
 }
 

@@ -16,8 +16,13 @@ type layer struct {
 	count int
 }
 
-// smallestLayer is how many hashes the first layer takes at least.
-const smallestLayer = 1024
+const (
+	// smallestLayer is how many hashes a layer takes at least.
+	smallestLayer = 16
+	// firstLayer is how many hashes the first layer of the wallets' addresses takes at least: a set that grows from
+	// nothing to millions then has few layers, each of which is asked.
+	firstLayer = 32 << 10
+)
 
 // newAddressSet returns a set whose first layer takes a number of hashes.
 func newAddressSet(expected int64) *addressSet {
@@ -30,7 +35,7 @@ func newAddressSet(expected int64) *addressSet {
 func (s *addressSet) expect(count int64) {
 	if len(s.layers) == 1 && s.layers[0].count == 0 {
 		s.layers = nil
-		s.grow(count + count/4)
+		s.grow(max(count+count/4, firstLayer))
 	}
 }
 
@@ -59,6 +64,21 @@ func (s *addressSet) len() (count int64) {
 	return count
 }
 
+// fetch brings the places of hashes close to the processor, so that has finds them there: in a set of millions each is
+// somewhere else in memory, and waiting for all of them at once takes little longer than waiting for one. What it
+// returns means nothing: that, and that it is never inlined, keeps the compiler from leaving the reads out.
+//
+//go:noinline
+func (s *addressSet) fetch(hashes []uint64) (mixed uint32) {
+	for i := range s.layers {
+		slots := s.layers[i].slots
+		for _, hash := range hashes {
+			mixed |= slots[place(hash, len(slots))]
+		}
+	}
+	return mixed
+}
+
 func (s *addressSet) has(hash uint64) bool {
 	for i := range s.layers {
 		if l := &s.layers[i]; l.slots[l.slot(hash)] != 0 {
@@ -72,9 +92,12 @@ func (s *addressSet) has(hash uint64) bool {
 // the order of their hashes: places of what is added one after the other must not be neighbours.
 func kept(hash uint64) uint32 { return max(uint32(hash>>32), 1) }
 
+// place is the index at which a hash is, or would be, or behind which.
+func place(hash uint64, slots int) int { return int(uint64(uint32(hash)) * uint64(slots) >> 32) }
+
 // slot returns the index at which a hash is or would be.
 func (l *layer) slot(hash uint64) int {
-	i, want := int(uint64(uint32(hash))*uint64(len(l.slots))>>32), kept(hash)
+	i, want := place(hash, len(l.slots)), kept(hash)
 	for l.slots[i] != 0 && l.slots[i] != want {
 		if i++; i == len(l.slots) {
 			i = 0

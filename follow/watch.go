@@ -11,7 +11,8 @@ import (
 )
 
 // Watch is what is ours on one chain, in memory: the address of every wallet of the family, the service's own
-// addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
+// addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch, chain.ManyWatch and
+// chain.OutputWatch.
 type Watch struct {
 	db    *store.DB
 	chain bursar.ChainID

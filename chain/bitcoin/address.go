@@ -1,7 +1,6 @@
 package bitcoin
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/btcec/v2"
-	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the hash that Bitcoin addresses are made of
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -132,14 +130,4 @@ func (n Network) segwit(version byte, program []byte) (string, error) {
 		return bech32.Encode(n.HRP, data)
 	}
 	return bech32.EncodeM(n.HRP, data)
-}
-
-// hash160 is RIPEMD-160 of SHA-256.
-func hash160(data []byte) [sizeKeyHash]byte {
-	inner := sha256.Sum256(data)
-	outer := ripemd160.New()
-	outer.Write(inner[:])
-	var hash [sizeKeyHash]byte
-	outer.Sum(hash[:0])
-	return hash
 }

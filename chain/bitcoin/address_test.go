@@ -223,20 +223,35 @@ func TestNetworksAreBitcoinCores(t *testing.T) {
 func TestBaseEncoderAgainstBtcd(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, params := range []*chaincfg.Params{&chaincfg.MainNetParams, &chaincfg.RegressionNetParams} {
-		e := newBaseEncoder(params.Bech32HRPSegwit)
-		for range 500 {
-			var hash [sizeKeyHash]byte
-			for i := range hash {
-				hash[i] = byte(random.Uint32())
-			}
-			want, err := address.NewAddressWitnessPubKeyHash(hash[:], params)
+	for _, hrp := range []string{"bc", "tb", "bcrt", "ltc", "tltc", "rltc"} {
+		e := newBaseEncoder(hrp)
+		params := chaincfg.MainNetParams
+		params.Bech32HRPSegwit = hrp
+		same := func(hash [sizeKeyHash]byte) {
+			t.Helper()
+			want, err := address.NewAddressWitnessPubKeyHash(hash[:], &params)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := e.encode(hash); got != want.EncodeAddress() {
+			if got := e.encode(hash); got != want.EncodeAddress() || len(got) != e.size() {
 				t.Fatalf("%x is %s, want %s", hash, got, want)
 			}
+			if got := string(e.append([]byte("before "), &hash)); got != "before "+want.EncodeAddress() {
+				t.Fatalf("%x is %s, want %s", hash, got, want)
+			}
+		}
+		var hash [sizeKeyHash]byte
+		for i := range hash { // every entry of its table once
+			for value := range 256 {
+				hash[i] = byte(value)
+				same(hash)
+			}
+		}
+		for range 500 {
+			for i := range hash {
+				hash[i] = byte(random.Uint32())
+			}
+			same(hash)
 		}
 	}
 }

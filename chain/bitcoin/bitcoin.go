@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -67,6 +68,7 @@ type Chain struct {
 	scanner *chain.Nodes  // the same nodes with a much longer timeout
 	tip     atomic.Uint64 // the height of the last head; the next request guesses from it
 	quoted  chain.Shared[rates]
+	blocks  sync.Pool // of *block, whose memory is used again
 }
 
 // New checks the configuration and makes the adapter. It sends no request: a chain whose nodes are down can be started,
@@ -77,6 +79,7 @@ func New(cfg Config) (*Chain, error) {
 		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
 	}
 	c := &Chain{cfg: cfg, network: cfg.Network}
+	c.blocks.New = func() any { return new(block) }
 	var err error
 	if c.nodes, err = chain.OpenNodes(cfg.ID, cfg.Node, c.check); err != nil {
 		return nil, err

@@ -13,12 +13,41 @@ import (
 // as Bitcoin.
 const maxMoney = 84_000_000 * 100_000_000
 
-// block is what the adapter reads of a block. Scripts and keys point into the raw bytes and are valid as long as those
-// are.
+// block is what the adapter reads of a block: its ids, and where in the raw bytes is what may concern us. A transaction
+// is read whole only where it does; nothing is allocated for any other one.
 type block struct {
 	hash, parent, root chainhash.Hash
 	time               time.Time
-	txs                []transaction
+	raw                []byte
+	mweb               bool // raw has Litecoin's format
+
+	ids     []chainhash.Hash // of the transactions
+	places  []place          // of the transactions
+	paid    []payee          // every output that has the form of ours
+	keys    []signer         // every input that has the form of a spend from us
+	scratch scratch
+}
+
+// place is a transaction's, in a raw block.
+type place struct {
+	start, end      int
+	coinbase, hogEx bool
+}
+
+// payee is a P2WPKH output: the number of its transaction, and where its key hash begins.
+type payee struct{ tx, at int }
+
+// signer is an input with the form of a P2WPKH spend: the number of its transaction, and the hash of its public key.
+type signer struct {
+	tx   int
+	hash [sizeKeyHash]byte
+}
+
+// scratch is memory that a block's slices leave to the next block.
+type scratch struct {
+	level   []chainhash.Hash // of the merkle tree
+	texts   []byte           // that are asked of the watch at once
+	touched []bool           // by transaction
 }
 
 type transaction struct {
@@ -61,33 +90,37 @@ var (
 	errForm     = errors.New("unknown format")
 )
 
-// readBlock parses a Bitcoin block.
-func readBlock(raw []byte) (*block, error) { return (&reader{raw: raw}).block() }
-
 // readTransaction parses one Bitcoin transaction and refuses anything else.
 func readTransaction(raw []byte) (transaction, error) { return (&reader{raw: raw}).onlyTransaction() }
 
-// block parses a whole block. It computes the ids of its transactions and verifies nothing.
-func (r *reader) block() (*block, error) {
-	b := r.header()
-	count := r.count(minTransaction)
-	b.txs = make([]transaction, 0, count)
-	for range count {
-		b.txs = append(b.txs, r.transaction())
-		if r.err != nil {
+// read parses a whole block. It computes the ids of its transactions and the hashes of its inputs' keys, and verifies
+// nothing. It uses the memory of the block that b was before.
+func (b *block) read(raw []byte, mweb bool) error {
+	*b = block{raw: raw, mweb: mweb, ids: b.ids[:0], places: b.places[:0], paid: b.paid[:0], keys: b.keys[:0],
+		scratch: b.scratch}
+	r := &reader{raw: raw, mweb: mweb, block: b}
+	r.header(b)
+	for range r.count(minTransaction) {
+		if r.transaction(); r.err != nil {
 			break
 		}
 	}
 	if r.mweb {
-		r.extension(b.txs)
+		r.extension(b.places)
 	}
 	if r.err == nil && r.pos != len(r.raw) {
 		r.err = errTrailing
 	}
 	if r.err != nil {
-		return nil, fmt.Errorf("read block of %d bytes: %w", len(r.raw), r.err)
+		return fmt.Errorf("read block of %d bytes: %w", len(r.raw), r.err)
 	}
-	return b, nil
+	return nil
+}
+
+// transaction reads one transaction of a block that was read.
+func (b *block) transaction(i int) (transaction, error) {
+	at := b.places[i]
+	return (&reader{raw: b.raw[at.start:at.end:at.end], mweb: b.mweb}).onlyTransaction()
 }
 
 func (r *reader) onlyTransaction() (transaction, error) {
@@ -109,10 +142,10 @@ func (tx transaction) coinbase() bool {
 // verify checks that the bytes are the requested block, complete: its header has the hash, and the header's merkle root
 // covers its transactions.
 func (b *block) verify(hash string) error {
-	switch root, ambiguous := merkleRoot(b.txs); {
+	switch root, ambiguous := b.merkleRoot(); {
 	case b.hash.String() != hash:
 		return fmt.Errorf("requested block %.64s, got %s", hash, b.hash)
-	case len(b.txs) == 0 || !b.txs[0].coinbase():
+	case len(b.places) == 0 || !b.places[0].coinbase:
 		return fmt.Errorf("block %s does not begin with a coinbase", hash)
 	case root != b.root || ambiguous:
 		return fmt.Errorf("the transactions of block %s do not match its merkle root", hash)
@@ -120,15 +153,16 @@ func (b *block) verify(hash string) error {
 	return nil
 }
 
-// merkleRoot computes the root over the transaction ids. The root is ambiguous if two equal hashes are paired:
-// repeating transactions at the end then gives the same root (CVE-2012-2459).
-func merkleRoot(txs []transaction) (root chainhash.Hash, ambiguous bool) {
-	if len(txs) == 0 {
+func (b *block) merkleRoot() (root chainhash.Hash, ambiguous bool) {
+	b.scratch.level = append(b.scratch.level[:0], b.ids...)
+	return merkleRoot(b.scratch.level)
+}
+
+// merkleRoot computes the root over transaction ids, in their own memory. The root is ambiguous if two equal hashes are
+// paired: repeating transactions at the end then gives the same root (CVE-2012-2459).
+func merkleRoot(level []chainhash.Hash) (root chainhash.Hash, ambiguous bool) {
+	if len(level) == 0 {
 		return root, false
-	}
-	level := make([]chainhash.Hash, len(txs), len(txs)+1)
-	for i := range txs {
-		level[i] = txs[i].id
 	}
 	for len(level) > 1 {
 		for i := 0; i+1 < len(level); i += 2 {
@@ -141,22 +175,19 @@ func merkleRoot(txs []transaction) (root chainhash.Hash, ambiguous bool) {
 			var pair [2 * chainhash.HashSize]byte
 			copy(pair[:], level[i][:])
 			copy(pair[chainhash.HashSize:], level[i+1][:])
-			level[i/2] = chainhash.DoubleHashH(pair[:])
+			level[i/2] = hashOf(pair[:])
 		}
 		level = level[:len(level)/2]
 	}
 	return level[0], ambiguous
 }
 
-func (r *reader) header() *block {
+func (r *reader) header(b *block) {
 	raw := r.take(headerSize)
 	if r.err != nil {
-		return &block{}
+		return
 	}
-	return &block{
-		hash:   chainhash.DoubleHashH(raw),
-		parent: chainhash.Hash(raw[4:36]),
-		root:   chainhash.Hash(raw[36:68]),
-		time:   time.Unix(int64(binary.LittleEndian.Uint32(raw[68:72])), 0).UTC(),
-	}
+	b.hash = hashOf(raw)
+	b.parent, b.root = chainhash.Hash(raw[4:36]), chainhash.Hash(raw[36:68])
+	b.time = time.Unix(int64(binary.LittleEndian.Uint32(raw[68:72])), 0).UTC()
 }

@@ -52,9 +52,60 @@ func randomBlock(seed uint64, n int) *wire.MsgBlock {
 	return f.add(txs...)
 }
 
-// wantSame compares what the adapter read with what btcd reads from the same bytes.
-func wantSame(t *testing.T, got *block, want *wire.MsgBlock) {
+// wholeBlock is a block of which every transaction was read whole.
+type wholeBlock struct {
+	*block
+	txs []transaction
+}
+
+func readBlock(raw []byte) (wholeBlock, error) { return Network{}.readWhole(raw) }
+
+func (n Network) readWhole(raw []byte) (wholeBlock, error) {
+	b := wholeBlock{block: &block{}}
+	if err := b.read(raw, n.mweb); err != nil {
+		return b, err
+	}
+	for i := range b.places {
+		tx, err := b.transaction(i)
+		if err != nil {
+			return b, err
+		}
+		b.txs = append(b.txs, tx)
+	}
+	return b, nil
+}
+
+// wantConsistent compares what a block keeps of its transactions with the transactions.
+func wantConsistent(t *testing.T, b wholeBlock) {
 	t.Helper()
+	var keptPaid, paid, keys []signer // of outputs too: a transaction, and a key hash
+	for _, kept := range b.paid {
+		keptPaid = append(keptPaid, signer{kept.tx, [sizeKeyHash]byte(b.raw[kept.at:])})
+	}
+	for i, tx := range b.txs {
+		if at := b.places[i]; b.ids[i] != tx.id || at.coinbase != tx.coinbase() || at.hogEx != tx.hogEx {
+			t.Fatalf("transaction %d is %s at %+v, want %+v", i, b.ids[i], at, tx)
+		}
+		for _, in := range tx.inputs {
+			if len(in.key) == sizeKey {
+				keys = append(keys, signer{i, hash160(in.key)})
+			}
+		}
+		for _, out := range tx.outputs {
+			if isKeyHash(out.script) {
+				paid = append(paid, signer{i, [sizeKeyHash]byte(out.script[2:])})
+			}
+		}
+	}
+	if !slices.Equal(keptPaid, paid) || !slices.Equal(b.keys, keys) {
+		t.Fatalf("the block keeps %v and %v, want %v and %v", keptPaid, b.keys, paid, keys)
+	}
+}
+
+// wantSame compares what the adapter read with what btcd reads from the same bytes.
+func wantSame(t *testing.T, got wholeBlock, want *wire.MsgBlock) {
+	t.Helper()
+	wantConsistent(t, got)
 	if got.hash != want.BlockHash() || got.parent != want.Header.PrevBlock || got.root != want.Header.MerkleRoot ||
 		got.time.Unix() != want.Header.Timestamp.Unix() || len(got.txs) != len(want.Transactions) {
 		t.Fatalf("header is %+v, want %+v", got, want.Header)
@@ -127,7 +178,7 @@ func TestVerifyRefusesForgedBlocks(t *testing.T) {
 	t.Parallel()
 	honest := randomBlock(3, 6)
 	hash := honest.BlockHash().String()
-	forge := func(change func(b *wire.MsgBlock)) *block {
+	forge := func(change func(b *wire.MsgBlock)) wholeBlock {
 		forged := honest.Copy()
 		change(forged)
 		b, err := readBlock(serialise(forged))
@@ -165,7 +216,7 @@ func TestMerkleRootOfAMainnetBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var txs []transaction
+	var ids []chainhash.Hash
 	for _, id := range []string{
 		"b1fea52486ce0c62bb442b530a3f0132b826c74e473d1f2c220bfa78111c5082",
 		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16",
@@ -174,9 +225,9 @@ func TestMerkleRootOfAMainnetBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		txs = append(txs, transaction{id: *hash})
+		ids = append(ids, *hash)
 	}
-	if got, ambiguous := merkleRoot(txs); got != *root || ambiguous {
+	if got, ambiguous := merkleRoot(ids); got != *root || ambiguous {
 		t.Fatalf("root is %s, want %s", got, root)
 	}
 }
@@ -215,7 +266,7 @@ func FuzzReadBlock(f *testing.F) {
 			t.Fatalf("btcd refuses: %v", err)
 		}
 		wantSame(t, got, &want)
-		root, _ := merkleRoot(got.txs)
+		root, _ := got.merkleRoot()
 		if len(want.Transactions) > 0 && root != rootOf(want.Transactions) {
 			t.Fatalf("root is %s, want %s", root, rootOf(want.Transactions))
 		}

@@ -48,6 +48,7 @@ func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watc
 	if err != nil {
 		return chain.Block{}, err
 	}
+	defer c.release(b)
 	if err := watch.Sync(ctx); err != nil {
 		return chain.Block{}, fmt.Errorf("sync the watched addresses: %w", err)
 	}

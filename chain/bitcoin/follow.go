@@ -92,6 +92,7 @@ func (c *Chain) after(
 			}
 			last = chain.BlockRef{Height: last.Height + 1, Hash: b.hash.String()}
 			scanned, err := c.scan(ctx, s, last, b, watch)
+			c.release(b)
 			if err != nil && elsewhere(err) && following-uint64(len(blocks)) <= maxFresh {
 				return blocks, nil
 			}
@@ -185,12 +186,12 @@ func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*b
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w", height, err)
 	}
-	raw, err := callHex(ctx, s, "getblock", hash, 0)
-	if err != nil {
+	b := c.blocks.Get().(*block)
+	raw := rpc.Hex{Bytes: b.raw}
+	if err := s.Call(ctx, "getblock", []any{hash, 0}, &raw); err != nil {
 		return nil, fmt.Errorf("block %d: %w", height, unavailable(err))
 	}
-	b, err := c.network.readBlock(raw)
-	if err == nil {
+	if err = b.read(raw.Bytes, c.network.mweb); err == nil {
 		err = b.verify(hash)
 	}
 	if err != nil {
@@ -198,6 +199,9 @@ func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*b
 	}
 	return b, nil
 }
+
+// release gives the memory of a block to one that is fetched later. Nobody uses the block any more.
+func (c *Chain) release(b *block) { c.blocks.Put(b) }
 
 // unavailable explains why a node does not give a block whose hash it gave (Bitcoin Core, rpc/blockchain.cpp,
 // GetRawBlockChecked and its callers: "Block not found", "Block not available (pruned data)", and since 27 "(not fully

@@ -128,10 +128,12 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 			if b.parent.String() != last {
 				return chain.ErrOffChain
 			}
-			if err := c.addSpent(ctx, s, b, at.Height, balances); err != nil {
+			err := c.addSpent(ctx, s, b, at.Height, balances)
+			last = b.hash.String()
+			c.release(b)
+			if err != nil {
 				return err
 			}
-			last = b.hash.String()
 		}
 		height += uint64(len(blocks))
 	}
@@ -145,12 +147,17 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64,
 	balances map[string]uint64) error {
 	bases := newBaseEncoder(c.network.HRP)
-	for i := range b.txs {
-		tx := &b.txs[i]
-		if !spendsFrom(tx, bases, balances) {
+	done := -1 // the last transaction that was added
+	for _, key := range b.keys {
+		if _, asked := balances[bases.encode(key.hash)]; !asked || key.tx == done {
 			continue
 		}
-		outputs, err := c.network.spentBy(ctx, s, tx, b.hash.String())
+		done = key.tx
+		tx, err := b.transaction(done)
+		if err != nil {
+			return err
+		}
+		outputs, err := c.network.spentBy(ctx, s, &tx, b.hash.String())
 		if err != nil {
 			return fmt.Errorf("UTXOs spent by %s: %w", tx.id, err)
 		}
@@ -165,16 +172,4 @@ func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height u
 		}
 	}
 	return nil
-}
-
-func spendsFrom(tx *transaction, bases *baseEncoder, balances map[string]uint64) bool {
-	for _, in := range tx.inputs {
-		if len(in.key) != sizeKey {
-			continue
-		}
-		if _, asked := balances[bases.encode(hash160(in.key))]; asked {
-			return true
-		}
-	}
-	return false
 }

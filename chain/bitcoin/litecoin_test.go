@@ -55,7 +55,7 @@ func litecoinBlocks(t testing.TB) [][]byte {
 	return blocks
 }
 
-func readLitecoinBlock(raw []byte) (*block, error) { return Network{mweb: true}.readBlock(raw) }
+func readLitecoinBlock(raw []byte) (wholeBlock, error) { return Network{mweb: true}.readWhole(raw) }
 
 func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
 	t.Parallel()
@@ -91,8 +91,9 @@ func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
 	}
 }
 
-func wantSameTransactions(t *testing.T, got *block, want []*ltc.MsgTx) {
+func wantSameTransactions(t *testing.T, got wholeBlock, want []*ltc.MsgTx) {
 	t.Helper()
+	wantConsistent(t, got)
 	if len(got.txs) != len(want) {
 		t.Fatalf("%d transactions, want %d", len(got.txs), len(want))
 	}

@@ -15,9 +15,9 @@ func isHogAddr(script []byte) bool {
 
 // hogEx reads what the MWEB flag announces. Transactions in blocks do not carry their extension data, which is in the
 // block's own extension: there the flag marks the HogEx (Litecoin Core, primitives/transaction.h).
-func (r *reader) hogEx(outputs []output) bool {
+func (r *reader) hogEx() bool {
 	attached := r.take(1)
-	if r.err == nil && (attached[0] != 0 || len(outputs) == 0 || !isHogAddr(outputs[0].script)) {
+	if r.err == nil && (attached[0] != 0 || !isHogAddr(r.first)) {
 		r.err = errForm
 	}
 	return r.err == nil
@@ -27,7 +27,7 @@ func (r *reader) hogEx(outputs []output) bool {
 // does not cover the mark, so it is believed only where consensus has it (Litecoin Core, mweb/mweb_node.cpp): on the
 // last transaction, whose first output holds the extension's balance. Nothing of the extension itself is read; the
 // block's payments are in its transactions.
-func (r *reader) extension(txs []transaction) {
+func (r *reader) extension(txs []place) {
 	if r.err != nil || len(txs) == 0 {
 		return
 	}

@@ -87,11 +87,6 @@ func Litecoin(name string) (Network, error) {
 	return n, nil
 }
 
-// readBlock parses one complete raw block, transaction ids included.
-func (n Network) readBlock(raw []byte) (*block, error) {
-	return (&reader{raw: raw, mweb: n.mweb}).block()
-}
-
 // readTransaction parses one complete transaction as it is serialized in blocks.
 func (n Network) readTransaction(raw []byte) (transaction, error) {
 	return (&reader{raw: raw, mweb: n.mweb}).onlyTransaction()

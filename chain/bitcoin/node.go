@@ -2,7 +2,6 @@ package bitcoin
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -63,18 +62,11 @@ func (s *satoshi) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // callHex requests a result that is one hexadecimal string of bytes.
 func callHex(ctx context.Context, node caller, method string, params ...any) ([]byte, error) {
-	var text jsontext.Value
-	if err := node.Call(ctx, method, params, &text); err != nil {
+	var raw rpc.Hex
+	if err := node.Call(ctx, method, params, &raw); err != nil {
 		return nil, err
 	}
-	if len(text) < 2 || text[0] != '"' {
-		return nil, fmt.Errorf("%s: the result is not a string", method)
-	}
-	raw := make([]byte, hex.DecodedLen(len(text)-2))
-	if _, err := hex.Decode(raw, text[1:len(text)-1]); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
-	}
-	return raw, nil
+	return raw.Bytes, nil
 }
 
 // isHash reports whether a text is a hash in the nodes' format: 64 lower-case hexadecimal characters.

@@ -3,21 +3,25 @@ package bitcoin
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
 // reader parses serialized blocks and transactions without copying them. The first failure sticks: every later read
-// returns nothing. Inputs and outputs are in two slices for the whole block, so that a block costs few allocations.
+// returns nothing. Of a transaction of a block it keeps only what block does, and of one alone everything.
 type reader struct {
 	raw     []byte
 	pos     int
 	err     error
+	mweb    bool   // parse Litecoin's additions to blocks and transactions
+	block   *block // nil: a transaction alone
 	inputs  []input
 	outputs []output
-	sha     hash.Hash
-	mweb    bool // parse Litecoin's additions to blocks and transactions
+
+	coinbase bool   // the transaction that is being read is one
+	first    []byte // the script of its first output
+	bare     []bool // by input: it has no script, and so may spend a P2WPKH output
+	body     []byte // what its id covers, if that is not in one piece
 }
 
 func (r *reader) take(n uint64) []byte {
@@ -106,72 +110,90 @@ func (r *reader) flags() byte {
 	return flags
 }
 
-// transaction reads a transaction with or without witnesses. Its id never covers the data that its flags announce.
-func (r *reader) transaction() transaction {
+// transaction reads a transaction with or without witnesses. Its id never covers the data that its flags announce. One
+// of a block is added to the block, and nothing is returned.
+func (r *reader) transaction() (tx transaction) {
 	start := r.pos
 	r.take(4) // version
 	flags := r.flags()
 	body := r.pos
-	firstInput, firstOutput := len(r.inputs), len(r.outputs)
 	r.readInputs()
 	r.readOutputs()
 	end := r.pos
-	inputs := r.inputs[firstInput:len(r.inputs):len(r.inputs)]
 	if flags&flagWitness != 0 {
-		r.readWitnesses(inputs)
+		r.readWitnesses()
 	}
-	tx := transaction{inputs: inputs, outputs: r.outputs[firstOutput:len(r.outputs):len(r.outputs)]}
-	if flags&flagMWEB != 0 {
-		tx.hogEx = r.hogEx(tx.outputs)
-	}
+	hogEx := flags&flagMWEB != 0 && r.hogEx()
 	lockTime := r.take(4)
 	if r.err != nil {
-		return transaction{}
+		return tx
 	}
+	var id chainhash.Hash
 	if flags != 0 {
-		tx.id = r.hash(r.raw[start:start+4], r.raw[body:end], lockTime)
+		r.body = append(append(append(r.body[:0], r.raw[start:start+4]...), r.raw[body:end]...), lockTime...)
+		id = hashOf(r.body)
 	} else {
-		tx.id = r.hash(r.raw[start:r.pos])
+		id = hashOf(r.raw[start:r.pos])
 	}
-	return tx
+	if b := r.block; b != nil {
+		b.ids = append(b.ids, id)
+		b.places = append(b.places, place{start: start, end: r.pos, coinbase: r.coinbase, hogEx: hogEx})
+		return tx
+	}
+	return transaction{id: id, inputs: r.inputs, outputs: r.outputs, hogEx: hogEx}
 }
 
-// noKey marks an input that has a script of its own, and so spends no P2WPKH output, until the witnesses are read.
+// noKey marks an input that has a script of its own, and so spends no P2WPKH output.
 var noKey = []byte{}
 
 func (r *reader) readInputs() {
-	for range r.count(minInput) {
-		var in input
-		copy(in.from.tx[:], r.take(chainhash.HashSize))
-		in.from.index = r.uint32()
+	count := r.count(minInput)
+	r.coinbase, r.bare = false, r.bare[:0]
+	for range count {
+		tx, index := r.take(chainhash.HashSize), r.uint32()
 		script := r.take(r.size())
 		r.take(4) // sequence
-		if len(script) > 0 {
-			in.key = noKey
-		}
 		if r.err != nil {
 			return
+		}
+		r.bare = append(r.bare, len(script) == 0)
+		if r.block != nil {
+			r.coinbase = count == 1 && index == 1<<32-1 && chainhash.Hash(tx) == chainhash.Hash{}
+			continue
+		}
+		in := input{from: outpoint{chainhash.Hash(tx), index}}
+		if len(script) > 0 {
+			in.key = noKey
 		}
 		r.inputs = append(r.inputs, in)
 	}
 }
 
 func (r *reader) readOutputs() {
-	for range r.count(minOutput) {
-		out := output{value: r.uint64()}
-		out.script = r.take(r.size())
-		if r.err == nil && out.value > maxMoney {
+	r.first = nil
+	for i := range r.count(minOutput) {
+		value := r.uint64()
+		script := r.take(r.size())
+		if r.err == nil && value > maxMoney {
 			r.err = errForm
 		}
 		if r.err != nil {
 			return
 		}
-		r.outputs = append(r.outputs, out)
+		if i == 0 {
+			r.first = script
+		}
+		switch {
+		case r.block == nil:
+			r.outputs = append(r.outputs, output{value, script})
+		case isKeyHash(script):
+			r.block.paid = append(r.block.paid, payee{tx: len(r.block.ids), at: r.pos - sizeKeyHash})
+		}
 	}
 }
 
-func (r *reader) readWitnesses(inputs []input) {
-	for i := range inputs {
+func (r *reader) readWitnesses() {
+	for i, bare := range r.bare {
 		items := r.count(1)
 		var last []byte
 		for range items {
@@ -180,26 +202,19 @@ func (r *reader) readWitnesses(inputs []input) {
 				return
 			}
 		}
-		if items == 2 && len(last) == sizeKey && inputs[i].key == nil {
-			inputs[i].key = last
+		if r.err != nil || items != 2 || len(last) != sizeKey || !bare {
+			continue
+		}
+		if r.block == nil {
+			r.inputs[i].key = last
+		} else {
+			r.block.keys = append(r.block.keys, signer{tx: len(r.block.ids), hash: fastHash160(last)})
 		}
 	}
 }
 
-// hash returns the double SHA-256 of the concatenated parts.
-func (r *reader) hash(parts ...[]byte) chainhash.Hash {
-	if len(parts) == 1 {
-		once := sha256.Sum256(parts[0])
-		return sha256.Sum256(once[:])
-	}
-	if r.sha == nil {
-		r.sha = sha256.New()
-	}
-	r.sha.Reset()
-	for _, part := range parts {
-		r.sha.Write(part)
-	}
-	var once [sha256.Size]byte
-	r.sha.Sum(once[:0])
+// hashOf returns the double SHA-256.
+func hashOf(data []byte) chainhash.Hash {
+	once := sha256.Sum256(data)
 	return sha256.Sum256(once[:])
 }

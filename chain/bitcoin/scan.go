@@ -26,37 +26,54 @@ func (c *Chain) scan(
 	if asks != nil && !asks.AsksSpends() {
 		asks = nil
 	}
-	for i := range b.txs {
-		tx := &b.txs[i]
-		before := len(found.Transfers)
-		found.Transfers = appendTransfers(found.Transfers, tx, at.Height, bases, watch)
-		if tx.coinbase() {
+	for i, touched := range b.touched(bases, watch) {
+		if !touched {
 			continue
 		}
-		if asks != nil {
-			found.Spent = appendSpent(found.Spent, tx, asks)
-		}
-		id := tx.id.String()
-		if !watch.Sent(id) {
-			if len(found.Transfers) > before {
-				found.Funding = append(found.Funding, tx.funding())
-			}
-			external, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
-			if err != nil {
-				return chain.Block{}, fmt.Errorf("outputs that %s spends: %w", id, err)
-			}
-			if is {
-				found.ExternalSpends = append(found.ExternalSpends, external)
-			}
-			continue
-		}
-		fee, err := c.feeOf(ctx, s, tx, at.Hash)
+		tx, err := b.transaction(i)
 		if err != nil {
-			return chain.Block{}, fmt.Errorf("fee of %s: %w", id, err)
+			return chain.Block{}, err
 		}
-		found.Included = append(found.Included, chain.Inclusion{TxID: id, Fee: bursar.Units(fee)})
+		if err := c.scanTransaction(ctx, s, &found, &tx, bases, watch, asks); err != nil {
+			return chain.Block{}, err
+		}
 	}
 	return found, nil
+}
+
+// scanTransaction adds a transaction's effects on our addresses.
+func (c *Chain) scanTransaction(
+	ctx context.Context, s *rpc.Session, found *chain.Block, tx *transaction, bases *baseEncoder, watch chain.Watch,
+	asks chain.OutputWatch,
+) error {
+	before := len(found.Transfers)
+	found.Transfers = appendTransfers(found.Transfers, tx, found.Ref.Height, bases, watch)
+	if tx.coinbase() {
+		return nil
+	}
+	if asks != nil {
+		found.Spent = appendSpent(found.Spent, tx, asks)
+	}
+	id := tx.id.String()
+	if !watch.Sent(id) {
+		if len(found.Transfers) > before {
+			found.Funding = append(found.Funding, tx.funding())
+		}
+		external, is, err := c.external(ctx, s, tx, found.Ref.Hash, bases, watch)
+		if err != nil {
+			return fmt.Errorf("outputs that %s spends: %w", id, err)
+		}
+		if is {
+			found.ExternalSpends = append(found.ExternalSpends, external)
+		}
+		return nil
+	}
+	fee, err := c.feeOf(ctx, s, tx, found.Ref.Hash)
+	if err != nil {
+		return fmt.Errorf("fee of %s: %w", id, err)
+	}
+	found.Included = append(found.Included, chain.Inclusion{TxID: id, Fee: bursar.Units(fee)})
+	return nil
 }
 
 // appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no other addresses are

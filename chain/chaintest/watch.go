@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/bursar/bursar/chain"
@@ -9,6 +10,7 @@ import (
 
 var (
 	_ chain.Watch       = (*Watch)(nil)
+	_ chain.ManyWatch   = (*Watch)(nil)
 	_ chain.OutputWatch = (*Watch)(nil)
 )
 
@@ -96,6 +98,16 @@ func (w *Watch) Pays(base string) bool { return w.ask(w.bases, base) }
 // Sent reports whether a transaction is in the set.
 func (w *Watch) Sent(txID string) bool { return w.ask(w.sent, txID) }
 
+// PaysAny calls found for each base that is in the set.
+func (w *Watch) PaysAny(texts []byte, size int, found func(i int)) {
+	w.askAny(w.bases, texts, size, found)
+}
+
+// SentAny calls found for each transaction that is in the set.
+func (w *Watch) SentAny(texts []byte, size int, found func(i int)) {
+	w.askAny(w.sent, texts, size, found)
+}
+
 // AsksSpends reports whether Ask named anything.
 func (w *Watch) AsksSpends() bool {
 	w.mu.Lock()
@@ -113,4 +125,18 @@ func (w *Watch) ask(set map[string]bool, member string) bool {
 		w.blind++
 	}
 	return set[member]
+}
+
+func (w *Watch) askAny(set map[string]bool, texts []byte, size int, found func(i int)) {
+	w.mu.Lock()
+	lower := make(map[string]bool, len(set))
+	for member := range set {
+		lower[strings.ToLower(member)] = true
+	}
+	w.mu.Unlock()
+	for i := range len(texts) / size {
+		if w.ask(lower, string(texts[i*size:(i+1)*size])) {
+			found(i)
+		}
+	}
 }

@@ -43,7 +43,7 @@ func (c *Client) callQuestion(method string, params []any, out any) (question, e
 	q := question{op: op, method: http.MethodPost, body: body, calls: 1}
 	q.read = func(r reply) error { return c.readCall(r, ask.ID, out) }
 	q.discard = func() { discard(out) }
-	if _, streamed := out.(Streamed); streamed {
+	if _, kept := out.(*Hex); isStreamed(out) && !kept {
 		q.limit = c.cfg.MaxStream
 	}
 	return q, nil

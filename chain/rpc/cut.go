@@ -18,6 +18,10 @@ func (f *filter) string(p []byte) int {
 		c := f.in[0]
 		if f.escape == 0 && c != '"' && f.passed >= longestString && f.mayCut(c) {
 			f.mode = inCut
+			if f.rest != nil {
+				f.kept = true
+				f.rest.begin()
+			}
 			return n
 		}
 		f.in = f.in[1:]
@@ -98,9 +102,11 @@ func (f *filter) skip() {
 			run = f.in[:end]
 		}
 		if i := bytes.IndexByte(run, '\\'); i >= 0 {
+			f.keep(run[:i+1])
 			f.escape, f.in = 1, f.in[i+1:]
 			continue
 		}
+		f.keep(run)
 		if end < 0 {
 			f.in = nil
 			return
@@ -108,5 +114,12 @@ func (f *filter) skip() {
 		f.in = f.in[end:] // the quote is passed on by string, which ends there
 		f.mode = inString
 		return
+	}
+}
+
+// keep passes a part that is cut off to what wants it.
+func (f *filter) keep(part []byte) {
+	if f.kept {
+		f.rest.add(part)
 	}
 }

@@ -40,6 +40,9 @@ type filter struct {
 	names     []int
 	nameBytes int   // total length of the open objects' names
 	out       int64 // bytes that were passed on
+
+	rest *Hex // what wants the part of a string that is cut off; nil: nothing
+	kept bool // the string that is being passed on is one of which rest gets a part
 }
 
 const (
@@ -84,6 +87,10 @@ func (f *filter) pass(p []byte) (n int, err error) {
 			f.skip()
 		case inString:
 			n += f.string(p[n:])
+			if f.kept && f.mode == outside {
+				f.kept = false
+				f.rest.end(f.out + int64(n))
+			}
 		default:
 			var took int
 			took, err = f.structure(p[n:])

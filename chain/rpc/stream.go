@@ -97,7 +97,12 @@ func decodeStream(r reply, out any) (a arriving, err error) {
 	var src io.Reader = &rejoined{head, b}
 	if isStreamed(out) {
 		filtered := newFilter(src)
-		defer func() { r.meter.add(filtered.out / partKept) }()
+		if text, is := out.(*Hex); is {
+			text.arrives(filtered, b.promise)
+			defer func() { r.meter.add(int64(cap(text.Bytes))) }()
+		} else {
+			defer func() { r.meter.add(filtered.out / partKept) }()
+		}
 		src = filtered
 	} else {
 		defer func() { r.meter.add(b.length) }()
