@@ -123,6 +123,21 @@ func (e *healthCheck) configuration() {
 				"off: %s", reason)
 		}
 	}
+	e.limits()
+}
+
+// limits records the currencies that the signer pays out nothing of. A remote signer has a file of its own, which
+// cannot be seen from here.
+func (e *healthCheck) limits() {
+	result := resultFailed
+	if e.cfg.Signer.Remote() {
+		result = resultWarning
+	}
+	for _, currency := range e.cfg.Unlimited() {
+		e.advise("limit "+string(currency.Code), result,
+			"set its `hourly_limit`, `daily_limit` or `weekly_limit` under `currencies` of the signer's configuration: "+
+				"`bursar signer policy` prints some", "none in this file: on mainnet the signer pays out nothing without one")
+	}
 }
 
 // rates asks the source of rates once, if one is configured. Without rates only figures in USDT are left out: a
