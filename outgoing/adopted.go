@@ -266,7 +266,7 @@ func (s *Sender) makeAgain(
 			return fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
+	signed, err := s.signProven(ctx, p.Chain, withoutChoices(request), unsigned)
 	if err == nil {
 		p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	}

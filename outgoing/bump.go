@@ -148,7 +148,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, err
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
+	signed, err := s.signProven(ctx, p.Chain, withoutChoices(request), unsigned)
 	if err != nil {
 		return false, fmt.Errorf("bump the fee: %w", err)
 	}

@@ -53,7 +53,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
 		return err
 	}
-	signed, err := s.Signer.Sign(ctx, f.Chain, request, unsigned)
+	signed, err := s.signProven(ctx, f.Chain, request, unsigned)
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}

@@ -29,7 +29,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, request, unsigned)
+	signed, err := s.signProven(ctx, p.Chain, request, unsigned)
 	if err != nil {
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)
