@@ -19,15 +19,14 @@ const (
 	askAgain   = 6   // blocks after which a node is asked again for one that it did not have
 )
 
-// signProven has an unsigned transaction signed, with what proves its inputs.
-func (s *Sender) signProven(
-	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
-) (chain.SignedTx, error) {
+// prove returns an unsigned transaction with what proves its inputs to the signer. It is called before the last look at
+// the halts, since it asks the database and perhaps a node; its result goes to the signer only and is never stored.
+func (s *Sender) prove(ctx context.Context, unsigned chain.UnsignedTx) (chain.UnsignedTx, error) {
 	var err error
 	if unsigned.Previous, err = s.previousOf(ctx, unsigned.Reservations); err != nil {
-		return chain.SignedTx{}, fmt.Errorf("prove the inputs: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("prove the inputs: %w", err)
 	}
-	return s.Signer.Sign(ctx, id, request, unsigned)
+	return unsigned, nil
 }
 
 // previousOf returns the transactions that made some UTXOs, each once, in the order of the UTXOs. On a chain of the
