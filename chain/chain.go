@@ -123,6 +123,7 @@ type Block struct {
 	ExternalSpends []ExternalSpend // transactions that spent from a watched address and are not ours
 	Funding        []Funding       // the inputs of the transactions in Transfers that are not ours
 	Spent          []Spent         // which outputs that the watch asked about were spent; see OutputWatch
+	Previous       []PreviousTx    // the transactions in Transfers that made UTXOs, each once
 	Anomalies      []Anomaly       // what an operator should look at; it credits nothing
 	// Untraced says that the payments by contracts in some transaction were inferred from balances, or are not shown by
 	// the node: a transfer by a contract may be missing from Transfers.

@@ -34,8 +34,10 @@ type TxRequest struct {
 	Change   Source        `json:"change"` // where change is paid to, on a chain of the UTXO model
 	MaxFee   bursar.Amount `json:"maxFee"` // Build fails above it; in the native asset
 
-	UTXOs []UTXO  `json:"coins,omitempty"` // what may be spent, best first, on a chain of the UTXO model
-	Nonce *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
+	UTXOs []UTXO `json:"coins,omitempty"` // what may be spent, best first, on a chain of the UTXO model
+	// MoreUTXOs says that there are more UTXOs of ours than one transaction can choose from.
+	MoreUTXOs bool    `json:"-"`
+	Nonce     *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
 	// Replaces is the transaction to replace with the same reservations and a higher fee; its Bytes are empty where they
 	// are not known.
 	Replaces *UnsignedTx `json:"-"`
@@ -118,6 +120,9 @@ type UnsignedTx struct {
 	Fee          bursar.Amount `json:"fee"`      // the most it can cost, in the native asset
 	// Expires is the final height, or the chain's time, past which it can never be included; 0: never.
 	Expires uint64 `json:"expires,omitempty"`
+	// Previous has, on a chain of the UTXO model, each transaction once that made an output in Reservations, in the form
+	// that Provable reads. It is set only where the transaction goes to the signer, and never stored with it.
+	Previous [][]byte `json:"previous,omitempty"`
 }
 
 // Contents is what a transaction does, read from its bytes and not from its request.
@@ -137,7 +142,8 @@ type Input struct {
 	Source Source
 	Digest []byte // what is signed: a 32-byte hash for secp256k1, the message for ed25519
 
-	// On a chain of the UTXO model: the UTXO that is spent, and what the bytes say that it holds.
+	// On a chain of the UTXO model: the UTXO that is spent, and what the bytes say that it holds. That is not proven by
+	// the bytes: see Provable.
 	Outpoint string
 	Amount   bursar.Amount
 }

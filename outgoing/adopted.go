@@ -257,6 +257,10 @@ func (s *Sender) makeAgain(
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
 			"the transactions with lower nonces are included"}
 	}
+	proven, err := s.prove(ctx, unsigned)
+	if err != nil {
+		return fmt.Errorf("build another version: %w", err)
+	}
 	p, err = s.reserveAgain(ctx, passage{p, request, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
@@ -266,7 +270,7 @@ func (s *Sender) makeAgain(
 			return fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err == nil {
 		p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	}

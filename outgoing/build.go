@@ -82,7 +82,7 @@ func (s *Sender) reserve(
 // withoutChoices reduces a request to what the signer checks: what the adapter chose from is in the unsigned
 // transaction.
 func withoutChoices(request chain.TxRequest) chain.TxRequest {
-	request.UTXOs, request.Nonce, request.Replaces, request.Reserved = nil, nil, nil, nil
+	request.UTXOs, request.MoreUTXOs, request.Nonce, request.Replaces, request.Reserved = nil, false, nil, nil, nil
 	return request
 }
 
@@ -130,8 +130,8 @@ func (s *Sender) cannotBuild(
 	var refused *chain.RefusedError
 	var dear *chain.FeeLimitError
 	var inputs *chain.TooManyInputsError
-	if errors.As(cause, &funds) && len(request.UTXOs) == maxUTXOs { // there are more UTXOs than one build looks at
-		cause = &chain.TooManyInputsError{Limit: maxUTXOs, Cause: cause}
+	if errors.As(cause, &funds) && request.MoreUTXOs { // than one build looks at
+		cause = &chain.TooManyInputsError{Limit: len(request.UTXOs), Cause: cause}
 	}
 	switch {
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):

@@ -124,6 +124,10 @@ func (r *harness) putUTXOs(n int) {
 			if err := tx.UTXOs().Put(ctx, r.Chain.Capabilities().ID, utxo); err != nil {
 				return err
 			}
+			made := store.PreviousTx{TxID: chain.TxOf(utxo.Outpoint), Raw: []byte{1}}
+			if err := tx.UTXOs().PutPrevious(ctx, r.Chain.Capabilities().ID, made); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

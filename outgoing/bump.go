@@ -136,7 +136,11 @@ func includesAll(resources, wanted []string) bool {
 // sent. A bump is discarded if a version with a lower fee has been included in the meantime.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	request chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
-	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+	proven, err := s.prove(ctx, unsigned)
+	if err != nil {
+		return false, fmt.Errorf("bump the fee: %w", err)
+	}
+	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, request, stepBump, lease}); err != nil {
 			return err
 		}
@@ -148,7 +152,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, err
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err != nil {
 		return false, fmt.Errorf("bump the fee: %w", err)
 	}

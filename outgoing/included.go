@@ -27,6 +27,9 @@ func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) e
 	if err := tx.UTXOs().Put(ctx, h.Capabilities.ID, h.utxos(b)...); err != nil {
 		return err
 	}
+	if err := tx.UTXOs().PutPrevious(ctx, h.Capabilities.ID, previous(b)...); err != nil {
+		return err
+	}
 	for _, in := range b.Included {
 		id, mine := b.Ours[in.TxID]
 		if !mine && !b.Unknown[in.TxID] {
@@ -75,6 +78,15 @@ func (h *Inclusions) utxos(b *follow.Block) (list []store.UTXO) {
 			c.Branch, c.Index = chain.DepositBranch, w.Index
 		}
 		list = append(list, c)
+	}
+	return list
+}
+
+// previous returns the transactions that created a block's UTXOs, as the signer wants them once the UTXOs are spent.
+func previous(b *follow.Block) []store.PreviousTx {
+	list := make([]store.PreviousTx, len(b.Previous))
+	for i, p := range b.Previous {
+		list[i] = store.PreviousTx{TxID: p.TxID, Raw: p.Raw}
 	}
 	return list
 }

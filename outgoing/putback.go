@@ -50,10 +50,14 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return err
 	}
+	proven, err := s.prove(ctx, unsigned)
+	if err != nil {
+		return err
+	}
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
 		return err
 	}
-	signed, err := s.Signer.Sign(ctx, f.Chain, request, unsigned)
+	signed, err := s.Signer.Sign(ctx, f.Chain, request, proven)
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}

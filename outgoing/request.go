@@ -68,7 +68,8 @@ func (s *Sender) complete(
 ) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()
 	request.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
-	err := s.DB.View(ctx, func(tx *store.Tx) error {
+	var utxos []store.UTXO
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if capabilities.Model == chain.AccountModel {
 			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, request.From.Base)
 			if known {
@@ -80,22 +81,37 @@ func (s *Sender) complete(
 			request.Reserved, err = s.reserved(ctx, tx, request)
 			return err
 		}
-		utxos, err := tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, request.ID, maxUTXOs)
-		for _, c := range utxos {
-			key := chain.KeyRef{Family: capabilities.Family, Branch: c.Branch, Index: c.Index}
-			request.UTXOs = append(request.UTXOs, chain.UTXO{
-				Outpoint:    c.Outpoint,
-				Amount:      c.Amount,
-				Unconfirmed: c.Height == 0,
-				Source:      chain.Source{Key: key, Base: c.Base},
-			})
-		}
+		utxos, err = tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, request.ID, maxUTXOs)
 		return err
 	})
+	if err == nil && capabilities.Model == chain.UTXOModel {
+		err = s.completeUTXOs(ctx, state, &request, utxos)
+	}
 	if err == nil && request.Kind == chain.KindSweep {
 		err = s.completeSweep(ctx, &request)
 	}
 	return request, err
+}
+
+// completeUTXOs adds the UTXOs to a request that it may spend.
+func (s *Sender) completeUTXOs(
+	ctx context.Context, state store.ChainState, request *chain.TxRequest, utxos []store.UTXO,
+) error {
+	fitting, leftOut, err := s.provable(ctx, state, request.ID, utxos)
+	if err != nil {
+		return err
+	}
+	for _, c := range fitting {
+		key := chain.KeyRef{Family: s.Chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
+		request.UTXOs = append(request.UTXOs, chain.UTXO{
+			Outpoint:    c.Outpoint,
+			Amount:      c.Amount,
+			Unconfirmed: c.Height == 0,
+			Source:      chain.Source{Key: key, Base: c.Base},
+		})
+	}
+	request.MoreUTXOs = leftOut || len(utxos) == maxUTXOs
+	return nil
 }
 
 // maxUTXOs is the number of UTXOs that one build chooses from.

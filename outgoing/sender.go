@@ -70,14 +70,16 @@ type Sender struct {
 
 	audited bool // the books were audited in this step
 
-	batch  map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
-	sentAt map[bursar.ID]uint64           // height at which this process last sent each transaction
-	last   map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
-	turn   int                            // index of the share that comes first in the next step
-	begins int                            // index of the currency that comes first in the next step
-	asked  uint64                         // height at which the chain was last asked whether fees are low
-	vain   uint64                         // height at which a requested consolidation was last skipped
-	urgent bool                           // a payment needs more UTXOs than a transaction may use
+	batch    map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
+	sentAt   map[bursar.ID]uint64           // height at which this process last sent each transaction
+	last     map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
+	turn     int                            // index of the share that comes first in the next step
+	begins   int                            // index of the currency that comes first in the next step
+	asked    uint64                         // height at which the chain was last asked whether fees are low
+	vain     uint64                         // height at which a requested consolidation was last skipped
+	unproven map[string]uint64              // heights from which a node is asked again for transactions that it did not have
+	alarmed  *string                        // the message of the alarm about them; nil: not known
+	urgent   bool                           // a payment needs more UTXOs than a transaction may use
 }
 
 // Run carries out outgoing transactions until ctx ends or the lease is lost. It retries while a node or the database is
@@ -141,6 +143,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
+		s.unproven = map[string]uint64{}
 	}
 }
 

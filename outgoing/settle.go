@@ -84,6 +84,11 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 			return err
 		}
 	}
+	if s.Chain.Capabilities().Model == chain.UTXOModel {
+		if err := tx.UTXOs().DropPrevious(ctx, p.ID); err != nil {
+			return err
+		}
+	}
 	if err := s.quiet(ctx, tx, p); err != nil {
 		return err
 	}

@@ -21,6 +21,10 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err != nil {
 		return p, err
 	}
+	proven, err := s.prove(ctx, unsigned)
+	if err != nil {
+		return p, err
+	}
 	if err := s.ask(ctx, passage{p, request, stepSign, lease}); err != nil {
 		return p, err
 	}
@@ -29,7 +33,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, request, unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
 	if err != nil {
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)

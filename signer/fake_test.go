@@ -60,6 +60,62 @@ func (f fakeChain) Inspect(unsigned []byte) (chain.Contents, error) {
 	return contents, err
 }
 
+// fakePrevious is a previous transaction of a fakeChain.
+type fakePrevious struct {
+	TxID    string
+	Outputs []chain.Output
+}
+
+func (f fakeChain) ReadPrevious(raw []byte, wanted ...uint32) (txID string, _ map[uint32]chain.Output, err error) {
+	var previous fakePrevious
+	err = json.Unmarshal(raw, &previous)
+	outputs := map[uint32]chain.Output{}
+	for _, n := range wanted {
+		if int(n) < len(previous.Outputs) {
+			outputs[n] = previous.Outputs[n]
+		}
+	}
+	return previous.TxID, outputs, err
+}
+
+func (f fakeChain) Script(base string) ([]byte, error) {
+	if base == "" {
+		return nil, bursar.ErrBadAddress
+	}
+	return []byte(base), nil
+}
+
+func (f fakeChain) PreviousOf(raw []byte) ([]byte, error) { return raw, nil }
+
+// previous are previous transactions that prove what a transaction says of its inputs.
+func previous(contents chain.Contents) (list [][]byte) {
+	made := map[string]*fakePrevious{}
+	for _, input := range contents.Inputs {
+		txID, number, is := strings.Cut(input.Outpoint, ":")
+		n, err := strconv.Atoi(number)
+		if !is || err != nil || n > 1000 {
+			continue
+		}
+		p := made[txID]
+		if p == nil {
+			p = &fakePrevious{TxID: txID}
+			made[txID] = p
+		}
+		for len(p.Outputs) <= n {
+			p.Outputs = append(p.Outputs, chain.Output{})
+		}
+		p.Outputs[n] = chain.Output{Script: []byte(input.Source.Base), Amount: input.Amount}
+	}
+	for _, p := range made {
+		raw, err := json.Marshal(p)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, raw)
+	}
+	return list
+}
+
 func (f fakeChain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	contents, err := f.Inspect(unsigned.Bytes)
 	if err != nil || len(signatures) != len(contents.Inputs) {
@@ -217,6 +273,9 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 			b.t.Fatal(err)
 		}
 		r.unsigned.Bytes = unsigned
+	}
+	if r.unsigned.Previous == nil && r.chain == utxoChain {
+		r.unsigned.Previous = previous(r.contents)
 	}
 	return b.signer.Sign(b.t.Context(), r.chain, r.request, r.unsigned)
 }

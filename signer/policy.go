@@ -12,7 +12,9 @@ import (
 // Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with a request.
 type Policy struct {
 	Capabilities chain.Capabilities // ID, Family, Curve, Spending and MaxPayments are used
-	Signable     chain.Signable     // the signer's own copy of the part of the adapter that needs no node
+	// Signable is the signer's own copy of the part of the adapter that needs no node. On a chain of the UTXO model it
+	// must be a chain.Provable too.
+	Signable chain.Signable
 
 	MaxFee  bursar.Amount // the highest fee of one transaction, in the native asset; required
 	MaxRate bursar.Amount // the highest fee per unit of Contents.Weight; zero: only MaxFee bounds the fee
@@ -44,6 +46,7 @@ var ErrBadPolicy = errors.New("the signing policy is not usable")
 type chainPolicy struct {
 	Policy
 	hot      chain.Source
+	provable chain.Provable    // on a chain of the UTXO model
 	payments map[string]Limits // by canonical contract
 }
 
@@ -77,6 +80,10 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 		return nil, err
 	}
 	d := &chainPolicy{Policy: p, payments: payments}
+	var proves bool
+	if d.provable, proves = p.Signable.(chain.Provable); !proves && p.Capabilities.Model == chain.UTXOModel {
+		return nil, fmt.Errorf("%w: chain %q: its adapter cannot prove what inputs hold", ErrBadPolicy, id)
+	}
 	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)

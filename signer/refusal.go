@@ -25,6 +25,7 @@ const (
 	ReasonFee          Reason = "fee"                 // the fee exceeds a limit, or differs from the stated one
 	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
+	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints
 	ReasonFrozen       Reason = "not-frozen"          // the signer is frozen, until it is thawed by a command
 	ReasonClock        Reason = "clock"               // the signer's clock is behind what it signed before

@@ -172,7 +172,7 @@ func TestSignStopsWithItsContext(t *testing.T) {
 		t.Errorf("a bad draft: %v", err)
 	}
 	good := b.withUTXOs()
-	good.unsigned.Bytes = marshal(t, good.contents)
+	good.unsigned.Bytes, good.unsigned.Previous = marshal(t, good.contents), previous(good.contents)
 	if tx, err := b.signer.Sign(ctx, good.chain, good.request, good.unsigned); !errors.Is(err, context.Canceled) ||
 		tx.TxID != "" {
 		t.Errorf("a good draft: %+v, %v", tx, err)

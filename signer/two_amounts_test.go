@@ -33,6 +33,24 @@ type coinSigner struct {
 	signer *signer.Signer
 	hot    chain.Source
 	script []byte
+
+	believes  bool // the adapter takes any previous transaction for what the service says
+	credulous credulous
+	previous  [][]byte
+}
+
+// credulous is an adapter that proves nothing.
+type credulous struct {
+	*bitcoin.Chain
+	said []chain.Output
+}
+
+func (c *credulous) ReadPrevious(raw []byte, wanted ...uint32) (string, map[uint32]chain.Output, error) {
+	txID, outputs, err := c.Chain.ReadPrevious(raw, wanted...)
+	for n := range outputs {
+		outputs[n] = c.said[n]
+	}
+	return txID, outputs, err
 }
 
 const eachUTXO = 1_000_000_000
@@ -72,8 +90,13 @@ func (s *coinSigner) restart() {
 	s.keeper, err = memory.Open(s.Context(), s.path, s.keys.Fingerprint())
 	s.must(err)
 	s.Cleanup(func() { s.keeper.Close() })
+	var signable chain.Signable = s.chain
+	if s.believes {
+		s.credulous.Chain = s.chain
+		signable = &s.credulous
+	}
 	s.signer, err = signer.Remembering(s.Context(), s.keys, map[bursar.ChainID]signer.Policy{bursar.Bitcoin: {
-		Capabilities: s.chain.Capabilities(), Signable: s.chain, MaxFee: bursar.Units(5_000_000),
+		Capabilities: s.chain.Capabilities(), Signable: signable, MaxFee: bursar.Units(5_000_000),
 		MaxRate: bursar.Units(500), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(1)}},
 	}}, s.keeper)
 	s.must(err)
@@ -86,11 +109,28 @@ func (s *coinSigner) must(err error) {
 	}
 }
 
+// funding is the transaction that made the two UTXOs.
+func (s *coinSigner) funding() *wire.MsgTx {
+	tx := wire.NewMsgTx(2)
+	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}}, nil, nil))
+	for range 2 {
+		tx.AddTxOut(wire.NewTxOut(eachUTXO, s.script))
+	}
+	return tx
+}
+
+func (s *coinSigner) raw(tx *wire.MsgTx) []byte {
+	s.Helper()
+	var raw bytes.Buffer
+	s.must(tx.SerializeNoWitness(&raw))
+	return raw.Bytes()
+}
+
 // home is the transaction of the attack: two UTXOs go in, half of their value comes back, and the rest is the fee.
 func (s *coinSigner) home() *wire.MsgTx {
-	tx := wire.NewMsgTx(2)
+	tx, funding := wire.NewMsgTx(2), s.funding().TxHash()
 	for i := range uint32(2) {
-		in := wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}, Index: i}, nil, nil)
+		in := wire.NewTxIn(&wire.OutPoint{Hash: funding, Index: i}, nil, nil)
 		in.Sequence = 0xfffffffd
 		tx.AddTxIn(in)
 	}
@@ -101,9 +141,12 @@ func (s *coinSigner) home() *wire.MsgTx {
 // sweep asks for the transaction as a sweep, with what the service says that the UTXOs hold.
 func (s *coinSigner) sweep(amounts ...uint64) (*wire.MsgTx, error) {
 	s.Helper()
-	tx := s.home()
-	var raw bytes.Buffer
-	s.must(tx.SerializeNoWitness(&raw))
+	return s.sign(s.home(), amounts...)
+}
+
+// sign is sweep of any transaction.
+func (s *coinSigner) sign(tx *wire.MsgTx, amounts ...uint64) (*wire.MsgTx, error) {
+	s.Helper()
 	type inputForm struct {
 		Source chain.Source  `json:"source"`
 		Amount bursar.Amount `json:"amount"`
@@ -112,9 +155,14 @@ func (s *coinSigner) sweep(amounts ...uint64) (*wire.MsgTx, error) {
 		Tx     string       `json:"tx"`
 		Inputs []inputForm  `json:"inputs"`
 		Change chain.Source `json:"change"`
-	}{Tx: hex.EncodeToString(raw.Bytes()), Change: s.hot}
-	unsigned := chain.UnsignedTx{Fee: bursar.Units(5_000_000)}
+	}{Tx: hex.EncodeToString(s.raw(tx)), Change: s.hot}
+	unsigned := chain.UnsignedTx{Previous: s.previous}
+	if s.previous == nil {
+		unsigned.Previous = [][]byte{s.raw(s.funding())}
+	}
+	s.credulous.said = nil
 	for i, amount := range amounts {
+		s.credulous.said = append(s.credulous.said, chain.Output{Script: s.script, Amount: bursar.Units(amount)})
 		form.Inputs = append(form.Inputs, inputForm{s.hot, bursar.Units(amount)})
 		unsigned.Reservations = append(unsigned.Reservations, tx.TxIn[i].PreviousOutPoint.String())
 	}
@@ -149,10 +197,43 @@ func (s *coinSigner) valid(tx *wire.MsgTx) (inputs []bool) {
 
 // The attack of CVE-2020-14199: two unsigned transactions, each with a false amount of one input, have signatures that
 // together make a valid transaction with a fee of 10 BTC, under a max_fee of 0.05 BTC. Each half is a sweep, which no
-// limit of payments counts. Between the two the signer restarts.
+// limit of payments counts. A signer that remembers nothing refuses both: the previous transaction says what they hold.
+func TestNoAmountIsBelieved(t *testing.T) {
+	t.Parallel()
+	s := newCoinSigner(t)
+	for _, amounts := range [][]uint64{{eachUTXO, 1_000_000}, {1_000_000, eachUTXO}} {
+		half, err := s.sweep(amounts...)
+		if err == nil {
+			t.Errorf("%v: it is signed, and of its inputs %v are valid", amounts, s.valid(half))
+		}
+		s.refused(err, signer.ReasonProof)
+	}
+	_, err := s.sweep(eachUTXO, eachUTXO)
+	s.refused(err, signer.ReasonFee) // the truth: a fee of 10 BTC
+	honest := s.home()
+	honest.TxOut[0].Value = 2*eachUTXO - 10_000
+	signed, err := s.sign(honest, eachUTXO, eachUTXO)
+	s.must(err)
+	if got := s.valid(signed); !got[0] || !got[1] {
+		t.Errorf("of the honest transaction's inputs %v are valid", got)
+	}
+}
+
+func (s *coinSigner) refused(err error, reason signer.Reason) {
+	s.Helper()
+	var refused *signer.RefusalError
+	if !errors.As(err, &refused) || refused.Reason != reason {
+		s.Errorf("want a refusal for %s, got %v", reason, err)
+	}
+}
+
+// Behind the proofs stands the memory, as if an adapter could be made to believe false ones: after the first half the
+// second is refused, though the signer restarts in between.
 func TestNoTwoAmountsOfOneUTXO(t *testing.T) {
 	t.Parallel()
 	s := newCoinSigner(t)
+	s.believes = true
+	s.restart()
 	first, err := s.sweep(eachUTXO, 1_000_000)
 	s.must(err)
 	if got := s.valid(first); !got[0] || got[1] {
@@ -166,10 +247,7 @@ func TestNoTwoAmountsOfOneUTXO(t *testing.T) {
 		t.Fatalf("both halves are signed, and of the joined inputs %v are valid: the fee is %d satoshi", s.valid(joined),
 			2*eachUTXO-joined.TxOut[0].Value)
 	}
-	var refused *signer.RefusalError
-	if !errors.As(err, &refused) || refused.Reason != signer.ReasonOutpoint {
-		t.Fatalf("the second half: %v", err)
-	}
+	s.refused(err, signer.ReasonOutpoint)
 	if again, err := s.sweep(eachUTXO, 1_000_000); err != nil || again.TxHash() != first.TxHash() {
 		t.Errorf("the first again: %v", err)
 	}

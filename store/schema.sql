@@ -480,6 +480,13 @@ CREATE INDEX postings_credit ON postings(credit, entry);
 
 CREATE INDEX postings_debit ON postings(debit, entry);
 
+CREATE TABLE previous_txs (
+  chain TEXT NOT NULL,
+  tx_id TEXT NOT NULL,
+  raw   BYTEA NOT NULL,
+  PRIMARY KEY (chain, tx_id)
+);
+
 CREATE TABLE reconciliations (
   currency  TEXT PRIMARY KEY,
   chain     TEXT NOT NULL,
@@ -591,6 +598,8 @@ CREATE TABLE "utxos" (
 );
 
 CREATE INDEX coins_unspent ON "utxos"(chain, height) WHERE spent = FALSE;
+
+CREATE INDEX utxos_unspent_of ON utxos(chain, substr(resource, 1, 64)) WHERE spent = FALSE;
 
 CREATE TABLE wallet_counts (
   account_id BYTEA NOT NULL,

@@ -27,7 +27,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Chain = (*Chain)(nil)
+var (
+	_ chain.Chain          = (*Chain)(nil)
+	_ chain.Provable       = (*Chain)(nil)
+	_ chain.PreviousReader = (*Chain)(nil)
+)
 
 // Config sets which chain is read, through which nodes, and what may be paid for block space. Zero values mean the
 // defaults given here; ID, Network and Node.URLs are required.

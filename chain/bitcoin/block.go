@@ -52,6 +52,7 @@ type scratch struct {
 
 type transaction struct {
 	id      chainhash.Hash
+	body    []byte // what the id is the hash of; it may be a part of what was read
 	inputs  []input
 	outputs []output
 	hogEx   bool // it links a Litecoin block to its extension

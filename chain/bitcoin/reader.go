@@ -128,19 +128,18 @@ func (r *reader) transaction() (tx transaction) {
 	if r.err != nil {
 		return tx
 	}
-	var id chainhash.Hash
+	covered := r.raw[start:r.pos]
 	if flags != 0 {
 		r.body = append(append(append(r.body[:0], r.raw[start:start+4]...), r.raw[body:end]...), lockTime...)
-		id = hashOf(r.body)
-	} else {
-		id = hashOf(r.raw[start:r.pos])
+		covered = r.body
 	}
+	id := hashOf(covered)
 	if b := r.block; b != nil {
 		b.ids = append(b.ids, id)
 		b.places = append(b.places, place{start: start, end: r.pos, coinbase: r.coinbase, hogEx: hogEx})
 		return tx
 	}
-	return transaction{id: id, inputs: r.inputs, outputs: r.outputs, hogEx: hogEx}
+	return transaction{id: id, body: covered, inputs: r.inputs, outputs: r.outputs, hogEx: hogEx}
 }
 
 // noKey marks an input that has a script of its own, and so spends no P2WPKH output.

@@ -1,6 +1,7 @@
 package bitcoin
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -48,6 +49,9 @@ func (c *Chain) scanTransaction(
 ) error {
 	before := len(found.Transfers)
 	found.Transfers = appendTransfers(found.Transfers, tx, found.Ref.Height, bases, watch)
+	if len(found.Transfers) > before { // the block's memory is used again
+		found.Previous = append(found.Previous, chain.PreviousTx{TxID: tx.id.String(), Raw: bytes.Clone(tx.body)})
+	}
 	if tx.coinbase() {
 		return nil
 	}

@@ -87,9 +87,11 @@ func (n Network) lookUp(ctx context.Context, node caller, point outpoint) (spent
 	return spent{value: out.value, height: ref.Height, script: out.script}, nil
 }
 
-// rawTransaction reads a transaction from the node's index, proven by its id.
-func (n Network) rawTransaction(ctx context.Context, node caller, id chainhash.Hash) (transaction, error) {
-	raw, err := callHex(ctx, node, "getrawtransaction", id.String(), false)
+// rawTransaction reads a transaction, proven by its id: from the node's mempool or index, or from a named block.
+func (n Network) rawTransaction(
+	ctx context.Context, node caller, id chainhash.Hash, block ...any,
+) (transaction, error) {
+	raw, err := callHex(ctx, node, "getrawtransaction", append([]any{id.String(), false}, block...)...)
 	if err != nil {
 		return transaction{}, err
 	}

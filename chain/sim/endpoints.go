@@ -119,14 +119,14 @@ func (c *Chain) ForgeInferred(endpoint string, height uint64, payment chain.Paym
 
 func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, inferred bool) (id string) {
 	c.control(endpoint, func(b *backend) {
-		id = c.nextID("forged")
 		tx := &transaction{
-			id:         id,
 			payments:   []chain.Payment{payment},
 			outside:    true,
 			inferred:   inferred,
 			makesUTXOs: c.config.Spending == chain.UTXOModel,
 		}
+		c.name(tx, "forged")
+		id = tx.id
 		b.forged[height] = append(b.forged[height], &entry{tx: tx})
 	})
 	return id

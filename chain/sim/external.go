@@ -23,7 +23,7 @@ func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
 func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	tx := &transaction{id: c.nextID("foreign"), payments: slices.Clone(payments), fails: fails}
+	tx := &transaction{payments: slices.Clone(payments), fails: fails}
 	if c.config.Spending == chain.UTXOModel {
 		c.takeUTXOs(tx, base)
 	} else {
@@ -31,6 +31,7 @@ func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment)
 		tx.weight = c.weight(0, tx.payments)
 		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
 	}
+	c.name(tx, "foreign")
 	c.evict(tx.withReservations().resources)
 	c.waiting = append(c.waiting, tx)
 	return tx.id
@@ -91,7 +92,8 @@ func (c *Chain) DoubleSpend(txID string) string {
 	if !old.makesUTXOs {
 		panic("sim: DoubleSpend needs a chain of the UTXO model")
 	}
-	again := &transaction{id: c.nextID("double spend"), outside: true, makesUTXOs: true, resources: old.resources}
+	again := &transaction{outside: true, makesUTXOs: true, resources: old.resources}
+	c.name(again, "double spend")
 	c.waiting = append(c.waiting, again)
 	return again.id
 }

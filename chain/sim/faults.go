@@ -21,6 +21,7 @@ const (
 	Expired   Method = "expired"
 	Holdings  Method = "holdings"
 	BlockOn   Method = "block through one endpoint"
+	Previous  Method = "previous transaction"
 )
 
 // Outcome is the result of a broadcast that goes wrong.

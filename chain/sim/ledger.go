@@ -188,6 +188,7 @@ func must(amount bursar.Amount, err error) bursar.Amount {
 // transaction is a transaction in the mempool and in blocks; it never changes.
 type transaction struct {
 	id         string
+	raw        []byte // what the id is the hash of, where the transaction makes UTXOs
 	resources  []string
 	inputs     []input // on the UTXO model
 	payer      string  // on the account model

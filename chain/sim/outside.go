@@ -35,9 +35,10 @@ func (c *Chain) Send(out Outside) string {
 		}
 	}
 	tx := &transaction{
-		id: c.nextID("outside"), payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
+		payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
 		inferred: out.Inferred, maturity: out.Maturity, makesUTXOs: c.config.Spending == chain.UTXOModel,
 	}
+	c.name(tx, "outside")
 	if tx.makesUTXOs {
 		tx.resources = []string{"outsider's/" + tx.id}
 	}

@@ -49,7 +49,7 @@ func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
 	if err := decoder.Decode(&parts); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	if id := txID(parts.Unsigned); id != sent.TxID {
+	if id := idOf(parts.Unsigned); id != sent.TxID {
 		return nil, fmt.Errorf("the bytes are those of %s", id)
 	}
 	u, err := c.decode(parts.Unsigned)

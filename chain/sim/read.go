@@ -106,9 +106,14 @@ func (c *Chain) onChain(ref chain.BlockRef) bool {
 func (b *block) seenBy(watch chain.Watch) chain.Block {
 	seen := chain.Block{Ref: b.ref, Parent: b.parent, Time: b.time}
 	for _, e := range b.entries {
+		before := len(seen.Transfers)
 		seen.Spent = append(seen.Spent, e.spentFor(watch)...)
 		if !e.failed {
 			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
+		}
+		paid := len(seen.Transfers) > before && e.tx.makesUTXOs
+		if paid {
+			seen.Previous = append(seen.Previous, chain.PreviousTx{TxID: e.tx.id, Raw: e.tx.raw})
 		}
 		if watch.Sent(e.tx.id) {
 			seen.Included = append(seen.Included, chain.Inclusion{
@@ -119,7 +124,7 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 			})
 			continue
 		}
-		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesUTXOs {
+		if paid {
 			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.resources)})
 		}
 		seen.ExternalSpends = append(seen.ExternalSpends, e.external(watch)...)

@@ -153,13 +153,16 @@ func (u unsigned) sources() []chain.Source {
 
 func (c *Chain) transaction(u unsigned, raw []byte) *transaction {
 	tx := &transaction{
-		id: txID(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
+		id: idOf(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
 		fee: u.Fee, expires: u.Expires, makesUTXOs: len(u.Inputs) > 0, unnumbered: c.config.Unnumbered,
+	}
+	if tx.makesUTXOs {
+		tx.raw = raw
 	}
 	return tx.withReservations()
 }
 
-func txID(raw []byte) string {
+func idOf(raw []byte) string {
 	hash := sha256.Sum256(append([]byte("transaction "), raw...))
 	return hex.EncodeToString(hash[:])
 }
@@ -208,7 +211,7 @@ func (c *Chain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	id := txID(unsigned.Bytes)
+	id := idOf(unsigned.Bytes)
 	return chain.SignedTx{TxID: id, Raw: raw, Change: u.change(id)}, nil
 }
 

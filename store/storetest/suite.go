@@ -40,6 +40,7 @@ func Run(t *testing.T) {
 		{"the shares of outgoing transactions", sharesOfOutgoing},
 		{"UTXOs can be spent once they count", utxos},
 		{"a UTXO is lost once that is proven", lostReservations},
+		{"what made UTXOs is kept until they are spent", previousTransactions},
 		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},
