@@ -48,6 +48,7 @@ var onPostgres = []string{
 	"TestNothingIsJudgedAgainWithoutTheLease",
 	"TestOnASharedAddressAnAlarmSaysWhatIsHeldUp",
 	"TestTheHourlyLimitHoldsBackTheRest",
+	"TestWhatIsNotKeptIsReadFromTheNode",
 	"TestWithoutTheLeaseNoAlarmAboutHistoryIsRaised",
 }
 
