@@ -28,6 +28,8 @@ type Currency struct {
 	WithdrawalMaximum Amount // zero: no maximum
 	ApprovalAbove     Amount // larger withdrawals wait for an operator; zero: none do
 	HourlyLimit       Amount // the most that the signer signs for customers within an hour; zero: no limit
+	DailyLimit        Amount // the same within a day
+	WeeklyLimit       Amount // the same within a week
 	DepositFee        Fee
 	WithdrawalFee     Fee
 	SweepFrom         Amount // of a token: amount from which it is swept while no rate is known; zero: 20 times Minimum

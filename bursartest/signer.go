@@ -29,9 +29,9 @@ func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 			Now:          w.Clock.Now,
 		}
 		if w.Limits() {
-			p.Hourly = map[string]bursar.Amount{}
+			p.Payments = map[string]signer.Limits{}
 			for _, currency := range w.Registry.On(c.Capabilities().ID) {
-				p.Hourly[currency.Contract] = bursar.Units(Hourly)
+				p.Payments[currency.Contract] = signer.Limits{Hour: bursar.Units(Hourly)}
 			}
 		}
 		all[c.Capabilities().ID] = p

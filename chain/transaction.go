@@ -136,6 +136,10 @@ type Contents struct {
 type Input struct {
 	Source Source
 	Digest []byte // what is signed: a 32-byte hash for secp256k1, the message for ed25519
+
+	// On a chain of the UTXO model: the UTXO that is spent, and what the bytes say that it holds.
+	Outpoint string
+	Amount   bursar.Amount
 }
 
 // SignedTx is a transaction ready to be broadcast, and all that must be stored to broadcast it again.

@@ -36,6 +36,9 @@ type ChainConfig struct {
 	MaxFee      bursar.Amount // the highest fee of one transaction, in units of the native asset
 	MaxFeeRate  bursar.Amount // the highest fee per vbyte or unit of gas, in the same units; zero if a chain has neither
 
+	Fees   Periods // what all transactions of a period can cost, in units of the native asset
+	Sweeps Periods // how many sweeps, consolidations and gas top-ups are signed in a period
+
 	GasFromCustomers bool // network fees of tokens may be paid from what is owed to customers in the native asset
 }
 
@@ -90,7 +93,7 @@ const (
 // solidKey is a setting of Tron only.
 const solidKey = "solidity_rpc"
 
-var chainSettings = slices.Concat(basicSettings, nodeSettings, familySettings)
+var chainSettings = slices.Concat(basicSettings, chainLimits, nodeSettings, familySettings)
 
 var basicSettings = []setting[chainDraft]{
 	{"rpc", func(r *reader, n *node, to *chainDraft) { to.RPC = r.urls(n) }},
@@ -194,6 +197,7 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
 		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.RateDecimals, 0))
 	}
+	r.chainLimits(n, &d, network)
 	if d.NetworkID != nil && network == Mainnet && *d.NetworkID != 0 {
 		r.fail(n.field("network_id"), "the network id of mainnet is 0; another network needs network: testnet or regtest")
 	}

@@ -252,3 +252,59 @@ func TestTheHourlyLimitBoundsAWithdrawal(t *testing.T) {
 		t.Errorf("LTC is %+v", got)
 	}
 }
+
+// The lowest of the limits bounds a withdrawal.
+func TestEveryLimitBoundsAWithdrawal(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, "currencies: {BTC: {daily_limit: 3, weekly_limit: 9}, LTC: {hourly_limit: 2, daily_limit: 5}}")
+	if got := currency(t, cfg, "BTC"); got.DailyLimit != bursar.Units(3e8) || got.WeeklyLimit != bursar.Units(9e8) ||
+		got.WithdrawalMaximum != bursar.Units(3e8) {
+		t.Errorf("BTC is %+v", got)
+	}
+	if got := currency(t, cfg, "LTC"); got.DailyLimit != bursar.Units(5e8) || got.WithdrawalMaximum != bursar.Units(2e8) {
+		t.Errorf("LTC is %+v", got)
+	}
+}
+
+// On mainnet the fees of a period are limited even if nobody says so; on other networks they are not.
+func TestFeesAreLimitedOnMainnet(t *testing.T) {
+	t.Parallel()
+	for network, want := range map[string]config.Periods{
+		"mainnet": {Hour: bursar.Units(2e7), Day: bursar.Units(1e8), Week: bursar.Units(3e8)},
+		"regtest": {},
+	} {
+		cfg := parse(t, "network: "+network+"\nchains: {bitcoin: {rpc: http://a, max_fee: 0.01}}")
+		if got := cfg.Chains["bitcoin"]; got.Fees != want || !got.Sweeps.IsZero() {
+			t.Errorf("%s: %+v and %+v", network, got.Fees, got.Sweeps)
+		}
+	}
+	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, max_fee: 0.01, daily_fees: 0.5, weekly_sweeps: 1000}}")
+	if got := cfg.Chains["bitcoin"]; got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
+		got.Sweeps != (config.Periods{Week: bursar.Units(1000)}) {
+		t.Errorf("configured: %+v and %+v", got.Fees, got.Sweeps)
+	}
+}
+
+func TestUnlimitedCurrencies(t *testing.T) {
+	t.Parallel()
+	const text = "chains: {tron: {rpc: http://a}, bitcoin: {rpc: http://a}}\n" +
+		"currencies: {BTC: {weekly_limit: 1}, LTC: {hourly_limit: 1}}\n"
+	var codes []string
+	for _, c := range parse(t, text).Unlimited() {
+		codes = append(codes, string(c.Code))
+	}
+	if got := strings.Join(codes, " "); got != "TRX USDT" && got != "USDT TRX" {
+		t.Errorf("without a limit are %s", got)
+	}
+	if list := parse(t, text+"network: regtest").Unlimited(); len(list) > 0 {
+		t.Errorf("on a private network %d need one", len(list))
+	}
+}
+
+func TestTheStateFileOfTheSigner(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, "signer: {state: /var/lib/signer/state}")
+	if cfg.Signer.State != "/var/lib/signer/state" || cfg.Signer.Remote() {
+		t.Errorf("the signer is %+v", cfg.Signer)
+	}
+}

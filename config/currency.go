@@ -57,7 +57,9 @@ var limitSettings = []setting[currencyDraft]{
 		keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals))
 	}},
 	{"approval_above", func(r *reader, n *node, to *currencyDraft) { keep(&to.ApprovalAbove)(r.amount(n, to.Decimals)) }},
-	{"hourly_limit", func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
+	{amountKeys[0], func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
+	{amountKeys[1], func(r *reader, n *node, to *currencyDraft) { keep(&to.DailyLimit)(r.amount(n, to.Decimals)) }},
+	{amountKeys[2], func(r *reader, n *node, to *currencyDraft) { keep(&to.WeeklyLimit)(r.amount(n, to.Decimals)) }},
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
 		amount, ok := r.amount(n, to.Decimals)
 		if ok && !to.IsToken() {
@@ -246,13 +248,7 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 			r.fail(n, "it is the same asset as %s: every token needs its own contract", c.Code)
 		}
 	}
-	if !d.HourlyLimit.IsZero() && d.WithdrawalMaximum.IsZero() {
-		d.WithdrawalMaximum = d.HourlyLimit
-	}
-	if !d.HourlyLimit.IsZero() && d.HourlyLimit.Less(d.WithdrawalMaximum) {
-		r.fail(n, "hourly_limit is below withdrawal_maximum, which is %s: such a withdrawal would never be signed",
-			d.Exact(d.WithdrawalMaximum))
-	}
+	r.currencyLimits(d)
 	if !d.WithdrawalMaximum.IsZero() && d.WithdrawalMaximum.Less(d.WithdrawalMinimum) {
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))
 	}

@@ -21,7 +21,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"unknown key", "webhooks: {retries: 3}",
 		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
-		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, ` +
+		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
@@ -36,7 +36,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"solid URLs that do not fit", "chains:\n  tron:\n    rpc: [http://a, http://b]\n    solidity_rpc: http://c",
 		`bursar.yaml:4: chains.tron.solidity_rpc: it has 1 URLs for the 2 of rpc; write one for each, in the same order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
-		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, ` +
+		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
 			`provider, quota, max_body, fetchers, window, pace, push, trace, min_tip`},
 	{"a bad header is not quoted", "chains: {tron: {rpc: http://a, headers: ['X-Key hunter2']}}",
 		`bursar.yaml:1: chains.tron.headers: a header is not of the form "Name: value"`},
@@ -101,6 +101,20 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: currencies.BTC: withdrawal_maximum is below withdrawal_minimum, which is 0.00050000`},
 	{"a withdrawal that no hour allows", "currencies: {BTC: {withdrawal_maximum: 2, hourly_limit: 1}}",
 		`bursar.yaml:1: currencies.BTC: hourly_limit is below withdrawal_maximum, which is 2.00000000: such a withdrawal would never be signed`},
+	{"a withdrawal that no day allows", "currencies: {BTC: {withdrawal_maximum: 2, daily_limit: 1}}",
+		`bursar.yaml:1: currencies.BTC: daily_limit is below withdrawal_maximum, which is 2.00000000: such a withdrawal would never be signed`},
+	{"a day below an hour", "currencies: {BTC: {withdrawal_maximum: 0.1, hourly_limit: 3, daily_limit: 2}}",
+		`bursar.yaml:1: currencies.BTC: daily_limit is below hourly_limit, which is 3.00000000`},
+	{"a week below an hour", "currencies: {BTC: {withdrawal_maximum: 0.1, hourly_limit: 3, weekly_limit: 2}}",
+		`bursar.yaml:1: currencies.BTC: weekly_limit is below hourly_limit, which is 3.00000000`},
+	{"fees that allow no single fee", "chains: {bsc: {rpc: http://a, max_fee: 0.2, hourly_fees: 0.1}}",
+		`bursar.yaml:1: chains.bsc: hourly_fees is below max_fee, which is 0.2: such a fee would never be signed`},
+	{"fees of a week below those of a day", "chains: {bsc: {rpc: http://a, max_fee: 0.2, daily_fees: 2, weekly_fees: 1}}",
+		`bursar.yaml:1: chains.bsc: weekly_fees is below daily_fees, which is 2`},
+	{"no sweeps", "chains: {bsc: {rpc: http://a, hourly_sweeps: 0}}",
+		`bursar.yaml:1: chains.bsc.hourly_sweeps: 0 is out of range; allowed are 1 to 1000000000`},
+	{"fewer sweeps in a day", "chains: {bsc: {rpc: http://a, hourly_sweeps: 9, daily_sweeps: 8}}",
+		`bursar.yaml:1: chains.bsc: daily_sweeps is below hourly_sweeps, which is 9`},
 	{"fee", "currencies: {BTC: {withdrawal_fee: netwrok}}",
 		`bursar.yaml:1: currencies.BTC.withdrawal_fee: "netwrok" is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%, or several with a + between`},
 	{"fee twice", "currencies: {BTC: {withdrawal_fee: 1% + 2%}}",

@@ -8,6 +8,8 @@ type Signer struct {
 	CA      string // PEM files of https: the authority of both sides, and this side's certificate and key
 	Cert    string
 	Key     string
+
+	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
 
 // Remote reports whether the signer is a separate process.
@@ -29,6 +31,7 @@ var signerSettings = []setting[Signer]{
 	{"ca", func(r *reader, n *node, to *Signer) { r.file(n, &to.CA) }},
 	{"cert", func(r *reader, n *node, to *Signer) { r.file(n, &to.Cert) }},
 	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
+	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 }
 
 // file parses a path.
@@ -43,6 +46,7 @@ func (r *reader) signer(section *node, cfg *Config) {
 	read(r, section, signerSettings, &cfg.Signer)
 	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
 	switch {
+	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.State != "":
 	case cfg.Signer.Address == "" && section.field("address") == nil:
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&

@@ -138,12 +138,12 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.Sender.Signer = bursartest.SignerFunc(func(c context.Context, chainID bursar.ChainID, request chain.TxRequest,
 				unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
-					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
+					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonQuota}
 				}
 				return r.Signer.Sign(c, chainID, request, unsigned)
 			})
 			r.Check(r.Sender.Step(ctx, r.Lease))
-			ended(t, r, id, string(signer.ReasonPace))
+			ended(t, r, id, string(signer.ReasonQuota))
 			refuses = false
 			r.Step()
 			if request, err := outgoing.DecodeRequest(r.only()); err != nil || len(request.Payments) != 2 {

@@ -92,7 +92,7 @@ func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
 	for mood, policy := range map[mood]signer.Policy{
 		willing: {MaxFee: bursar.Units(1 << 30)},
 		stingy:  {MaxFee: bursar.Units(1)},
-		slow:    {MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(40_000_000)}},
+		slow:    {MaxFee: bursar.Units(1 << 30), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(40_000_000)}}},
 	} {
 		policy.Capabilities, policy.Signable = capabilities, r.Chain
 		var err error

@@ -15,7 +15,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 		var err error
 		r.Signer, err = signer.New(r.Keys.Keys,
 			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-				MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
+				MaxFee: bursar.Units(1 << 30), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(1_000_000)}}}})
 		r.Must(err)
 		r.Restart()
 		r.Step()

@@ -126,7 +126,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		return p, fmt.Errorf("sign: %w", cause)
 	}
 	halted := refused.Reason == signer.ReasonHalted
-	smaller := refused.Reason == signer.ReasonPace && len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
+	smaller := refused.Reason == signer.ReasonQuota && len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
 	if !smaller && !halted && p.Error != cause.Error() {
 		s.Log.Error("signer refused an unsigned transaction", "outgoing", p.ID, "chain", p.Chain, "error", cause)
 	}

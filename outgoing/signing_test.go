@@ -77,7 +77,7 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
 		"the signer refuses": {func(_ *harness, d *diary) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
-		}, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
+		}, "noted signed dropped", bursar.OutgoingNew, "fee: too much"},
 		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.Halt(byAnn(store.HaltAll)) } },
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
 		"the commit fails": {func(r *harness, d *diary) {
@@ -214,9 +214,9 @@ func TestARefusalOfTheSigner(t *testing.T) {
 		alarms []string
 		next   int // payments of the next transaction
 	}{
-		"too much for the hour, together": {signer.ReasonPace, 4, nil, 2},
-		"too much for the hour, two":      {signer.ReasonPace, 2, nil, 1},
-		"too much for the hour, alone":    {signer.ReasonPace, 1, []string{"signer_refused"}, 1},
+		"too much for the hour, together": {signer.ReasonQuota, 4, nil, 2},
+		"too much for the hour, two":      {signer.ReasonQuota, 2, nil, 1},
+		"too much for the hour, alone":    {signer.ReasonQuota, 1, []string{"signer_refused"}, 1},
 		"too high a fee, together":        {signer.ReasonFee, 4, []string{"signer_refused"}, 4},
 		"halted, together":                {signer.ReasonHalted, 4, nil, 4},
 	} {

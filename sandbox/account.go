@@ -45,7 +45,7 @@ func (s *environment) newAccount(ctx context.Context, name string) (control.Acco
 
 // newAccountWithoutService opens the database only while it creates the account, as the operator's command does.
 func (s *environment) newAccountWithoutService(ctx context.Context, name string) (made control.Account, err error) {
-	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv})
+	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv, WithoutSigner: true})
 	if err != nil {
 		return made, err
 	}

@@ -50,13 +50,13 @@ func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limits := policies(parts, cfg.Registry)
+		limits := policies(parts, cfg.Registry, cfg.Network)
 		for id, want := range map[bursar.ChainID]string{"polygon": usdtPolygon, "tron": usdtTron} {
 			if c, found := cfg.Registry.Asset(id, want); !found || !c.IsToken() {
 				t.Errorf("%v: the registry does not know %s", test, want)
 			}
-			if got := limits[id].Hourly[want]; got != bursar.Units(100_000_000) || len(limits[id].Hourly) != 1 {
-				t.Errorf("%v: the signer limits %v", test, limits[id].Hourly)
+			if got := limits[id].Payments[want].Hour; got != bursar.Units(100_000_000) || len(limits[id].Payments) != 1 {
+				t.Errorf("%v: the signer limits %v", test, limits[id].Payments)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
 )
 
 // connector creates the adapters of configured chains. It asks no node, except for a private chain's chain ID.
@@ -41,6 +42,8 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 		Start:            cfg.StartHeight,
 		MaxFee:           cfg.MaxFee,
 		MaxRate:          cfg.MaxFeeRate,
+		Fees:             signer.Limits(cfg.Fees),
+		Transfers:        signer.Limits(cfg.Sweeps),
 		GasFromCustomers: cfg.GasFromCustomers,
 		Push:             cfg.PushURLs(),
 		Pace:             c.paceOf(cfg),

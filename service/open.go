@@ -22,6 +22,9 @@ type Options struct {
 	Getenv func(string) string // reads the passphrase's variables; nil: os.Getenv
 	// Patient waits for a remote signer that is unreachable; otherwise that is an error.
 	Patient bool
+	// WithoutSigner is for a command beside a running service: the signer of this process signs nothing, and its memory
+	// stays with the one that runs.
+	WithoutSigner bool
 }
 
 // Open opens the database and the seed, or connects to the remote signer that has it, and assembles the service of a
@@ -33,16 +36,35 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
-	if err != nil {
-		return nil, err
+	parts, closers := Parts{Keys: keys, Signer: signs, Log: opts.Log}, []func() error{}
+	if signs == nil && opts.WithoutSigner {
+		parts.Signer = noSigner{}
+	} else if signs == nil {
+		file, err := openMemory(ctx, cfg, keys.Fingerprint(), opts.Log)
+		if err != nil {
+			return nil, err
+		}
+		warnOfLimits(cfg, opts.Log)
+		parts.Memory, closers = file, append(closers, file.Close)
 	}
-	s, err := open(ctx, cfg, opts, Parts{DB: db, Keys: keys, Signer: signs, Log: opts.Log})
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	if parts.DB, err = store.Open(ctx, store.Config{URL: cfg.Database.Reveal()}); err != nil {
+		return nil, closeAll(err, closers)
 	}
-	s.close = append(s.close, db.Close)
+	closers = append(closers, parts.DB.Close)
+	s, err := open(ctx, cfg, opts, parts)
+	if err != nil {
+		return nil, closeAll(err, closers)
+	}
+	s.close = append(s.close, closers...)
 	return s, nil
+}
+
+// closeAll closes what was opened before an error.
+func closeAll(err error, closers []func() error) error {
+	for _, f := range closers {
+		err = errors.Join(err, f())
+	}
+	return err
 }
 
 // openKeys opens the seed of this process, or imports the public keys of a remote signer; only in the second case it

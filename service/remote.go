@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/remote"
 )
 
@@ -94,6 +95,12 @@ func newRemoteSigner(client *remote.Client, exported signer.KeyExport, cfg confi
 func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	return a.client.SendHalts(ctx, h)
 }
+
+// Checkpoint returns what was seen of the remote signer's log.
+func (a *remoteSigner) Checkpoint() memory.Checkpoint { return a.client.Checkpoint() }
+
+// Know notes what was seen of the remote signer's log.
+func (a *remoteSigner) Know(seen memory.Checkpoint) { a.client.Know(seen) }
 
 // Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(

@@ -20,6 +20,9 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.startGuard(ctx); err != nil {
 		return err
 	}
+	if err := s.startSignerLog(ctx); err != nil {
+		return err
+	}
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
@@ -47,6 +50,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.runVerdict(ctx) })
 	err := group.Wait()
 	s.stopGuard(ctx)
+	s.stopSignerLog(ctx)
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -28,6 +28,8 @@ import (
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
 	"github.com/bursar/bursar/treasury"
@@ -43,6 +45,7 @@ type ChainPart struct {
 	Start            *uint64       // the first block of a new database; nil: the block after the current final block
 	MaxFee           bursar.Amount // the highest fee of one transaction, in the native asset
 	MaxRate          bursar.Amount // the highest fee per unit of weight; zero: unbounded
+	Fees, Transfers  signer.Limits // what the signer of this process allows besides
 	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only
@@ -64,6 +67,8 @@ type Parts struct {
 	Rates    Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log      *slog.Logger
 	Marks    marks.Keeper // marks outside the database; nil: none are kept
+
+	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit
 
@@ -98,7 +103,8 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 
-	anchored atomic.Int64 // the link of the books that was logged last
+	anchored atomic.Int64                      // the link of the books that was logged last
+	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
 
 	parts Parts
 	log   *slog.Logger

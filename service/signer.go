@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/remote"
 )
 
@@ -32,18 +33,24 @@ func (p *Parts) signsHere() (err error) {
 	if !whole {
 		return errors.New("these keys cannot sign")
 	}
-	p.Signer, err = signer.New(seed, p.Seams.policies(policies(p.Chains, p.Registry)))
+	if p.Memory == nil {
+		p.Memory = memory.NewRAM()
+	}
+	allowed := p.Seams.policies(policies(p.Chains, p.Registry, p.Network))
+	p.Signer, err = signer.Remembering(context.Background(), seed, allowed, p.Memory)
 	return err
 }
 
 // policies returns what may be signed on each chain.
-func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]signer.Policy {
+func policies(
+	parts []ChainPart, registry *bursar.Registry, network config.Network,
+) map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, part := range parts {
-		capabilities, hourly := part.Chain.Capabilities(), map[string]bursar.Amount{}
+		capabilities, payments := part.Chain.Capabilities(), map[string]signer.Limits{}
 		for _, currency := range registry.On(capabilities.ID) {
-			if !currency.HourlyLimit.IsZero() {
-				hourly[currency.Contract] = currency.HourlyLimit
+			if limits := signer.Limits(config.LimitsOf(currency)); !limits.IsZero() {
+				payments[currency.Contract] = limits
 			}
 		}
 		all[capabilities.ID] = signer.Policy{
@@ -51,7 +58,11 @@ func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]s
 			Signable:     part.Chain,
 			MaxFee:       part.MaxFee,
 			MaxRate:      part.MaxRate,
-			Hourly:       hourly,
+			Payments:     payments,
+			Fees:         part.Fees,
+			Transfers:    part.Transfers,
+
+			LimitsRequired: network == config.Mainnet,
 		}
 	}
 	return all
@@ -59,7 +70,7 @@ func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]s
 
 // Sign runs the signer of a configuration as a separate process until ctx ends. It opens the seed, listens for the
 // service, and uses neither the database nor a node.
-func Sign(ctx context.Context, cfg config.Config, opts Options) error {
+func Sign(ctx context.Context, cfg config.Config, opts Options) (err error) {
 	opts = opts.withDefaults()
 	keys, err := OpenKeys(cfg, opts.Getenv)
 	if err != nil {
@@ -74,7 +85,13 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 	if err != nil {
 		return err
 	}
-	signs, err := signer.New(keys, policies(parts, registry))
+	keeper, err := openMemory(ctx, cfg, keys.Fingerprint(), opts.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, keeper.Close()) }()
+	warnOfLimits(cfg, opts.Log)
+	signs, err := signer.Remembering(ctx, keys, policies(parts, registry, cfg.Network), keeper)
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}

@@ -63,21 +63,20 @@ func (c *check) reservationsMatch() error {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
-	resources := map[string]bool{}
+	reserved := map[string]bool{}
 	for _, resource := range c.unsigned.Reservations {
-		resources[resource] = true
+		reserved[resource] = true
 	}
-	if len(resources) != len(c.unsigned.Reservations) || len(resources) != len(c.contents.Inputs) {
+	if len(reserved) != len(c.unsigned.Reservations) || len(reserved) != len(c.contents.Inputs) {
 		return c.refuse(ReasonReservations, "%d reservations, %d of them different, for %d inputs",
-			len(c.unsigned.Reservations), len(resources), len(c.contents.Inputs))
+			len(c.unsigned.Reservations), len(reserved), len(c.contents.Inputs))
 	}
-	return nil
-}
-
-// paceHolds is the last step: a transaction that passed all others is counted.
-func (c *check) paceHolds() error {
-	if tooMuch := c.policy.pace.take(c.request, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
-		return c.refuse(ReasonPace, "%s", tooMuch)
+	for i, input := range c.contents.Inputs {
+		if !reserved[input.Outpoint] || input.Amount.IsZero() {
+			return c.refuse(ReasonReservations, "input %d, %s of %q, is not reserved or is used twice", i, input.Amount,
+				input.Outpoint)
+		}
+		delete(reserved, input.Outpoint)
 	}
 	return nil
 }

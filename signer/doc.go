@@ -1,8 +1,10 @@
 // Package signer owns the seed and everything derived from it: key paths, public keys, webhook secrets and signatures.
 //
-// It never talks to a node or a database, and it does not trust the core: an unsigned transaction is parsed again from
-// its bytes and is signed only if it pays exactly what the request says, costs no more than the policy allows, and
-// returns the rest to an address that the signer derives itself. Its invariants: a secret leaves the package only
+// It never talks to a node or to the service's database, and it does not trust the core: an unsigned transaction is
+// parsed again from its bytes and is signed only if it pays exactly what the request says, costs no more than the
+// policy allows, returns the rest to an address that the signer derives itself, and agrees with what package memory
+// remembers of earlier ones: the rules coin-one-amount, quota and not-frozen. Its invariants: what a signature uses and
+// counts is durable before the signature exists, and counts once; a secret leaves the package only
 // through a method whose name says so (Mnemonic.Reveal, Mnemonic.Seed, Keys.WebhookSecret), never through formatting,
 // logging or JSON; the derivation of a key never changes; a refusal is a *RefusalError and nothing is signed then.
 //

@@ -16,7 +16,9 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can build any transaction.
@@ -111,6 +113,9 @@ type bench struct {
 	t      *testing.T
 	keys   *Keys
 	signer *Signer
+	clock  *clocktest.Clock
+
+	policies map[bursar.ChainID]Policy
 }
 
 const (
@@ -139,20 +144,28 @@ func policyOf(keys *Keys, id bursar.ChainID) Policy {
 
 func newBench(t *testing.T, change func(*Policy)) *bench {
 	t.Helper()
-	b := &bench{t: t, keys: keysOf(t, legal, "", Testnet)}
+	b := &bench{t: t, keys: keysOf(t, legal, "", Testnet), clock: clocktest.New()}
 	policies := map[bursar.ChainID]Policy{}
 	for _, id := range []bursar.ChainID{utxoChain, nonceChain, edChain} {
 		p := policyOf(b.keys, id)
+		p.Now = b.clock.Now
 		if change != nil {
 			change(&p)
 		}
 		policies[id] = p
 	}
-	var err error
-	if b.signer, err = New(b.keys, policies); err != nil {
-		t.Fatal(err)
-	}
+	b.policies = policies
+	b.restart(memory.NewRAM())
 	return b
+}
+
+// restart begins a signer of the same policies with a memory.
+func (b *bench) restart(keeper memory.Keeper) {
+	b.t.Helper()
+	var err error
+	if b.signer, err = Remembering(b.t.Context(), b.keys, b.policies, keeper); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func (b *bench) source(family bursar.Family, branch, index uint32) chain.Source {
@@ -187,6 +200,12 @@ func in(source chain.Source, digest []byte) chain.Input {
 	return chain.Input{Source: source, Digest: digest}
 }
 
+// spent is an input that spends a UTXO.
+func spent(input chain.Input, outpoint string, units uint64) chain.Input {
+	input.Outpoint, input.Amount = outpoint, bursar.Units(units)
+	return input
+}
+
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
 // sign encodes the unsigned transaction and requests signatures.
@@ -214,7 +233,8 @@ func (b *bench) withUTXOs() request {
 		contents: chain.Contents{
 			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
 			Fee:      bursar.Units(800), Weight: 200,
-			Inputs: []chain.Input{in(b.source(chain.FamilyBitcoin, chain.DepositBranch, 1), digest(1)), in(hot, digest(2))},
+			Inputs: []chain.Input{spent(in(b.source(chain.FamilyBitcoin, chain.DepositBranch, 1), digest(1)), "a:0", 750),
+				spent(in(hot, digest(2)), "b:1", 400)},
 		},
 	}
 }

@@ -51,6 +51,10 @@ type halts struct {
 	unmet    bool // nothing is signed before the first halts were received
 }
 
+// maxHalts is how many chains and assets may be halted one by one; with more, everything is halted. Older halts are
+// added to the newer ones, so without a bound a service in other hands could fill the memory.
+const maxHalts = 4096
+
 // AwaitHalts refuses every signature until SendHalts was called once: a remote signer does not know at its start what
 // is halted.
 func (s *Signer) AwaitHalts() {
@@ -68,6 +72,9 @@ func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) 
 	s.halts.unmet = false
 	if h.Number < s.halts.received.Number {
 		h = s.halts.received.with(h)
+	}
+	if len(h.Chains)+len(h.Assets) > maxHalts {
+		h = Halts{Number: h.Number, All: "there are more halts than a signer holds"}
 	}
 	s.halts.received = h
 	return h.Number, nil

@@ -2,6 +2,7 @@ package signer
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -71,4 +72,30 @@ func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 		p.Signable = f
 	})
 	b.wantHalted(b.paying(1, pay("alice", 60)), "now")
+}
+
+// The attack: halts with lower and lower numbers, each with other assets, fill the memory. Beyond a number of them
+// everything is halted.
+func TestTheHaltsAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	var list []HaltedAsset
+	for n := range maxHalts {
+		list = append(list, HaltedAsset{Chain: "elsewhere", Contract: fmt.Sprint("a", n), Reason: "x"})
+	}
+	send := func(number int64, assets ...HaltedAsset) {
+		t.Helper()
+		if known, err := b.signer.SendHalts(t.Context(), Halts{Number: number, Assets: assets}); err != nil || known != 9 {
+			t.Fatalf("it knows %d, %v", known, err)
+		}
+	}
+	send(9, list...)
+	b.wantReason(b.sweep(), "")
+	send(8, HaltedAsset{Chain: "elsewhere", Contract: "another", Reason: "x"})
+	b.wantReason(b.sweep(), ReasonHalted, "more halts than a signer holds")
+	if n := len(b.signer.halts.received.Assets); n > 0 {
+		t.Errorf("%d are held", n)
+	}
+	send(9)
+	b.wantReason(b.sweep(), "")
 }

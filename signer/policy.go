@@ -17,13 +17,16 @@ type Policy struct {
 	MaxFee  bursar.Amount // the highest fee of one transaction, in the native asset; required
 	MaxRate bursar.Amount // the highest fee per unit of Contents.Weight; zero: only MaxFee bounds the fee
 
-	// Hourly is the most that may be paid to customers within any hour, by contract, with the native asset under "". An
-	// asset that is not in it is not limited.
-	Hourly map[string]bursar.Amount
+	// Payments limits what is paid to others, by contract, with the native asset under "".
+	Payments map[string]Limits
+	// LimitsRequired refuses to pay an asset to others that has no limit. Otherwise it is not limited.
+	LimitsRequired bool
+	Fees           Limits // what all transactions can cost, in the native asset
+	Transfers      Limits // how many sweeps, consolidations and gas top-ups are signed
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
 
-	Now func() time.Time // the clock that Hourly counts by; nil: time.Now
+	Now func() time.Time // the clock of the limits; nil: time.Now
 }
 
 // Bounds of the input.
@@ -40,8 +43,8 @@ var ErrBadPolicy = errors.New("the signing policy is not usable")
 // chainPolicy is a policy with what the signer derived itself.
 type chainPolicy struct {
 	Policy
-	hot  chain.Source
-	pace *pace
+	hot      chain.Source
+	payments map[string]Limits // by canonical contract
 }
 
 // newChainPolicy checks a policy and derives the hot wallet's address.
@@ -69,37 +72,17 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 		p.Now = time.Now
 	}
 	p.Capabilities.MaxPayments = max(p.Capabilities.MaxPayments, 1)
-	hourly, err := p.canonicalHourly(id)
+	payments, err := p.canonicalLimits(id)
 	if err != nil {
 		return nil, err
 	}
-	d := &chainPolicy{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
+	d := &chainPolicy{Policy: p, payments: payments}
 	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)
 	}
 	d.hot = chain.Source{Key: chain.Hot(p.Capabilities.Family), Base: base}
 	return d, nil
-}
-
-// canonicalHourly returns the hourly limits by canonical contract, as the contents of an unsigned transaction have it:
-// under another spelling a limit would have no effect.
-func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
-	hourly := map[string]bursar.Amount{}
-	for contract, limit := range p.Hourly {
-		canonical := ""
-		if contract != "" {
-			var err error
-			if canonical, err = p.Signable.ParseContract(contract); err != nil {
-				return nil, fmt.Errorf("%w: chain %q: an hourly limit of %.60q: %w", ErrBadPolicy, id, contract, err)
-			}
-		}
-		if _, double := hourly[canonical]; double {
-			return nil, fmt.Errorf("%w: chain %q: two hourly limits of %s", ErrBadPolicy, id, canonical)
-		}
-		hourly[canonical] = limit
-	}
-	return hourly, nil
 }
 
 // baseOf returns the address that a key has on this chain.

@@ -9,8 +9,8 @@ import (
 // Reason is the public name of why a transaction is not signed; counters and alarms are grouped by it.
 type Reason string
 
-// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only hourly_limit and halted
-// also occur in normal operation.
+// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only quota, halted and
+// not-frozen also occur in normal operation.
 const (
 	ReasonUnknownChain Reason = "unknown_chain"       // no policy allows signing for it
 	ReasonRequest      Reason = "invalid_request"     // the request contradicts itself or its kind
@@ -22,9 +22,13 @@ const (
 	ReasonChange       Reason = "change"              // more than one output returns to us, or one to a wrong address
 	ReasonSource       Reason = "wrong_source"        // an input is not opened by the key that it names
 	ReasonDigest       Reason = "bad_digest"          // a digest has the wrong form, or occurs twice
-	ReasonFee          Reason = "fee_above_limit"     // the fee exceeds a limit, or differs from the stated one
-	ReasonRate         Reason = "rate_above_limit"    // the fee is too high for the transaction's weight
-	ReasonPace         Reason = "hourly_limit"        // the hourly limit would be exceeded; it is signed later
+	ReasonFee          Reason = "fee"                 // the fee exceeds a limit, or differs from the stated one
+	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
+	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
+	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints
+	ReasonFrozen       Reason = "not-frozen"          // the signer is frozen, until it is thawed by a command
+	ReasonClock        Reason = "clock"               // the signer's clock is behind what it signed before
+	ReasonSetBack      Reason = "set-back"            // the signer's state is older than what the service has seen of it
 	ReasonHalted       Reason = "halted"              // an operator or the service halted it; after the halt it is signed
 	ReasonReservations Reason = "reservations"        // the unsigned transaction does not reserve one UTXO for each input
 	ReasonSignature    Reason = "signature"           // a signature made here did not verify: broken hardware or memory

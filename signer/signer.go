@@ -9,21 +9,34 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
 )
 
-// Signer signs transaction requests in this process. It is safe for concurrent use. Between calls it remembers the
-// halts and, where a policy limits it, what was paid within the last hour.
+// Signer signs transaction requests in this process. It is safe for concurrent use. Between calls it holds the halts,
+// and remembers in its memory what it signed.
 type Signer struct {
 	redacted
 	keys     *Keys
 	policies map[bursar.ChainID]*chainPolicy
 	halts    *halts
+	judge    *judge
 }
 
-// New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving the hot
-// wallet's address.
+// New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
+// one of deriving the hot wallet's address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}}
+	return Remembering(context.Background(), keys, policies, memory.NewRAM())
+}
+
+// Remembering is New with a memory, which the caller closes after the last signature.
+func Remembering(
+	ctx context.Context, keys *Keys, policies map[bursar.ChainID]Policy, keeper memory.Keeper,
+) (*Signer, error) {
+	judge, err := newJudge(ctx, keeper)
+	if err != nil {
+		return nil, err
+	}
+	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge}
 	for id, policy := range policies {
 		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {
@@ -53,8 +66,9 @@ type SignedReader interface {
 }
 
 // Sign parses the unsigned transaction's bytes, checks them against the request and the policy, and signs. It is
-// deterministic: the same request and unsigned transaction give the same signed transaction. A *RefusalError means that
-// this unsigned transaction is never to be signed as it is; any other error is one of the context or of a key.
+// deterministic: the same request and unsigned transaction give the same signed transaction. What it signs is durable in
+// its memory before the signature exists. A *RefusalError means that this unsigned transaction is not signed as it is;
+// any other error is one of the context, of a key or of the memory.
 //
 // A withdrawal must make the request's payments, each as often as the request has it, and nothing else except at most
 // one change output to the hot wallet on the UTXO model. A sweep must pay the hot wallet only: a token exactly, the
@@ -73,6 +87,9 @@ func (s *Signer) Sign(
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
 	c := &check{policy: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
+		return chain.SignedTx{}, err
+	}
+	if err := s.judge.remember(ctx, c); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signatures := make([][]byte, len(c.contents.Inputs))

@@ -40,7 +40,7 @@ func TestSigns(t *testing.T) {
 		}},
 		{"three inputs", utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
-			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.request.Change, Digest: digest(3)})
+			r.contents.Inputs = append(r.contents.Inputs, spent(in(r.request.Change, digest(3)), "c:0", 1))
 		}},
 		{"coins collected", utxoRequest, func(r *request) {
 			r.request.Kind, r.request.Payments = chain.KindSweep, []chain.Payment{pay(r.request.Change.Base, 1000)}

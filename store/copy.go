@@ -86,9 +86,7 @@ const settingRestored = "restored"
 
 // SetRestored notes that the database was restored, and when; "" once its recovery has ended.
 func (tx Settings) SetRestored(ctx context.Context, text string) error {
-	_, err := tx.exec(ctx, "note that the database was restored", `INSERT INTO settings(name, value) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, settingRestored, text)
-	return err
+	return tx.set(ctx, "note that the database was restored", settingRestored, text)
 }
 
 // Restored says when the database was restored by `bursar restore`, or "" where that was never so or has been dealt

@@ -37,6 +37,13 @@ func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 	return value, err
 }
 
+// set writes a setting, whatever it was.
+func (tx Settings) set(ctx context.Context, what, name, value string) error {
+	_, err := tx.exec(ctx, what, `INSERT INTO settings(name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return err
+}
+
 // take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays
 // locked until the transaction ends, so numbers become visible in their order.
 func (tx *Tx) take(ctx context.Context, name string, n int) (int64, error) {

@@ -16,11 +16,11 @@ import (
 // other that is not signed; the others in its batch are paid.
 func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
-		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
+		limit := map[string]signer.Limits{"": {Hour: bursar.Units(1_000_000)}}
 		var err error
 		r.Signer, err = signer.New(r.Keys.Keys,
 			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-				MaxFee: bursar.Units(1 << 30), Hourly: limit}})
+				MaxFee: bursar.Units(1 << 30), Payments: limit}})
 		r.Must(err)
 		r.Restart()
 		r.Fund()

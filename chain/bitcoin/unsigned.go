@@ -158,9 +158,9 @@ func (u unsigned) vbytes() uint64 {
 }
 
 // Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that
-// unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; they commit
-// to the input amounts, so that signatures over an unsigned transaction with a false fee are worthless. Weight is in
-// virtual bytes.
+// unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; each commits
+// to the amount of its own input only, so that signatures from two unsigned transactions with false amounts can belong
+// together: whoever signs has to remember the amounts. Weight is in virtual bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {
@@ -194,7 +194,8 @@ func (n Network) contents(u unsigned) (chain.Contents, error) {
 		if err != nil {
 			return chain.Contents{}, fmt.Errorf("input %d: %w", i, err)
 		}
-		contents.Inputs = append(contents.Inputs, chain.Input{Source: input.Source, Digest: digest})
+		contents.Inputs = append(contents.Inputs, chain.Input{Source: input.Source, Digest: digest,
+			Outpoint: contents.Reservations[i], Amount: input.Amount})
 	}
 	return contents, nil
 }

@@ -84,8 +84,12 @@ func (d *harness) wantUTXOs(request chain.TxRequest, unsigned chain.UnsignedTx, 
 		in = d.plus(in, request.UTXOs[i].Amount)
 		wanted = append(wanted, request.UTXOs[i].Source)
 	}
-	for _, input := range contents.Inputs {
+	for i, input := range contents.Inputs {
 		sources = append(sources, input.Source)
+		k := slices.IndexFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == input.Outpoint })
+		if k < 0 || input.Outpoint != unsigned.Reservations[i] || input.Amount != request.UTXOs[k].Amount {
+			d.t.Fatalf("input %d is %s of %q, reserved is %q", i, input.Amount, input.Outpoint, unsigned.Reservations[i])
+		}
 	}
 	if len(reserved) == 0 || !slices.Equal(sources, wanted) {
 		d.t.Fatalf("reservations %q are signed by %+v, want %+v", unsigned.Reservations, sources, wanted)

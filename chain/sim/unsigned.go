@@ -182,7 +182,11 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 		Reservations: c.transaction(u, raw).resources,
 	}
 	for i, source := range u.sources() {
-		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
+		input := chain.Input{Source: source, Digest: digest(raw, i)}
+		if len(u.Inputs) > 0 {
+			input.Outpoint, input.Amount = u.Inputs[i].Resource, u.Inputs[i].Amount
+		}
+		contents.Inputs = append(contents.Inputs, input)
 	}
 	return contents, nil
 }

@@ -84,5 +84,5 @@ func (c *call) service(ctx context.Context) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return service.Open(ctx, cfg, service.Options{Getenv: c.getenv})
+	return service.Open(ctx, cfg, service.Options{Getenv: c.getenv, WithoutSigner: true})
 }

@@ -19,7 +19,7 @@ type doctorCommand struct {
 // Help returns an example.
 func (doctorCommand) Help() string {
 	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks " +
-		"beside it, every node of every chain (version, " +
+		"and the signer's state beside it, the signer's limits, every node of every chain (version, " +
 		"chain, tip, finality, tracing, history, clock, and reading its newest final block), the source of rates, " +
 		"and open halts and alarms, and says what to do. " +
 		"Exits with 1 if a check failed; a warning is not a failure. It changes nothing and may run beside the " +
@@ -72,6 +72,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	e := &healthCheck{call: c, cfg: cfg}
 	e.configuration()
 	e.rates(ctx)
+	e.signerState(ctx)
 	hasDatabase := e.database(ctx)
 	if e.seed(ctx) && hasDatabase {
 		e.chains(ctx)
@@ -122,6 +123,21 @@ func (e *healthCheck) configuration() {
 				"set its `contract` under `currencies`, or leave it disabled",
 				"off: %s", reason)
 		}
+	}
+	e.limits()
+}
+
+// limits records the currencies that the signer pays out nothing of. A remote signer has a file of its own, which
+// cannot be seen from here.
+func (e *healthCheck) limits() {
+	result := resultFailed
+	if e.cfg.Signer.Remote() {
+		result = resultWarning
+	}
+	for _, currency := range e.cfg.Unlimited() {
+		e.advise("limit "+string(currency.Code), result,
+			"set its `hourly_limit`, `daily_limit` or `weekly_limit` under `currencies` of the signer's configuration: "+
+				"`bursar signer policy` prints some", "none in this file: on mainnet the signer pays out nothing without one")
 	}
 }
 

@@ -32,7 +32,7 @@ type commands struct {
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
-	Signer       signerCommand        `cmd:"" help:"Run the remote signer."`
+	Signer       signerCommands       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`

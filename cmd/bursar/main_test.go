@@ -224,8 +224,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create",
-		"account set",
+		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer init", "signer status",
+		"signer policy", "signer freeze", "signer thaw", "signer begin-again", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",

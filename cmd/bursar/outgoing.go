@@ -131,7 +131,7 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.getenv})
+	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.getenv, WithoutSigner: true})
 	if err != nil {
 		return err
 	}

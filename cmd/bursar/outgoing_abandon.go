@@ -30,7 +30,7 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.getenv})
+	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.getenv, WithoutSigner: true})
 	if err != nil {
 		return err
 	}

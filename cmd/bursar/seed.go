@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 type seedCommands struct {
@@ -31,7 +34,7 @@ func (seedNewCommand) Help() string {
 }
 
 // Run creates a seed.
-func (seedNewCommand) Run(c *call) error {
+func (seedNewCommand) Run(ctx context.Context, c *call) error {
 	cfg, passphrase, err := c.seedTarget()
 	if err != nil {
 		return err
@@ -44,12 +47,25 @@ func (seedNewCommand) Run(c *call) error {
 	if err := c.writeSeed(cfg, mnemonic, passphrase); err != nil {
 		return err
 	}
+	if err := c.newState(ctx, cfg, mnemonic); err != nil {
+		return fmt.Errorf("remove %s and start again: %w", cfg.SeedFile, err)
+	}
 	if err := c.say("%s", mnemonic.Reveal()); err != nil {
 		return fmt.Errorf("the words could not be printed: remove %s and start again (%w)", cfg.SeedFile, err)
 	}
 	c.note("These words are shown only once. Anyone who has them controls all the money: write them down on paper, " +
 		"keep them away from this machine,\nand test `bursar seed restore` with them before the first deposit.")
 	return nil
+}
+
+// newState creates the signer's state for a new seed, with which nothing was signed before.
+func (c *call) newState(ctx context.Context, cfg config.Config, mnemonic signer.Mnemonic) error {
+	keys, err := signer.NewKeys(mnemonic, service.Network(cfg.Network))
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	return memory.Create(ctx, service.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()})
 }
 
 type seedRestoreCommand struct{}

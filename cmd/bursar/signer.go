@@ -6,6 +6,16 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
+type signerCommands struct {
+	Run        signerCommand           `cmd:"" name:"run" default:"withargs" hidden:""`
+	Init       signerInitCommand       `cmd:"" help:"Create the file in which the signer remembers what it signed."`
+	Status     signerStatusCommand     `cmd:"" help:"Show the signer's state and check its log."`
+	Policy     signerPolicyCommand     `cmd:"" help:"Print conservative limits for every configured currency."`
+	Freeze     signerFreezeCommand     `cmd:"" help:"Sign nothing from now on, also after a restart."`
+	Thaw       signerThawCommand       `cmd:"" help:"End every freeze of the signer."`
+	BeginAgain signerBeginAgainCommand `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
+}
+
 type signerCommand struct {
 	logFlags
 }
@@ -14,8 +24,8 @@ type signerCommand struct {
 func (signerCommand) Help() string {
 	return "Holds the seed and signs for `bursar serve`, which then runs without the seed: as another user, or on " +
 		"another machine. Both read signer.address of the configuration. The signer reads seed_file, chains and " +
-		"currencies too, and checks every transaction against its own file: its max_fee and hourly_limit cannot be raised " +
-		"from outside. It needs no node and no database; on private EVM chains it needs chain_id.\n\nExample:\n\n    " +
+		"currencies too, and checks every transaction against its own file: its max_fee and limits cannot be raised " +
+		"from outside. It remembers in signer.state what it signed. It needs no node and no database; on private EVM chains it needs chain_id.\n\nExample:\n\n    " +
 		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
 }
 

@@ -8,16 +8,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // Client sends requests to a remote signer. It is safe for concurrent use.
 type Client struct {
 	http *http.Client
+
+	mu   sync.Mutex
+	seen memory.Checkpoint // the newest entry of the signer's log
 }
 
 // askTime bounds one request: five hundred inputs are signed in well under a second.
@@ -61,6 +66,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 			fmt.Errorf("the signer speaks version %d of the protocol, this service %d: run the same release of both",
 				a.Version, Version)
 	}
+	c.see(a.Log)
 	return a.KeyExport, nil
 }
 
@@ -86,7 +92,7 @@ func (c *Client) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	var a signAnswer
-	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned}, &a)
+	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned, c.Checkpoint()}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
 		return chain.SignedTx{}, &signer.RefusalError{
@@ -99,7 +105,34 @@ func (c *Client) Sign(
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
 	}
+	c.see(a.Log)
 	return a.Signed, nil
+}
+
+// see notes the newest entry of the signer's log. An older one of the same log is passed over: a signer that was set
+// back is told what was seen, and refuses.
+func (c *Client) see(log memory.Checkpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if log.Instance != c.seen.Instance || log.After(c.seen) {
+		c.seen = log
+	}
+}
+
+// Checkpoint returns the newest entry of the signer's log that was seen; it is zero before the first answer.
+func (c *Client) Checkpoint() memory.Checkpoint {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen
+}
+
+// Know notes what was seen of the log through another client, as signer.Signer.Know.
+func (c *Client) Know(seen memory.Checkpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if seen.After(c.seen) {
+		c.seen = seen
+	}
 }
 
 // SendHalts is signer.Signer.SendHalts of the remote signer. The error is ErrUnavailable.
@@ -108,6 +141,7 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
+	c.see(a.Log)
 	return a.Number, nil
 }
 

@@ -17,10 +17,11 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 2
+const Version = 3
 
 // Bounds of a message.
 const (
@@ -45,6 +46,8 @@ const (
 type hello struct {
 	Version   int              `json:"version"`
 	KeyExport signer.KeyExport `json:"handover"`
+
+	Log memory.Checkpoint `json:"log"` // the newest entry of the signer's log
 }
 
 // keysQuestion requests the public keys of deposit addresses from an index on.
@@ -62,15 +65,19 @@ type signQuestion struct {
 	Chain    bursar.ChainID   `json:"chain"`
 	Request  chain.TxRequest  `json:"order"`
 	Unsigned chain.UnsignedTx `json:"draft"`
+
+	Seen memory.Checkpoint `json:"seen"` // the newest entry of the signer's log that the service has seen
 }
 
 type signAnswer struct {
-	Signed chain.SignedTx `json:"signed"`
+	Signed chain.SignedTx    `json:"signed"`
+	Log    memory.Checkpoint `json:"log"`
 }
 
 // haltsAnswer is the number of the halts that the signer has.
 type haltsAnswer struct {
-	Number int64 `json:"number"`
+	Number int64             `json:"number"`
+	Log    memory.Checkpoint `json:"log"`
 }
 
 // marksQuestion requests the marks. With Raise they are raised first, and with Create also created if there are none.
@@ -98,4 +105,6 @@ type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
+	Checkpoint() memory.Checkpoint
+	Know(seen memory.Checkpoint)
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		defer cancel()
 		stopped <- server.Shutdown(limited)
 	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(limitConns(listener)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return <-stopped
@@ -58,7 +59,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.KeyExport})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint()})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -66,7 +67,7 @@ func (s *Server) Handler() http.Handler {
 	if s.Marks != nil {
 		mux.HandleFunc("POST "+pathMarks, s.marks)
 	}
-	return mux
+	return newBounds().admit(mux)
 }
 
 func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +107,7 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known})
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint()})
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
@@ -114,10 +115,16 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &q) {
 		return
 	}
+	if len(q.Chain) > maxName || len(q.Request.Kind) > maxName {
+		http.Error(w, "the request is not understood", http.StatusBadRequest)
+		return
+	}
+	s.Signer.Know(q.Seen)
 	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
+		refused.Detail = clipped(refused.Detail)
 		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
 			"reason",
 			refused.Reason,
@@ -130,13 +137,27 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind, "hash",
 			signed.TxID,
 			"payments", len(q.Request.Payments))
-		s.answer(w, http.StatusOK, signAnswer{signed})
+		s.answer(w, http.StatusOK, signAnswer{signed, s.Signer.Checkpoint()})
 	}
+}
+
+// Bounds of texts of a request that are logged.
+const (
+	maxName   = 64
+	maxDetail = 2000
+)
+
+// clipped returns the beginning of a text that contains parts of a request.
+func clipped(text string) string {
+	if len(text) <= maxDetail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxDetail], "") + "…"
 }
 
 // read decodes one request and refuses trailing data.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, q any) bool {
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion))
+	decoder := json.NewDecoder(&elements{Reader: http.MaxBytesReader(w, r.Body, maxQuestion)})
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(q)
 	if err == nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -18,7 +17,7 @@ func (b *bench) wantPace(r request, allowed bool) {
 	switch {
 	case allowed && err != nil:
 		b.t.Errorf("refused: %v", err)
-	case !allowed && (!errors.As(err, &refused) || refused.Reason != ReasonPace):
+	case !allowed && (!errors.As(err, &refused) || refused.Reason != ReasonQuota):
 		b.t.Errorf("it is not held back: %v", err)
 	}
 }
@@ -36,7 +35,7 @@ func (b *bench) paying(n byte, p chain.Payment) request {
 func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) {
-		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
+		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
 	for _, test := range []struct {
@@ -61,12 +60,10 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) {
-		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
+		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
-	clock := clocktest.New()
-	b.signer.policies[nonceChain].pace.now = clock.Now
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
-	clock.Advance(30 * time.Minute)
+	b.clock.Advance(30 * time.Minute)
 	b.wantPace(b.paying(2, pay("alice", 41)), false)
 	b.wantPace(b.paying(3, pay("alice", 40)), true)
 	b.wantPace(b.paying(4, pay("alice", 1)), false)
@@ -76,7 +73,7 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	other := b.paying(3, pay("alice", 40))
 	other.contents.Inputs[0].Digest = digest(77)
 	b.wantPace(other, false) // the same request in another unsigned transaction might be paid as well
-	clock.Advance(30*time.Minute + time.Second)
+	b.clock.Advance(30*time.Minute + time.Second)
 	b.wantPace(b.paying(7, pay("alice", 61)), false)
 	b.wantPace(b.paying(8, pay("alice", 60)), true)
 	b.wantPace(b.sweep(), true) // transfers to ourselves are not limited
@@ -88,9 +85,7 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 // and what it pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
-	clock := clocktest.New()
-	b.signer.policies[nonceChain].pace.now = clock.Now
+	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
 		r.contents.Reservations = resources
@@ -101,7 +96,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b.wantPace(version(3, 60, "hot/1"), true)
 	b.wantPace(version(4, 61, "hot/1"), false) // one more than was counted
 	b.wantPace(version(5, 60, "hot/5"), false) // the same request with another nonce may be paid as well
-	clock.Advance(61 * time.Minute)
+	b.clock.Advance(61 * time.Minute)
 	b.wantPace(version(6, 99, "hot/6"), true)
 	b.wantPace(version(7, 60, "hot/1"), true)   // counted in an earlier hour
 	b.wantPace(version(8, 61, "hot/1"), false)  // 99 and one more are 100, and it would be 62 that count from now on
@@ -113,7 +108,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 // both be paid.
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
+	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, resources ...string) request {
 		r := b.paying(n, pay("alice", 60))
 		r.contents.Reservations = resources
@@ -128,7 +123,7 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 // A transaction that is refused for another reason is not counted.
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(300)} })
+	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(300)}} })
 	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
@@ -143,15 +138,15 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 // A limit applies in every spelling of its contract; one that cannot be parsed, or that occurs twice, is refused.
 func TestTheHourlyLimitAppliesInAnySpelling(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"TOKEN": bursar.Units(10)} })
+	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"TOKEN": {Hour: bursar.Units(10)}} })
 	b.wantPace(b.paying(1, token("alice", 11)), false)
 	b.wantPace(b.paying(2, token("alice", 10)), true)
-	for _, hourly := range []map[string]bursar.Amount{
-		{"0x-no-contract": bursar.Units(10)},
-		{"token": bursar.Units(10), "Token": bursar.Units(20)},
+	for _, hourly := range []map[string]Limits{
+		{"0x-no-contract": {Hour: bursar.Units(10)}},
+		{"token": {Hour: bursar.Units(10)}, "Token": {Hour: bursar.Units(20)}},
 	} {
 		policy := policyOf(b.keys, nonceChain)
-		policy.Hourly = hourly
+		policy.Payments = hourly
 		if _, err := New(b.keys, map[bursar.ChainID]Policy{nonceChain: policy}); !errors.Is(err, ErrBadPolicy) {
 			t.Errorf("a policy with the limits %v gives %v", hourly, err)
 		}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// coldFor is how long a cold start keeps weekly limits used up.
+const coldFor = 7 * 24 * time.Hour
+
+// signerState looks at what the signer of this process remembers, beside a running one. That of a remote signer cannot
+// be seen from here.
+func (e *healthCheck) signerState(ctx context.Context) {
+	const check = "signer state"
+	if e.cfg.Signer.Remote() {
+		return
+	}
+	s := signerStatus{}
+	file, err := memory.Join(ctx, service.StateFile(e.cfg))
+	if errors.Is(err, memory.ErrMissing) {
+		if e.cfg.Network == config.Mainnet {
+			e.advise(check, resultWarning, "if nothing was ever signed with this seed, `bursar signer init --first` before "+
+				"the first start", "none yet: the first start creates it, with all limits used up until their windows have passed")
+			return
+		}
+		e.note(check, resultOK, "none yet: the first start creates it")
+		return
+	}
+	if err == nil {
+		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) }), file.Close())
+	}
+	switch {
+	case err != nil:
+		e.advise(check, resultFailed, "see docs/operations/signer.md", "%v", err)
+	case len(s.Frozen) > 0:
+		e.advise(check, resultFailed, "investigate, then `bursar signer thaw`", "frozen %s", s.Frozen[0])
+	case s.ColdSince != nil && time.Since(*s.ColdSince) < coldFor:
+		e.advise(check, resultWarning, "wait: hourly limits hold payments back for an hour, daily ones for a day, weekly ones "+
+			"for a week", "began cold at %s", moment(*s.ColdSince))
+	default:
+		e.note(check, resultOK, "entries in its log: %d, latest at %s", s.Entry, moment(s.LatestAt))
+	}
+}

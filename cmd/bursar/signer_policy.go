@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
+	"github.com/bursar/bursar/config"
+)
+
+type signerPolicyCommand struct{}
+
+// Help returns an example.
+func (signerPolicyCommand) Help() string {
+	return "Prints conservative limits for every configured currency and chain that has none, to be copied into the " +
+		"signer's configuration and raised to what is really paid out. On mainnet a currency without a limit cannot " +
+		"leave.\n\nExample:\n\n    bursar signer policy"
+}
+
+// perHour is what a small business pays out in an hour, in whole units. Whoever pays out more raises it.
+var perHour = map[bursar.CurrencyCode]string{
+	"BTC": "0.05", "ETH": "1", "LTC": "50", "BNB": "5", "SOL": "20", "MATIC": "10000", "XRP": "2000", "TRX": "15000",
+	"USDT": "5000", "USDT-MATIC": "5000", "USDC-MATIC": "5000",
+}
+
+// Multiples of an hour's limit, and the sweeps of an hour.
+const (
+	dayOfHours  = 4
+	weekOfHours = 12
+	hourSweeps  = 200
+	// ofMinimum is the hour's limit of another currency, in multiples of its smallest withdrawal.
+	ofMinimum = 1000
+)
+
+// Run prints the limits.
+func (signerPolicyCommand) Run(c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	text.WriteString("# Limits of the signer. Add the lines to the sections of its configuration, and adjust them.\n")
+	section := "currencies:\n"
+	for _, currency := range cfg.Registry.All() {
+		if cfg.Off[currency.Code] != "" || !config.LimitsOf(currency).IsZero() {
+			continue
+		}
+		hour := hourOf(currency)
+		fmt.Fprintf(&text, "%s  %s: {%s}\n", section, currency.Code, periods("limit", hour, func(a bursar.Amount) string {
+			return a.Decimal(currency.Decimals, 0)
+		}))
+		section = ""
+	}
+	section = "chains:\n"
+	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
+		of, lines := cfg.Chains[id], ""
+		if fees := of.Fees; !fees.IsZero() {
+			decimals := registry.Of(id).Decimals
+			native := func(a bursar.Amount) string { return a.Decimal(decimals, 0) }
+			lines += fmt.Sprintf("    hourly_fees: %q\n    daily_fees: %q\n    weekly_fees: %q\n", native(fees.Hour),
+				native(fees.Day), native(fees.Week))
+		}
+		if of.Sweeps.IsZero() {
+			lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
+				dayOfHours*hourSweeps, weekOfHours*hourSweeps)
+		}
+		fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
+		section = ""
+	}
+	return c.say("%s", text.String())
+}
+
+// hourOf returns what may leave of a currency within an hour: never less than its largest withdrawal.
+func hourOf(c bursar.Currency) bursar.Amount {
+	hour, err := bursar.ParseDecimal(perHour[c.Code], c.Decimals)
+	if err != nil || hour.IsZero() {
+		if hour, err = c.WithdrawalMinimum.Mul(ofMinimum); err != nil {
+			hour = c.WithdrawalMinimum
+		}
+	}
+	if hour.Less(c.WithdrawalMaximum) {
+		return c.WithdrawalMaximum
+	}
+	return hour
+}
+
+// periods writes an hour's limit with those of a day and a week that follow from it.
+func periods(of string, hour bursar.Amount, text func(bursar.Amount) string) string {
+	day, err := hour.Mul(dayOfHours)
+	week, overflow := hour.Mul(weekOfHours)
+	if err != nil || overflow != nil {
+		day, week = hour, hour
+	}
+	return fmt.Sprintf("hourly_%s: %q, daily_%s: %q, weekly_%s: %q", of, text(hour), of, text(day), of, text(week))
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+type signerInitCommand struct {
+	First bool `help:"Nothing was ever signed with this seed: the limits begin unused."`
+}
+
+// Help returns an example.
+func (signerInitCommand) Help() string {
+	return "Creates signer.state, the file in which the signer remembers what it signed; it is never overwritten. " +
+		"Without --first something may have been signed before, so each window of the limits counts as used up until it " +
+		"has passed: an hour for hourly limits, a week for weekly ones. `bursar seed new` creates the file too; the signer " +
+		"itself creates one where it finds none.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer init"
+}
+
+// Run creates the signer's state.
+func (cmd *signerInitCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	begin, err := c.begin(cfg, !cmd.First)
+	if err != nil {
+		return err
+	}
+	if err := memory.Create(ctx, service.StateFile(cfg), begin); err != nil {
+		return err
+	}
+	c.note("The signer's state is %s.", service.StateFile(cfg))
+	return nil
+}
+
+// begin returns what the state of a configuration's signer begins with.
+func (c *call) begin(cfg config.Config, cold bool) (memory.Init, error) {
+	keys, err := service.OpenKeys(cfg, c.getenv)
+	if err != nil {
+		return memory.Init{}, err
+	}
+	defer keys.Wipe()
+	return memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now(), Cold: cold}, nil
+}
+
+type signerBeginAgainCommand struct {
+	begin
+}
+
+// Help returns an example.
+func (signerBeginAgainCommand) Help() string {
+	return "Declares the signer's state incomplete: after an older copy of it was put back, or after the clock was far " +
+		"ahead. What it remembers stays. It gets a new instance, the present time, and each window of the limits counts as " +
+		"used up until it has passed. Stop the signer first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
+		"disk was restored from Monday'"
+}
+
+// Run begins the signer's state again.
+func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	begin, err := c.begin(cfg, true)
+	if err != nil {
+		return err
+	}
+	if err := memory.BeginAgain(ctx, service.StateFile(cfg), begin, cmd.name(), cmd.Reason); err != nil {
+		return err
+	}
+	c.note("The state has begun again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
+		"for a week.")
+	return nil
+}
+
+type signerFreezeCommand struct {
+	begin
+}
+
+// Help returns an example.
+func (signerFreezeCommand) Help() string {
+	return "From then on this signer signs nothing, also after a restart, whatever the service says; `bursar signer thaw` " +
+		"ends it. Run it on the signer's machine, as its user, while the signer runs or not. `bursar halt` stops payments " +
+		"from the service's side.\n\nExample:\n\n    bursar signer freeze --reason 'the service may be in other hands'"
+}
+
+// Run freezes the signer.
+func (cmd *signerFreezeCommand) Run(ctx context.Context, c *call) error {
+	return c.signerState(ctx, func(file *memory.File) error {
+		if err := memory.SetFrozen(ctx, file, time.Now(), cmd.name(), cmd.Reason); err != nil {
+			return err
+		}
+		c.note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
+		return nil
+	})
+}
+
+type signerThawCommand struct {
+	begin
+}
+
+// Help returns an example.
+func (signerThawCommand) Help() string {
+	return "Ends every freeze of the signer.\n\nExample:\n\n    bursar signer thaw --reason 'the service was installed anew'"
+}
+
+// Run thaws the signer.
+func (cmd *signerThawCommand) Run(ctx context.Context, c *call) error {
+	return c.signerState(ctx, func(file *memory.File) error {
+		n, err := memory.SetThawed(ctx, file, time.Now(), cmd.name(), cmd.Reason)
+		if err == nil && n == 0 {
+			err = errors.New("the signer is not frozen")
+		}
+		if err == nil {
+			c.note("Freezes ended: %d. The signer signs again.", n)
+		}
+		return err
+	})
+}
+
+// signerState opens the state of the signer of a configuration, beside a running signer.
+func (c *call) signerState(ctx context.Context, f func(file *memory.File) error) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	file, err := memory.Join(ctx, service.StateFile(cfg))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(file), file.Close())
+}
+
+type signerStatusCommand struct {
+	JSON bool `name:"json" help:"Print a JSON object."`
+}
+
+// Help returns an example.
+func (signerStatusCommand) Help() string {
+	return "Shows whether the signer is frozen, since when it remembers, and the newest entry of its log, after checking " +
+		"that every entry of the log follows from the one before. It may run beside the signer.\n\nExample:\n\n    bursar " +
+		"signer status"
+}
+
+type signerStatus struct {
+	State     string     `json:"state"` // the file
+	Instance  string     `json:"instance"`
+	Seed      string     `json:"seed"`
+	Entry     int64      `json:"entry"`
+	Hash      string     `json:"hash"`
+	LatestAt  time.Time  `json:"latestAt"`
+	ColdSince *time.Time `json:"coldSince"`
+	Frozen    []string   `json:"frozen"`
+}
+
+// Run shows the signer's state.
+func (cmd *signerStatusCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	s := signerStatus{State: service.StateFile(cfg), Frozen: []string{}}
+	err = c.signerState(ctx, func(file *memory.File) error { return s.read(ctx, file) })
+	if err != nil {
+		return err
+	}
+	if cmd.JSON {
+		return c.printJSON(s)
+	}
+	if err := c.say("state %s, instance %s, of the seed %s\nlog: %d entries, hash %s, latest at %s\n", s.State, s.Instance,
+		s.Seed, s.Entry, s.Hash, moment(s.LatestAt)); err != nil {
+		return err
+	}
+	if s.ColdSince != nil {
+		if err := c.say("cold start: nothing is known of what was signed before %s\n", moment(*s.ColdSince)); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.Frozen {
+		if err := c.say("frozen: %s\n", cell(f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the state and checks the log.
+func (s *signerStatus) read(ctx context.Context, file *memory.File) error {
+	head, err := memory.Verify(ctx, file)
+	if err != nil {
+		return err
+	}
+	err = file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) })
+	s.Entry, s.Hash = head.Number, hex.EncodeToString(head.Hash[:]) // the entry that was checked
+	return err
+}
+
+// summary reads the state without checking the log.
+func (s *signerStatus) summary(ctx context.Context, tx memory.Tx) error {
+	state, err := tx.State(ctx)
+	if err != nil {
+		return err
+	}
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	s.Instance, s.Seed, s.Entry, s.LatestAt = state.Instance, state.Fingerprint, head.Number, state.HighWater
+	s.ColdSince = optional(state.ColdSince)
+	frozen, err := tx.Freezes(ctx)
+	for _, f := range frozen {
+		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", moment(f.At), f.Who, f.Why))
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// The state of a new seed is warm: with that seed nothing was signed. One that is made for an old seed is cold, and
+// neither is made twice.
+func TestTheSignersStateIsCreated(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	d.ok("seed", "new")
+	if s := parse[signerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
+		s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
+		t.Errorf("after seed new it is %+v", s)
+	}
+	d.fails(exitFailed, "exists already", "signer", "init")
+	old := newSeededHarness(t)
+	old.fails(exitFailed, "the signer has no state file", "signer", "status")
+	old.ok("signer", "init")
+	if s := parse[signerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
+		t.Errorf("of an old seed it is %+v", s)
+	}
+	if text := old.ok("signer", "status"); !strings.Contains(text, "cold start: nothing is known of what was signed before") {
+		t.Errorf("status says %s", text)
+	}
+	first := newSeededHarness(t, "signer: {state: kept/here}")
+	if err := os.Mkdir(filepath.Join(first.dir, "kept"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first.ok("signer", "init", "--first")
+	if s := parse[signerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
+		t.Errorf("the first one is %+v", s)
+	}
+}
+
+func TestTheSignerIsFrozenByACommand(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	d.ok("signer", "init", "--first")
+	d.fails(exitFailed, "the signer is not frozen", "signer", "thaw", "--reason", "x")
+	d.fails(exitUsage, "missing flags: --reason", "signer", "freeze")
+	if o := d.run("", "signer", "freeze", "--reason", "a drill", "--by", "ann"); o.code != 0 ||
+		!strings.Contains(o.err, "frozen") {
+		t.Errorf("freeze gives %+v", o)
+	}
+	s := parse[signerStatus](d, "signer", "status", "--json")
+	if len(s.Frozen) != 1 || !strings.HasSuffix(s.Frozen[0], " by ann: a drill") || s.Entry != 2 {
+		t.Errorf("the status is %+v", s)
+	}
+	if text := d.ok("signer", "status"); !strings.Contains(text, "frozen: since ") {
+		t.Errorf("status says %s", text)
+	}
+	if o := d.run("", "signer", "thaw", "--reason", "over", "--by", "bob"); o.code != 0 ||
+		!strings.Contains(o.err, "Freezes ended: 1.") {
+		t.Errorf("thaw gives %+v", o)
+	}
+	if s := parse[signerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// Doctor says what keeps the signer from signing.
+func TestDoctorLooksAtTheSignersState(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	want := func(result, says string) {
+		t.Helper()
+		found, _ := d.findings()
+		if f := found["signer state"]; f.Result != result || !strings.Contains(f.Detail, says) {
+			t.Errorf("doctor finds %+v, want %s: %s", f, result, says)
+		}
+	}
+	want(resultOK, "none yet")
+	d.ok("signer", "init")
+	want(resultWarning, "began cold at ")
+	d.run("", "signer", "freeze", "--reason", "a drill", "--by", "ann")
+	want(resultFailed, "by ann: a drill")
+	main := newHarness(t)
+	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
+	found, _ := main.findings()
+	if f := found["signer state"]; f.Result != resultWarning || !strings.Contains(f.Advice, "signer init --first") {
+		t.Errorf("on mainnet doctor finds %+v", f)
+	}
+	first := newSeededHarness(t)
+	first.ok("signer", "init", "--first")
+	found, _ = first.findings()
+	if f := found["signer state"]; f.Result != resultOK || !strings.HasPrefix(f.Detail, "entries in its log: 1, ") {
+		t.Errorf("doctor finds %+v", f)
+	}
+}
+
+// Beginning again needs the file to itself, and makes another instance of it.
+func TestTheSignersStateBeginsAgain(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	d.ok("signer", "init", "--first")
+	before := parse[signerStatus](d, "signer", "status", "--json")
+	used, err := memory.Open(t.Context(), filepath.Join(d.dir, "seed.age.state"), before.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.fails(exitFailed, "another signer uses the state file", "signer", "begin-again", "--reason", "x")
+	if err := used.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if o := d.run("", "signer", "begin-again", "--reason", "an old copy"); o.code != 0 {
+		t.Fatalf("begin-again gives %+v", o)
+	}
+	after := parse[signerStatus](d, "signer", "status", "--json")
+	if after.Instance == before.Instance || after.ColdSince == nil || after.Entry != 2 {
+		t.Errorf("it is %+v, was %+v", after, before)
+	}
+}
+
+// The printed limits are a configuration that is accepted, and with which everything may leave.
+func TestThePrintedPolicyLimitsEverything(t *testing.T) {
+	t.Parallel()
+	lines := []string{"currencies:", "  BTC: {withdrawal_maximum: \"0.2\"}", "  ETH: {weekly_limit: \"9\"}",
+		"  SHOP: {chain: ethereum, contract: \"0xdAC17F958D2ee523a2206206994597C13D831ec7\", decimals: 6, minimum: \"2\"}",
+		"chains:", "  bitcoin: {rpc: http://127.0.0.1:1}", "  ethereum: {rpc: http://127.0.0.1:1, hourly_sweeps: 9}",
+		"  tron: {rpc: http://127.0.0.1:1}"}
+	d := newHarness(t)
+	d.configure(strings.Join(lines, "\n"))
+	var missing []string
+	found, _ := d.findings()
+	for _, f := range found {
+		if name, is := strings.CutPrefix(f.Check, "limit "); is && f.Result == resultFailed {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) != 4 { // BTC, SHOP, TRX, USDT
+		t.Errorf("doctor misses the limits of %v", missing)
+	}
+	printed := d.ok("signer", "policy")
+	for _, want := range []string{
+		`  BTC: {hourly_limit: "0.2", daily_limit: "0.8", weekly_limit: "2.4"}`,
+		`  SHOP: {hourly_limit: "2000", daily_limit: "8000", weekly_limit: "24000"}`,
+		"  bitcoin:\n    hourly_fees: \"1\"\n    daily_fees: \"5\"\n    weekly_fees: \"15\"\n    hourly_sweeps: 200\n",
+	} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("it prints\n%s\nwithout %s", printed, want)
+		}
+	}
+	if strings.Contains(printed, "ETH:") || strings.Count(printed, "hourly_sweeps") != 2 {
+		t.Errorf("it prints limits that are set:\n%s", printed)
+	}
+	d.configure("chains:\n  bitcoin: {rpc: http://127.0.0.1:1}\n  ethereum: {rpc: http://127.0.0.1:1}\n" +
+		"  tron: {rpc: http://127.0.0.1:1}\n")
+	printed = d.ok("signer", "policy")
+	whole := strings.NewReplacer("  bitcoin:\n", "  bitcoin:\n    rpc: http://127.0.0.1:1\n", "  ethereum:\n",
+		"  ethereum:\n    rpc: http://127.0.0.1:1\n", "  tron:\n", "  tron:\n    rpc: http://127.0.0.1:1\n").Replace(printed)
+	cfg, err := config.Parse("bursar.yaml", []byte(whole), nil)
+	if err != nil {
+		t.Fatalf("the limits are refused: %v\n%s", err, whole)
+	}
+	if list := cfg.Unlimited(); len(list) > 0 {
+		t.Errorf("%+v have no limit", list)
+	}
+}
+
+// configure replaces the configuration.
+func (d *harness) configure(text string) {
+	d.Helper()
+	if err := os.WriteFile(filepath.Join(d.dir, "bursar.yaml"), []byte(text), 0o600); err != nil {
+		d.Fatal(err)
+	}
+}

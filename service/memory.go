@@ -1,0 +1,80 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// StateFile returns the file in which the signer of a configuration remembers: signer.state, or beside the seed file.
+func StateFile(cfg config.Config) string { return cmp.Or(cfg.Signer.State, cfg.SeedFile+".state") }
+
+// openMemory opens the signer's memory. Where there is none it creates one: on mainnet a cold one, because nobody knows
+// what was signed with the seed before.
+func openMemory(ctx context.Context, cfg config.Config, fingerprint string, log *slog.Logger) (*memory.File, error) {
+	path := StateFile(cfg)
+	file, err := memory.Open(ctx, path, fingerprint)
+	if errors.Is(err, memory.ErrMissing) {
+		begin := memory.Init{Fingerprint: fingerprint, At: time.Now(), Cold: cfg.Network == config.Mainnet}
+		if err := memory.Create(ctx, path, begin); err != nil {
+			return nil, err
+		}
+		log.Debug("signer state created", "file", path, "cold", begin.Cold)
+		file, err = memory.Open(ctx, path, fingerprint)
+	}
+	if errors.Is(err, memory.ErrLocked) {
+		return nil, fmt.Errorf("%w: run one signer for all, with signer.address, or give this one a seed file or "+
+			"signer.state of its own", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := logMemory(ctx, file, log); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// logMemory logs what keeps the signer from signing.
+func logMemory(ctx context.Context, keeper memory.Keeper, log *slog.Logger) error {
+	return keeper.Do(ctx, func(tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		if err != nil {
+			return err
+		}
+		if since := state.ColdSince; !since.IsZero() && time.Since(since) < 7*24*time.Hour {
+			log.Warn("cold start: what was signed before is not known, and each window counts as used up until it has passed",
+				"since", since, "hourly_limits_from", since.Add(time.Hour), "daily_limits_from", since.Add(24*time.Hour),
+				"weekly_limits_from", since.Add(7*24*time.Hour))
+		}
+		frozen, err := tx.Freezes(ctx)
+		for _, f := range frozen {
+			log.Warn("signer frozen", "since", f.At, "by", f.Who, "reason", f.Why)
+		}
+		return err
+	})
+}
+
+// warnOfLimits logs the currencies that cannot leave because they have no limit.
+func warnOfLimits(cfg config.Config, log *slog.Logger) {
+	for _, currency := range cfg.Unlimited() {
+		log.Warn("currency cannot be paid out: it has no limit, and on mainnet the signer pays nothing without one; "+
+			"`bursar signer policy` prints limits", "currency", currency.Code)
+	}
+}
+
+// noSigner is the signer of a command, which must not sign: the running signer has the lock of its memory.
+type noSigner struct{}
+
+// Sign implements outgoing.Signer.
+func (noSigner) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	return chain.SignedTx{}, errors.New("this process does not sign")
+}

@@ -1,0 +1,112 @@
+package service_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// logged is a signer of which only the log matters.
+type logged struct {
+	mu   sync.Mutex
+	log  memory.Checkpoint
+	told []memory.Checkpoint
+}
+
+func (l *logged) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	return chain.SignedTx{}, &signer.RefusalError{}
+}
+
+func (l *logged) Checkpoint() memory.Checkpoint {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log
+}
+
+func (l *logged) Know(seen memory.Checkpoint) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, seen)
+}
+
+func (l *logged) become(number int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.log = entry(number)
+}
+
+func (l *logged) knows(number int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.told {
+		if t == entry(number) {
+			return true
+		}
+	}
+	return false
+}
+
+func entry(number int64) memory.Checkpoint {
+	return memory.Checkpoint{Instance: "I", Number: number, Hash: strings.Repeat("ab", 32)}
+}
+
+// What a service has seen of the signer's log is in the database, so the next process tells a signer that was set back,
+// before it asks for a signature.
+func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
+	t.Parallel()
+	url := storetest.Reused(t)
+	start := func(l *logged) *service.Service {
+		t.Helper()
+		keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		registry, err := bursar.NewRegistry([]bursar.Currency{native})
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := sim.New(sim.Config{ID: native.Chain, Family: chain.FamilyEVM, Spending: chain.AccountModel})
+		s, err := service.New(service.Parts{DB: open(t, url), Keys: keys, Signer: l, Registry: registry,
+			Pace: 10 * time.Millisecond, Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, s)
+		return s
+	}
+	first := &logged{log: entry(7)}
+	s := start(first)
+	eventually(t, "the entry at the start is noted", func() bool { return noted(t, s.DB) == 7 })
+	first.become(9)
+	eventually(t, "a later entry is noted", func() bool { return noted(t, s.DB) == 9 })
+	second := &logged{log: entry(4)}
+	start(second)
+	eventually(t, "the older signer is told", func() bool { return second.knows(9) })
+	if got := noted(t, s.DB); got != 9 {
+		t.Errorf("afterwards %d is noted", got)
+	}
+}
+
+func noted(t *testing.T, db *store.DB) int64 {
+	t.Helper()
+	var seen store.SignerLog
+	err := db.View(ctx, func(tx *store.Tx) (err error) {
+		seen, err = tx.Settings().SeenSignerLog(ctx, "I")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen.Number
+}

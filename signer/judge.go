@@ -1,0 +1,301 @@
+package signer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// clockTolerance is how far a clock may be behind the latest time that is remembered.
+const clockTolerance = 2 * time.Minute
+
+// judge checks a transaction against what was signed before, and remembers it, durably and before anything is signed.
+// It takes one transaction at a time.
+type judge struct {
+	keeper memory.Keeper
+
+	mu    sync.Mutex
+	tally tally             // nil: not read yet, or the outcome of a write is unknown
+	head  memory.Checkpoint // the newest entry of the log that was read or written here
+	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
+}
+
+// newJudge reads which memory it is.
+func newJudge(ctx context.Context, keeper memory.Keeper) (*judge, error) {
+	j := &judge{keeper: keeper}
+	err := keeper.Do(ctx, func(tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		if err != nil {
+			return err
+		}
+		head, err := tx.Head(ctx)
+		j.head = memory.CheckpointOf(state.Instance, head)
+		return err
+	})
+	j.known.Instance = j.head.Instance
+	return j, err
+}
+
+// errKnown ends a transaction of the memory in which nothing is to be written.
+var errKnown = errors.New("it was counted before")
+
+// remember is the last check. When it returns nil, what the transaction uses and counts is durable, and the same bytes
+// are signed from then on without being counted again. An error that is no *RefusalError is one of the memory.
+func (j *judge) remember(ctx context.Context, c *check) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var flow memory.Flow
+	var head memory.Checkpoint
+	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		flow, head, err = j.transact(ctx, tx, c)
+		return err
+	})
+	var refused *RefusalError
+	switch {
+	case errors.Is(err, errKnown):
+		j.head = head
+		return nil
+	case errors.As(err, &refused):
+		return err
+	case err != nil:
+		j.tally = nil // it may have been written
+		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)
+	}
+	j.head = head
+	for _, count := range flow.Counts {
+		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count})
+	}
+	return nil
+}
+
+// transact is remember within a transaction of the memory.
+func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (f memory.Flow, head memory.Checkpoint, err error) {
+	state, err := tx.State(ctx)
+	if err != nil {
+		return f, head, err
+	}
+	now, err := c.timeOf(state)
+	if err != nil {
+		return f, head, err
+	}
+	for _, rule := range []func() error{
+		func() error { return j.notSetBack(ctx, tx, c) },
+		func() error { return notFrozen(ctx, tx, c) },
+		func() error { return j.load(ctx, tx, now) },
+	} {
+		if err := rule(); err != nil {
+			return f, head, err
+		}
+	}
+	id, digest := c.policy.Capabilities.ID, memory.Digest(sha256.Sum256(c.unsigned.Bytes))
+	if _, found, err := tx.Signed(ctx, id, digest); err != nil || found {
+		newest, headErr := tx.Head(ctx)
+		if err = errors.Join(err, headErr); err == nil {
+			err = errKnown
+		}
+		return f, memory.CheckpointOf(state.Instance, newest), err
+	}
+	unknown, err := oneAmount(ctx, tx, c, now)
+	if err != nil {
+		return f, head, err
+	}
+	if f, err = j.count(ctx, tx, c, state, now); err != nil {
+		return f, head, err
+	}
+	entry, err := write(ctx, tx, c, &f, unknown, digest, now)
+	return f, memory.CheckpointOf(state.Instance, entry), err
+}
+
+// timeOf returns the time at which a transaction counts: never before anything that is remembered.
+//
+// The attack: a clock that is set back makes windows begin again. A clock that is only a little behind, as after a
+// correction, lengthens the windows by that little.
+func (c *check) timeOf(state memory.State) (time.Time, error) {
+	now := c.policy.Now().UTC().Truncate(time.Millisecond)
+	if now.Add(clockTolerance).Before(state.HighWater) {
+		return now, c.refuse(ReasonClock, "the clock shows %s, but something was signed at %s: correct the clock; if it "+
+			"was wrong at that time, `bursar signer begin-again`", minute(now), minute(state.HighWater))
+	}
+	if now.Before(state.HighWater) {
+		now = state.HighWater
+	}
+	return now, nil
+}
+
+// load reads what counts, where it is not known.
+func (j *judge) load(ctx context.Context, tx memory.Tx, now time.Time) error {
+	if j.tally != nil {
+		return nil
+	}
+	list, err := tx.CountsSince(ctx, now.Add(-longest))
+	if err != nil {
+		return err
+	}
+	j.tally = tally{}
+	for _, c := range list {
+		j.tally.add(c)
+	}
+	return nil
+}
+
+// count returns the flow that a transaction belongs to from now on, if the quotas allow it.
+func (j *judge) count(
+	ctx context.Context, tx memory.Tx, c *check, state memory.State, now time.Time,
+) (f memory.Flow, err error) {
+	sharing, err := tx.Sharing(ctx, c.policy.Capabilities.ID, c.contents.Reservations)
+	if err != nil {
+		return f, err
+	}
+	var before *memory.Flow
+	if len(sharing) > 0 {
+		before = &sharing[0]
+	}
+	wanted, err := c.counts(now)
+	if err != nil {
+		return f, err
+	}
+	if err := j.quota(c, before, wanted, state, now); err != nil {
+		return f, err
+	}
+	return c.flow(before, wanted, now), nil
+}
+
+// flow adds a transaction to the flow that it replaces a transaction of, or begins one. That at most one of a flow's
+// transactions can be included is read from their bytes; the request of the core proves nothing.
+func (c *check) flow(before *memory.Flow, wanted []memory.Count, now time.Time) memory.Flow {
+	if before == nil {
+		return memory.Flow{Chain: c.policy.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,
+			Resources: common(c.contents.Reservations, c.contents.Reservations), Counts: wanted}
+	}
+	f := *before
+	f.Resources = common(f.Resources, c.contents.Reservations)
+	for _, w := range wanted {
+		i := slices.IndexFunc(f.Counts, func(l memory.Count) bool { return l.Class == w.Class && l.Asset == w.Asset })
+		switch {
+		case i < 0:
+			f.Counts = append(f.Counts, w)
+		case f.Counts[i].Units.Less(w.Units):
+			f.Counts[i] = w
+		}
+	}
+	return f
+}
+
+// common returns what is in both lists, once.
+func common(a, b []string) (both []string) {
+	for _, one := range a {
+		if slices.Contains(b, one) && !slices.Contains(both, one) {
+			both = append(both, one)
+		}
+	}
+	return both
+}
+
+// signedDetail is the log's entry of an unsigned transaction that may be signed.
+type signedDetail struct {
+	Chain    bursar.ChainID  `json:"chain"`
+	Kind     chain.Kind      `json:"kind"`
+	Outgoing bursar.ID       `json:"outgoing"`
+	Flow     int64           `json:"flow"`
+	Digest   string          `json:"digest"` // SHA-256 of the unsigned transaction's bytes
+	Fee      bursar.Amount   `json:"fee"`
+	Payments []chain.Payment `json:"payments"`
+}
+
+// write remembers a transaction that passed every rule. It gives a new flow its ID.
+func write(
+	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, unknown []memory.UTXO, digest memory.Digest, now time.Time,
+) (entry memory.Entry, err error) {
+	id := c.policy.Capabilities.ID
+	for _, u := range unknown {
+		if err := tx.AddUTXO(ctx, id, u); err != nil {
+			return entry, err
+		}
+	}
+	if f.ID == 0 {
+		f.ID, err = tx.AddFlow(ctx, *f)
+	} else {
+		err = tx.UpdateFlow(ctx, *f)
+	}
+	if err != nil {
+		return entry, err
+	}
+	if err := tx.AddSigned(ctx, f.ID, id, digest); err != nil {
+		return entry, err
+	}
+	if err := tx.SetHighWater(ctx, now); err != nil {
+		return entry, err
+	}
+	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
+		c.contents.Fee, c.contents.Payments})
+	if err != nil {
+		return entry, err
+	}
+	return tx.Append(ctx, now, memory.KindSigned, string(text))
+}
+
+// notFrozen refuses everything while the signer is frozen.
+//
+// The attack: after an intrusion is noticed, the intruder restarts the signer, or lifts the halts that the service's
+// database holds.
+func notFrozen(ctx context.Context, tx memory.Tx, c *check) error {
+	list, err := tx.Freezes(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	f := list[0]
+	return c.refuse(ReasonFrozen, "frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
+}
+
+// notSetBack refuses to sign with a memory that is older than what a service has seen of it.
+//
+// The attack: whoever restores an older copy of the state file, in good faith too, makes the signer forget what it
+// signed since, and with that what its windows hold and what UTXOs are worth.
+func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
+	if j.known.Number == 0 {
+		return nil
+	}
+	entry, found, err := tx.Entry(ctx, j.known.Number)
+	if err != nil {
+		return err
+	}
+	hash, err := hex.DecodeString(j.known.Hash)
+	if found && err == nil && bytes.Equal(hash, entry.Hash[:]) {
+		return nil
+	}
+	newest, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	return c.refuse(ReasonSetBack, "the service has seen entry %d of the signer's log, and the state file does not hold "+
+		"it: it ends at %d and is an older copy. Find out who set it back, then `bursar signer begin-again`",
+		j.known.Number, newest.Number)
+}
+
+// Checkpoint returns the newest entry of the log that the signer has read or written.
+func (s *Signer) Checkpoint() memory.Checkpoint {
+	s.judge.mu.Lock()
+	defer s.judge.mu.Unlock()
+	return s.judge.head
+}
+
+// Know notes what a service has seen of the signer's log. While the memory does not hold it, nothing is signed. What was
+// seen of another log is passed over.
+func (s *Signer) Know(seen memory.Checkpoint) {
+	s.judge.mu.Lock()
+	defer s.judge.mu.Unlock()
+	if seen.After(s.judge.known) {
+		s.judge.known = seen
+	}
+}

@@ -1,0 +1,239 @@
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// File is a memory in an SQLite file. Every commit is synced to the disk.
+type File struct {
+	path   string
+	db     *sql.DB
+	mu     sync.Mutex
+	unlock func() error
+	step   func(what string) error // see OnStep
+}
+
+var _ Keeper = (*File)(nil)
+
+// Init is what a memory begins with.
+type Init struct {
+	Fingerprint string // of the seed
+	At          time.Time
+	Cold        bool // something may have been signed with the seed before
+}
+
+// Create creates a memory at a path where none is. A file without tables, as a creation leaves that was cut off, counts
+// as none. The error is ErrExists, or one of the file.
+func Create(ctx context.Context, path string, begin Init) (err error) {
+	unlock, err := lock(path + lockSuffix)
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // SQLite's own files take its permissions
+	if err != nil {
+		return fmt.Errorf("create the signer's state file: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("create the signer's state file: %w", err)
+	}
+	f, err := connect(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	err = f.do(ctx, func(tx *sqlTx) error {
+		at, err := version(ctx, tx.tx)
+		if err != nil {
+			return err
+		}
+		if at != 0 {
+			return fmt.Errorf("%w: %s", ErrExists, path)
+		}
+		if err := migrate(ctx, tx.tx, 0); err != nil {
+			return err
+		}
+		return tx.begin(ctx, begin)
+	})
+	if err != nil {
+		return fmt.Errorf("create the signer's state file: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+const lockSuffix = ".lock"
+
+// Open opens a memory for a signer, brings its schema up to date and locks it. The error is ErrMissing, ErrLocked,
+// ErrForeign, or one of the file.
+func Open(ctx context.Context, path, fingerprint string) (*File, error) {
+	unlock, err := lock(path + lockSuffix)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	f, err := Join(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	f.unlock = unlock
+	state, err := stateOf(ctx, f)
+	if err == nil && state.Fingerprint != fingerprint {
+		err = fmt.Errorf("%w: %s belongs to the seed with fingerprint %s", ErrForeign, path, state.Fingerprint)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Join opens a memory beside a running signer, for a command that freezes or reads. The error is ErrMissing,
+// ErrForeign, or one of the file.
+func Join(ctx context.Context, path string) (*File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrMissing, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the signer's state file: %w", err)
+	}
+	f, err := connect(path)
+	if err != nil {
+		return nil, err
+	}
+	err = f.do(ctx, func(tx *sqlTx) error {
+		at, err := version(ctx, tx.tx)
+		if err == nil && at == 0 {
+			err = fmt.Errorf("%w: %s is empty", ErrMissing, path)
+		}
+		if err != nil || at == len(migrations) {
+			return err
+		}
+		return migrate(ctx, tx.tx, at)
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the signer's state file: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func connect(path string) (*File, error) {
+	options := url.Values{
+		"mode":    {"rw"},
+		"_txlock": {"immediate"},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open the signer's state file: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	return &File{path: path, db: db}, nil
+}
+
+// OnStep sets what is called before each statement that writes, and before ("commit") and after ("committed") each
+// commit; its error ends the transaction there. For tests of crashes.
+func (f *File) OnStep(step func(what string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.step = step
+}
+
+// Do implements Keeper.
+func (f *File) Do(ctx context.Context, work func(tx Tx) error) error {
+	return f.do(ctx, func(tx *sqlTx) error { return work(tx) })
+}
+
+func (f *File) do(ctx context.Context, work func(tx *sqlTx) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tx, err := f.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("use the signer's state file: %w", err)
+	}
+	defer tx.Rollback()
+	if err := work(&sqlTx{tx: tx, step: f.step}); err != nil {
+		return err
+	}
+	if err := f.at("commit"); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("write the signer's state file: %w", err)
+	}
+	return f.at("committed")
+}
+
+func (f *File) at(what string) error {
+	if f.step == nil {
+		return nil
+	}
+	return f.step(what)
+}
+
+// Close implements Keeper.
+func (f *File) Close() error {
+	err := f.db.Close()
+	if f.unlock != nil {
+		err = errors.Join(err, f.unlock())
+		f.unlock = nil
+	}
+	return err
+}
+
+// BeginAgain says that the memory at a path may be incomplete, because it was set back to an older copy or because its
+// clock was wrong: it gets a new instance, every window counts as full until it has passed, and its latest time is
+// begin.At. No signer may use it meanwhile.
+func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (err error) {
+	f, err := Open(ctx, path, begin.Fingerprint)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return f.do(ctx, func(tx *sqlTx) error {
+		if err := tx.setState(ctx, Init{begin.Fingerprint, begin.At, true}, rand.Text()); err != nil {
+			return err
+		}
+		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why}))
+		return err
+	})
+}
+
+func detail(of map[string]any) string {
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic("signer/memory: " + err.Error()) // maps of texts and numbers
+	}
+	return string(text)
+}
+
+func stateOf(ctx context.Context, k Keeper) (s State, err error) {
+	err = k.Do(ctx, func(tx Tx) error {
+		s, err = tx.State(ctx)
+		return err
+	})
+	return s, err
+}
+
+// syncFolder makes a new file's name durable.
+func syncFolder(folder string) error {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("sync the folder of the signer's state file: %w", err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("sync the folder of the signer's state file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Entry is one entry of the log. Its hash commits to the entry and, through the hash before, to all earlier ones.
+type Entry struct {
+	Number int64 // from 1 on, without a gap
+	At     time.Time
+	Kind   string // KindSigned or another of the kinds
+	Detail string // JSON
+	Hash   [sha256.Size]byte
+}
+
+// The kinds of entries.
+const (
+	KindInit   = "init"       // the memory was created
+	KindBegin  = "cold_start" // it began again: what it remembers may be incomplete
+	KindSigned = "signed"     // an unsigned transaction may be signed from now on
+	KindFreeze = "freeze"
+	KindThaw   = "thaw"
+)
+
+// sealed returns an entry with its hash: SHA-256 over a label, the hash before, the number, the time in milliseconds
+// and, each after its length, kind and detail; numbers and lengths in 8 bytes, big-endian.
+func (e Entry) sealed(before [sha256.Size]byte) Entry {
+	h := sha256.New()
+	h.Write([]byte("bursar signer log 1\n"))
+	h.Write(before[:])
+	number := func(n int64) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+	number(e.Number)
+	number(e.At.UnixMilli())
+	for _, text := range []string{e.Kind, e.Detail} {
+		number(int64(len(text)))
+		h.Write([]byte(text))
+	}
+	e.Hash = [sha256.Size]byte(h.Sum(nil))
+	return e
+}
+
+// next returns the entry that follows another; the zero Entry is followed by the first.
+func (e Entry) next(at time.Time, kind, detail string) Entry {
+	return Entry{Number: e.Number + 1, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Detail: detail}.sealed(e.Hash)
+}
+
+// Checkpoint names the newest entry of a log. Whoever keeps one notices a log that was set back.
+type Checkpoint struct {
+	Instance string `json:"instance"`
+	Number   int64  `json:"number"`
+	Hash     string `json:"hash"` // hexadecimal
+}
+
+// CheckpointOf returns the checkpoint at an entry.
+func CheckpointOf(instance string, e Entry) Checkpoint {
+	return Checkpoint{instance, e.Number, hex.EncodeToString(e.Hash[:])}
+}
+
+// After reports whether a checkpoint is of the same instance as another and later.
+func (c Checkpoint) After(other Checkpoint) bool {
+	return c.Instance == other.Instance && c.Number > other.Number
+}
+
+// verifyAtOnce is how many entries Verify reads in one transaction, beside which a signer cannot write.
+const verifyAtOnce = 500
+
+// Verify reads the whole log and returns its newest entry, or which entry was changed, removed or added.
+func Verify(ctx context.Context, keeper Keeper) (head Entry, err error) {
+	for more := true; more && err == nil; {
+		err = keeper.Do(ctx, func(tx Tx) error {
+			more, err = verifySome(ctx, tx, &head)
+			return err
+		})
+	}
+	return head, err
+}
+
+// verifySome verifies entries behind head and moves it, and reports whether there are more.
+func verifySome(ctx context.Context, tx Tx, head *Entry) (more bool, err error) {
+	newest, err := tx.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	for range verifyAtOnce {
+		if head.Number >= newest.Number {
+			return false, nil
+		}
+		e, found, err := tx.Entry(ctx, head.Number+1)
+		if err != nil {
+			return false, err
+		}
+		if !found {
+			return false, fmt.Errorf("the log has no entry %d", head.Number+1)
+		}
+		if e.Hash != head.next(e.At, e.Kind, e.Detail).Hash {
+			return false, fmt.Errorf("entry %d of the log was changed", e.Number)
+		}
+		*head = e
+	}
+	return true, nil
+}
