@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -20,8 +21,8 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	if e.cfg.Signer.Remote() {
 		return
 	}
-	s := signerStatus{}
-	file, err := memory.Join(ctx, service.StateFile(e.cfg))
+	s := command.SignerStatus{}
+	file, err := memory.Join(ctx, host.StateFile(e.cfg))
 	if errors.Is(err, memory.ErrMissing) {
 		if e.cfg.Network == config.Mainnet {
 			e.advise(check, resultWarning, "if nothing was ever signed with this seed, `bursar signer init --first` before "+
@@ -32,7 +33,7 @@ func (e *healthCheck) signerState(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) }), file.Close())
+		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) }), file.Close())
 	}
 	switch {
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -16,7 +17,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.ok("seed", "new")
-	if s := parse[signerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
 		s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
 		t.Errorf("after seed new it is %+v", s)
 	}
@@ -24,7 +25,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	old := newSeededHarness(t)
 	old.fails(exitFailed, "the signer has no state file", "signer", "status")
 	old.ok("signer", "init")
-	if s := parse[signerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
+	if s := parse[command.SignerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
 		t.Errorf("of an old seed it is %+v", s)
 	}
 	if text := old.ok("signer", "status"); !strings.Contains(text, "cold start: nothing is known of what was signed before") {
@@ -35,7 +36,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.ok("signer", "init", "--first")
-	if s := parse[signerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
+	if s := parse[command.SignerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
 		t.Errorf("the first one is %+v", s)
 	}
 }
@@ -50,7 +51,7 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 		!strings.Contains(o.err, "frozen") {
 		t.Errorf("freeze gives %+v", o)
 	}
-	s := parse[signerStatus](d, "signer", "status", "--json")
+	s := parse[command.SignerStatus](d, "signer", "status", "--json")
 	if len(s.Frozen) != 1 || !strings.HasSuffix(s.Frozen[0], " by ann: a drill") || s.Entry != 2 {
 		t.Errorf("the status is %+v", s)
 	}
@@ -61,7 +62,7 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 		!strings.Contains(o.err, "Freezes ended: 1.") {
 		t.Errorf("thaw gives %+v", o)
 	}
-	if s := parse[signerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
 		t.Errorf("the status is %+v", s)
 	}
 }
@@ -101,7 +102,7 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	d.ok("signer", "init", "--first")
-	before := parse[signerStatus](d, "signer", "status", "--json")
+	before := parse[command.SignerStatus](d, "signer", "status", "--json")
 	used, err := memory.Open(t.Context(), filepath.Join(d.dir, "seed.age.state"), before.Seed)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 	if o := d.run("", "signer", "begin-again", "--reason", "an old copy"); o.code != 0 {
 		t.Fatalf("begin-again gives %+v", o)
 	}
-	after := parse[signerStatus](d, "signer", "status", "--json")
+	after := parse[command.SignerStatus](d, "signer", "status", "--json")
 	if after.Instance == before.Instance || after.ColdSince == nil || after.Entry != 2 {
 		t.Errorf("it is %+v, was %+v", after, before)
 	}

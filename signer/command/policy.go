@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ const (
 )
 
 // Run prints the limits.
-func (signerPolicyCommand) Run(c *call) error {
-	cfg, err := c.load()
+func (signerPolicyCommand) Run(c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (signerPolicyCommand) Run(c *call) error {
 		fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
 		section = ""
 	}
-	return c.say("%s", text.String())
+	return c.Say("%s", text.String())
 }
 
 // hourOf returns what may leave of a currency within an hour: never less than its largest withdrawal.
