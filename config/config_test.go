@@ -301,6 +301,16 @@ func TestUnlimitedCurrencies(t *testing.T) {
 	}
 }
 
+func TestWhetherMemoryIsLocked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]config.Lock{"": "", "signer: {lock_memory: preferred}": config.LockPreferred,
+		"signer: {lock_memory: off}": config.LockOff, "signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
+		if got := parse(t, text).Signer.LockMemory; got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}
+
 func TestTheStateFileOfTheSigner(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "signer: {state: /var/lib/signer/state}")

@@ -9,8 +9,22 @@ type Signer struct {
 	Cert    string
 	Key     string
 
+	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on mainnet,
+	// preferred elsewhere.
+	LockMemory Lock
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
+
+// Lock is whether memory must be kept out of swap.
+type Lock string
+
+// The locks: without it the process does not start, or warns, or does not try.
+const (
+	LockRequired  Lock = "required"
+	LockPreferred Lock = "preferred"
+	LockOff       Lock = "off"
+)
 
 // Remote reports whether the signer is a separate process.
 func (s Signer) Remote() bool { return s.Address != "" }
@@ -31,8 +45,15 @@ var signerSettings = []setting[Signer]{
 	{"ca", func(r *reader, n *node, to *Signer) { r.file(n, &to.CA) }},
 	{"cert", func(r *reader, n *node, to *Signer) { r.file(n, &to.Cert) }},
 	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
+	{"lock_memory", func(r *reader, n *node, to *Signer) {
+		word, ok := r.oneOf(n, string(LockRequired), string(LockPreferred), string(LockOff))
+		keep(&to.LockMemory)(Lock(word), ok)
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 }
+
+// here reports whether anything is set that a signer in the service's own process uses.
+func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" }
 
 // file parses a path.
 func (r *reader) file(n *node, to *string) {
@@ -46,7 +67,7 @@ func (r *reader) signer(section *node, cfg *Config) {
 	read(r, section, signerSettings, &cfg.Signer)
 	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
 	switch {
-	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.State != "":
+	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.here():
 	case cfg.Signer.Address == "" && section.field("address") == nil:
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&

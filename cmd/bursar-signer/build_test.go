@@ -22,6 +22,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // tests run it as another user too
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	program = filepath.Join(dir, "bursar-signer")
 	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
 	build.Env = append(build.Environ(), "CGO_ENABLED=0")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 )
 
 // stopWithin is a little less than the 30 seconds after which supervisors that sent SIGTERM usually send SIGKILL.
@@ -30,6 +31,11 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	log := cmd.Logger(c.Stderr)
+	if !cfg.Signer.Remote() {
+		if err := host.Protect(cfg, log); err != nil {
+			return err
+		}
+	}
 	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.Getenv, Patient: true})
 	if err != nil {
 		return err

@@ -118,7 +118,7 @@ func (seedCheckCommand) Run(c *Call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := host.OpenKeys(cfg, c.Getenv)
+	keys, err := c.openKeys(cfg)
 	if err != nil {
 		return err
 	}
@@ -140,12 +140,20 @@ func (seedExportPublicCommand) Run(c *Call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := host.OpenKeys(cfg, c.Getenv)
+	keys, err := c.openKeys(cfg)
 	if err != nil {
 		return err
 	}
 	defer keys.Wipe()
 	return c.PrintJSON(keys.ExportPublic())
+}
+
+// openKeys opens the seed in a process that others cannot read.
+func (c *Call) openKeys(cfg config.Config) (*signer.Keys, error) {
+	if err := host.Shield(); err != nil {
+		return nil, err
+	}
+	return host.OpenKeys(cfg, c.Getenv)
 }
 
 // seedTarget returns where to write a seed and with which passphrase. It refuses an existing file before any seed is
@@ -157,6 +165,9 @@ func (c *Call) seedTarget() (config.Config, signer.Passphrase, error) {
 	}
 	if _, err := os.Lstat(cfg.SeedFile); err == nil {
 		return cfg, signer.Passphrase{}, existing(cfg)
+	}
+	if err := host.Shield(); err != nil {
+		return cfg, signer.Passphrase{}, err
 	}
 	passphrase, err := signer.PassphraseFrom(c.Getenv)
 	return cfg, passphrase, err

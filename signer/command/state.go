@@ -43,7 +43,7 @@ func (cmd *signerInitCommand) Run(ctx context.Context, c *Call) error {
 
 // begin returns what the state of a configuration's signer begins with.
 func (c *Call) begin(cfg config.Config, cold bool) (memory.Init, error) {
-	keys, err := host.OpenKeys(cfg, c.Getenv)
+	keys, err := c.openKeys(cfg)
 	if err != nil {
 		return memory.Init{}, err
 	}
