@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"bursartest/clocktest": {},
 	"simulation":           nil,
 	"cmd/bursar":           nil,
-	"cmd/bursar-signer":    {"signer/command"},
+	"cmd/bursar-signer":    {"signer/command", "signer/host"},
 }
 
 // plan returns which packages a package may import, and whether it is known at all; nil means all.

@@ -18,10 +18,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 )
 
 func main() {
 	log.SetOutput(io.Discard) // net/http logs there what receivers and nodes send unasked
+	host.KeepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, &call{command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}, os.Args[1:]))

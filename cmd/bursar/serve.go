@@ -8,7 +8,6 @@ import (
 
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer/command"
-	"github.com/bursar/bursar/signer/host"
 )
 
 // stopWithin is a little less than the 30 seconds after which supervisors that sent SIGTERM usually send SIGKILL.
@@ -32,7 +31,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 	}
 	log := cmd.Logger(c.Stderr)
 	if !cfg.Signer.Remote() {
-		if err := host.Protect(cfg, log); err != nil {
+		if err := c.Protect(cfg, log); err != nil {
 			return err
 		}
 	}

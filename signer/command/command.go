@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os/user"
 	"strings"
 	"time"
@@ -63,10 +64,7 @@ func (c *Call) PrintJSON(value any) error {
 // Load reads the configuration. If no file is named and the default file does not exist, the environment may hold all
 // of it. The error is a UsageError.
 func (c *Call) Load() (config.Config, error) {
-	path := c.Config
-	if path == "" {
-		path = config.DefaultFile
-	}
+	path := c.file()
 	cfg, err := config.Load(path, c.Environ)
 	if c.Config == "" && errors.Is(err, fs.ErrNotExist) && config.HasSettings(c.Environ) {
 		cfg, err = config.Parse(path, nil, c.Environ)
@@ -78,6 +76,26 @@ func (c *Call) Load() (config.Config, error) {
 		return config.Config{}, UsageError{Err: err}
 	}
 	return cfg, nil
+}
+
+// Protect readies this process for the seed: its memory as host.Protect does, and its files as host.Private does.
+func (c *Call) Protect(cfg config.Config, log *slog.Logger) error {
+	if err := host.Protect(cfg, log); err != nil {
+		return err
+	}
+	var files []string
+	if cfg.HoldsSecrets() {
+		files = append(files, c.file())
+	}
+	return host.Private(cfg, log, files...)
+}
+
+// file returns the configuration file.
+func (c *Call) file() string {
+	if c.Config == "" {
+		return config.DefaultFile
+	}
+	return c.Config
 }
 
 // UsageError is a mistake in the command line or the configuration: nothing was attempted.
@@ -95,7 +113,8 @@ func Wrong(format string, args ...any) error { return UsageError{Err: fmt.Errorf
 // Mistaken reports whether the operator must change the command line, the configuration or the environment.
 func Mistaken(err error) bool {
 	var u UsageError
-	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases)
+	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases) ||
+		errors.Is(err, host.ErrEnvironment)
 }
 
 // Actor is the operator who does something.

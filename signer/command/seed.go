@@ -169,7 +169,10 @@ func (c *Call) seedTarget() (config.Config, signer.Passphrase, error) {
 	if err := host.Shield(); err != nil {
 		return cfg, signer.Passphrase{}, err
 	}
-	passphrase, err := signer.PassphraseFrom(c.Getenv)
+	passphrase, weak, err := host.NewPassphrase(cfg, c.Getenv)
+	if weak {
+		c.Note("Warning: %v. On mainnet it would be refused.", signer.ErrWeakPassphrase)
+	}
 	return cfg, passphrase, err
 }
 

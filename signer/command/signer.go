@@ -41,7 +41,7 @@ func (cmd *signerCommand) Run(ctx context.Context, c *Call) error {
 			"unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}
 	log := cmd.Logger(c.Stderr)
-	if err := host.Protect(cfg, log); err != nil {
+	if err := c.Protect(cfg, log); err != nil {
 		return err
 	}
 	if err := host.Serve(ctx, cfg, c.Getenv, log); err != nil {

@@ -39,15 +39,19 @@ func Network(n config.Network) signer.Network {
 
 // OpenKeys reads the seed file with the passphrase of the environment.
 func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
-	passphrase, err := signer.PassphraseFrom(getenv)
+	passphrase, err := Passphrase(cfg, getenv)
 	if err != nil {
 		return nil, err
 	}
-	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
+	sealed, err := sealedSeed(cfg, passphrase)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no seed file %s: create one with `bursar seed new`, or restore yours with "+
 			"`bursar seed restore`", cfg.SeedFile)
 	}
+	if err != nil {
+		return nil, err
+	}
+	mnemonic, err := signer.Open(sealed, passphrase)
 	if err != nil {
 		return nil, err
 	}
