@@ -9,6 +9,12 @@ type Signer struct {
 	Cert    string
 	Key     string
 
+	// Clients are the names of the certificates with which a service may use the signer over https: DNS names, addresses
+	// or common names. A signer needs them to listen.
+	Clients []string
+	// Users are the names or numbers of the users who may use the socket. Empty: whoever its file's rights allow.
+	Users []string
+
 	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on mainnet,
 	// preferred elsewhere.
 	LockMemory Lock
@@ -45,6 +51,8 @@ var signerSettings = []setting[Signer]{
 	{"ca", func(r *reader, n *node, to *Signer) { r.file(n, &to.CA) }},
 	{"cert", func(r *reader, n *node, to *Signer) { r.file(n, &to.Cert) }},
 	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
+	{"clients", func(r *reader, n *node, to *Signer) { to.Clients = r.names(n) }},
+	{"users", func(r *reader, n *node, to *Signer) { to.Users = r.names(n) }},
 	{"lock_memory", func(r *reader, n *node, to *Signer) {
 		word, ok := r.oneOf(n, string(LockRequired), string(LockPreferred), string(LockOff))
 		keep(&to.LockMemory)(Lock(word), ok)
@@ -54,6 +62,16 @@ var signerSettings = []setting[Signer]{
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" }
+
+// names parses a list of names.
+func (r *reader) names(n *node) (list []string) {
+	for _, item := range r.list(n) {
+		if name, ok := r.text(item); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
 
 // file parses a path.
 func (r *reader) file(n *node, to *string) {
@@ -73,6 +91,10 @@ func (r *reader) signer(section *node, cfg *Config) {
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&
 		(cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
 		r.fail(section, "https needs ca, cert and key: both sides authenticate with a certificate")
+	case strings.HasPrefix(cfg.Signer.Address, "https://") && len(cfg.Signer.Users) > 0:
+		r.fail(section, "users are of a socket: over https clients names the certificates")
+	case strings.HasPrefix(cfg.Signer.Address, "unix:") && len(cfg.Signer.Clients) > 0:
+		r.fail(section, "clients are of https: users names who may use a socket")
 	case strings.HasPrefix(cfg.Signer.Address, "unix:") && files != "":
 		r.fail(section, "a socket needs no ca, cert or key: its file permissions decide who may connect")
 	}

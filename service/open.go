@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
@@ -18,6 +19,8 @@ import (
 type Options struct {
 	Log    *slog.Logger
 	Getenv func(string) string // reads the passphrase's variables; nil: os.Getenv
+	// OpenKeys opens the seed; nil: host.OpenKeys with Getenv.
+	OpenKeys func(cfg config.Config) (*signer.Keys, error)
 	// Patient waits for a remote signer that is unreachable; otherwise that is an error.
 	Patient bool
 	// WithoutSigner is for a command beside a running service: the signer of this process signs nothing, and its memory
@@ -75,7 +78,7 @@ func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgo
 		}
 		return keys, keys, nil
 	}
-	keys, err := host.OpenKeys(cfg, opts.Getenv)
+	keys, err := opts.OpenKeys(cfg)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -62,6 +62,9 @@ func (o Options) withDefaults() Options {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+	if o.OpenKeys == nil {
+		o.OpenKeys = func(cfg config.Config) (*signer.Keys, error) { return host.OpenKeys(cfg, o.Getenv) }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+const passphrase = "correct horse battery staple"
+
 // bench is a folder with a configuration, in which the program is run.
 type bench struct {
 	*testing.T
@@ -25,12 +27,17 @@ func newBench(t *testing.T, lines ...string) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	b := &bench{T: t, folder: folder, env: []string{"BURSAR_PASSPHRASE=correct horse"}}
-	text := strings.Join(append([]string{"network: regtest"}, lines...), "\n")
-	if err := os.WriteFile(filepath.Join(b.folder, "bursar.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b := &bench{T: t, folder: folder, env: []string{"BURSAR_PASSPHRASE_FILE=passphrase"}}
+	b.write("passphrase", passphrase)
+	b.write("bursar.yaml", strings.Join(append([]string{"network: regtest"}, lines...), "\n"))
 	return b
+}
+
+func (b *bench) write(name, text string) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // run runs the program, and returns its output, what it says besides, and its exit code.

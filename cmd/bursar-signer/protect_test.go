@@ -4,7 +4,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/signer"
 )
 
 // nobody is the user as which a test that has all rights runs what must have none.
@@ -24,13 +28,15 @@ const nobody = 65534
 type serving struct {
 	*bench
 	process *exec.Cmd
+	words   string // of its seed
 	says    string // up to where it listens
 }
 
 // serve starts a signer until the test ends. Without rights it is one that a test of any user may start.
 func (b *bench) serve(rights bool) *serving {
 	b.Helper()
-	if _, says, code := b.run("seed", "new"); code != 0 {
+	words, says, code := b.run("seed", "new")
+	if code != 0 {
 		b.Fatalf("seed new exits with %d: %s", code, says)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -47,7 +53,7 @@ func (b *bench) serve(rights bool) *serving {
 	if err := c.Start(); err != nil {
 		b.Fatal(err)
 	}
-	s := &serving{bench: b, process: c}
+	s := &serving{bench: b, process: c, words: strings.TrimSpace(words)}
 	b.Cleanup(func() {
 		defer cancel()
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
@@ -150,6 +156,71 @@ func TestTheSameUserCannotReadTheSigner(t *testing.T) {
 			t.Errorf("%s of the signer can be read", name)
 		}
 	}
+}
+
+// Neither the passphrase nor the words of the seed are anywhere in the memory of a signer that runs, in any copy; nor is
+// the seed that the words stand for. What it derives keys from stays: that is how it signs.
+func TestTheRunningSignerHasNeitherPassphraseNorWords(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only a privileged user can read the memory of a signer")
+	}
+	s := newBench(t).serve(true)
+	mnemonic, err := signer.ParseMnemonic(s.words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := mnemonic.Seed("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := s.inMemory(map[string]string{"passphrase": passphrase, "words": s.words[:40], "seed": string(seed[:32]),
+		"the rest of the seed": string(seed[32:]), "fingerprint": fingerprint(s.says)})
+	if count["fingerprint"] == 0 {
+		t.Error("the fingerprint is not found: the search finds nothing")
+	}
+	delete(count, "fingerprint")
+	for name, n := range count {
+		t.Errorf("%s: %d copies", name, n)
+	}
+}
+
+// fingerprint returns that of the seed, from a signer's log.
+func fingerprint(log string) string {
+	_, after, _ := strings.Cut(log, "fingerprint=")
+	return after[:32]
+}
+
+// inMemory counts texts in all memory that the process may write to.
+func (s *serving) inMemory(texts map[string]string) map[string]int {
+	s.Helper()
+	mem, err := os.Open(filepath.Join("/proc", strconv.Itoa(s.process.Process.Pid), "mem"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer mem.Close()
+	count := map[string]int{}
+	for line := range strings.Lines(s.proc("maps")) {
+		var from, to uint64
+		var mode string
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil {
+			s.Fatalf("%s: %v", line, err)
+		}
+		if !strings.HasPrefix(mode, "rw") {
+			continue
+		}
+		content := make([]byte, to-from)
+		n, err := mem.ReadAt(content, int64(from))
+		if err != nil && n == 0 && !strings.Contains(line, "[v") {
+			s.Fatalf("%s: %v", line, err)
+		}
+		for name, text := range texts {
+			if found := bytes.Count(content[:n], []byte(text)); found > 0 {
+				count[name] += found
+			}
+		}
+	}
+	return count
 }
 
 // Where memory cannot be locked, a signer on mainnet does not start, and says what to set.

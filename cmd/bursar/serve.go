@@ -35,7 +35,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.Getenv, Patient: true})
+	s, err := service.Open(ctx, cfg, service.Options{Log: log, OpenKeys: c.OpenKeys(ctx), Patient: true})
 	if err != nil {
 		return err
 	}

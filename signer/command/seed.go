@@ -20,6 +20,7 @@ import (
 type Seed struct {
 	New          seedNewCommand          `cmd:"" help:"Create a seed, write the seed file and print its words once."`
 	Restore      seedRestoreCommand      `cmd:"" help:"Write the seed file from words on standard input."`
+	HandOver     seedHandOverCommand     `cmd:"" name:"hand-over" hidden:"" help:"Write the seed to the process that runs this."`
 	Check        seedCheckCommand        `cmd:"" help:"Open the seed file and print its fingerprint."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
 }

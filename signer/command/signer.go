@@ -44,7 +44,7 @@ func (cmd *signerCommand) Run(ctx context.Context, c *Call) error {
 	if err := c.Protect(cfg, log); err != nil {
 		return err
 	}
-	if err := host.Serve(ctx, cfg, c.Getenv, log); err != nil {
+	if err := host.Serve(ctx, cfg, c.OpenKeys(ctx), log); err != nil {
 		return err
 	}
 	log.Info("stopped")

@@ -26,7 +26,8 @@ func MarksFile(cfg config.Config) string { return cfg.SeedFile + ".marks" }
 
 // Address returns the address of a configuration's remote signer.
 func Address(cfg config.Config) remote.Address {
-	return remote.Address{URL: cfg.Signer.Address, CA: cfg.Signer.CA, Cert: cfg.Signer.Cert, Key: cfg.Signer.Key}
+	s := cfg.Signer
+	return remote.Address{URL: s.Address, CA: s.CA, Cert: s.Cert, Key: s.Key, Clients: s.Clients, Users: s.Users}
 }
 
 // Network returns the keys' network: all networks except mainnet share the test networks' key paths.
@@ -39,6 +40,16 @@ func Network(n config.Network) signer.Network {
 
 // OpenKeys reads the seed file with the passphrase of the environment.
 func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
+	seed, err := OpenSeed(cfg, getenv)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(seed)
+	return signer.KeysFromSeed(seed, Network(cfg.Network))
+}
+
+// OpenSeed is OpenKeys for the seed itself, of 64 bytes. The caller clears it.
+func OpenSeed(cfg config.Config, getenv func(string) string) ([]byte, error) {
 	passphrase, err := Passphrase(cfg, getenv)
 	if err != nil {
 		return nil, err
@@ -57,5 +68,5 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 	}
 	defer mnemonic.Wipe()
 	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would otherwise keep for minutes
-	return signer.NewKeys(mnemonic, Network(cfg.Network))
+	return mnemonic.Seed("")
 }

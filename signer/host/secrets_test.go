@@ -46,7 +46,9 @@ func seeded(t *testing.T, network config.Network, passphrase string, factor int)
 }
 
 // variables returns a getenv.
-func variables(of map[string]string) func(string) string { return func(name string) string { return of[name] } }
+func variables(of map[string]string) func(string) string {
+	return func(name string) string { return of[name] }
+}
 
 func TestWhereAPassphraseMayBe(t *testing.T) {
 	t.Parallel()

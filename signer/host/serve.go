@@ -12,10 +12,12 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// Serve runs the signer of a configuration as a separate process until ctx ends. It opens the seed, with the
-// passphrase's variables that getenv reads, and listens for the service.
-func Serve(ctx context.Context, cfg config.Config, getenv func(string) string, log *slog.Logger) (err error) {
-	keys, err := OpenKeys(cfg, getenv)
+// Serve runs the signer of a configuration as a separate process until ctx ends. It opens the seed with open, and
+// listens for the service.
+func Serve(
+	ctx context.Context, cfg config.Config, open func(config.Config) (*signer.Keys, error), log *slog.Logger,
+) (err error) {
+	keys, err := open(cfg)
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,9 @@ func Serve(ctx context.Context, cfg config.Config, getenv func(string) string, l
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
-	listener, err := Address(cfg).Listen(ctx)
+	address := Address(cfg)
+	address.Refused = func(reason string) { log.Warn("connection refused", "reason", reason) }
+	listener, err := address.Listen(ctx)
 	if err != nil {
 		return err
 	}
