@@ -24,10 +24,14 @@ import (
 func main() {
 	log.SetOutput(io.Discard) // net/http logs there what comes unasked
 	host.KeepPrivate()
+	shielded := host.Shield() // any command may open the seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, &command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: renamed{os.Stderr}, Environ: os.Environ()},
-		os.Args[1:]))
+	c := &command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: renamed{os.Stderr}, Environ: os.Environ()}
+	if shielded != nil {
+		os.Exit(fail(c, shielded))
+	}
+	os.Exit(run(ctx, c, os.Args[1:]))
 }
 
 // commands is the command line.

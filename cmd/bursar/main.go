@@ -24,9 +24,14 @@ import (
 func main() {
 	log.SetOutput(io.Discard) // net/http logs there what receivers and nodes send unasked
 	host.KeepPrivate()
+	shielded := host.Shield() // any command may open the seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, &call{command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}, os.Args[1:]))
+	c := &call{command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}
+	if shielded != nil {
+		os.Exit(c.fail(shielded))
+	}
+	os.Exit(run(ctx, c, os.Args[1:]))
 }
 
 // commands is the command line.

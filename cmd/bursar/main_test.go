@@ -51,6 +51,7 @@ type harness struct {
 	*testing.T
 	dir string
 	env []string
+	pid int    // of the process that start started
 	key []byte // key of the books; nil: not derived yet
 }
 

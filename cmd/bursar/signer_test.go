@@ -33,6 +33,7 @@ func (d *harness) start(args ...string) (lines *bufio.Scanner) {
 	if err := process.Start(); err != nil {
 		d.Fatal(err)
 	}
+	d.pid = process.Process.Pid
 	lines = bufio.NewScanner(log)
 	d.Cleanup(func() {
 		defer cancel()
