@@ -301,6 +301,36 @@ func TestUnlimitedCurrencies(t *testing.T) {
 	}
 }
 
+func TestWhetherMemoryIsLocked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]config.Lock{"": "", "signer: {lock_memory: preferred}": config.LockPreferred,
+		"signer: {lock_memory: off}": config.LockOff, "signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
+		if got := parse(t, text).Signer.LockMemory; got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+}
+
+func TestWhoMayUseTheSigner(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, "signer: {address: unix:/run/s, users: [bursar, 1001]}")
+	if !reflect.DeepEqual(cfg.Signer.Users, []string{"bursar", "1001"}) {
+		t.Errorf("the users are %q", cfg.Signer.Users)
+	}
+	cfg = parse(t, "signer: {address: 'https://a:1', ca: a, cert: b, key: c, clients: service}")
+	if !reflect.DeepEqual(cfg.Signer.Clients, []string{"service"}) {
+		t.Errorf("the clients are %q", cfg.Signer.Clients)
+	}
+	for text, want := range map[string]string{
+		"signer: {address: unix:/run/s, clients: [service]}":                        "users names who may use a socket",
+		"signer: {address: 'https://a:1', ca: a, cert: b, key: c, users: [bursar]}": "clients names the certificates",
+	} {
+		if _, err := config.Parse("bursar.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestTheStateFileOfTheSigner(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "signer: {state: /var/lib/signer/state}")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 )
 
 const hidden = "[secret]"
@@ -14,6 +16,21 @@ type Secret struct{ reveal func() string }
 
 // NewSecret wraps a text.
 func NewSecret(text string) Secret { return Secret{func() string { return text }} }
+
+// HoldsSecrets reports whether the configuration holds credentials of the database, of nodes or of a source of rates.
+func (c Config) HoldsSecrets() bool {
+	if strings.Contains(c.Database.Reveal(), "@") || c.Rates.URL.Reveal() != "" {
+		return true
+	}
+	for _, of := range c.Chains {
+		if len(of.HeadersInClear()) > 0 || slices.ContainsFunc(append(of.URLs(), of.SolidURLs()...), func(url string) bool {
+			return strings.Contains(url, "@")
+		}) {
+			return true
+		}
+	}
+	return false
+}
 
 // Reveal returns the text in the clear, for the client that connects with it.
 func (s Secret) Reveal() string {

@@ -9,8 +9,28 @@ type Signer struct {
 	Cert    string
 	Key     string
 
+	// Clients are the names of the certificates with which a service may use the signer over https: DNS names, addresses
+	// or common names. A signer needs them to listen.
+	Clients []string
+	// Users are the names or numbers of the users who may use the socket. Empty: whoever its file's rights allow.
+	Users []string
+
+	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on mainnet,
+	// preferred elsewhere.
+	LockMemory Lock
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
+
+// Lock is whether memory must be kept out of swap.
+type Lock string
+
+// The locks: without it the process does not start, or warns, or does not try.
+const (
+	LockRequired  Lock = "required"
+	LockPreferred Lock = "preferred"
+	LockOff       Lock = "off"
+)
 
 // Remote reports whether the signer is a separate process.
 func (s Signer) Remote() bool { return s.Address != "" }
@@ -31,7 +51,26 @@ var signerSettings = []setting[Signer]{
 	{"ca", func(r *reader, n *node, to *Signer) { r.file(n, &to.CA) }},
 	{"cert", func(r *reader, n *node, to *Signer) { r.file(n, &to.Cert) }},
 	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
+	{"clients", func(r *reader, n *node, to *Signer) { to.Clients = r.names(n) }},
+	{"users", func(r *reader, n *node, to *Signer) { to.Users = r.names(n) }},
+	{"lock_memory", func(r *reader, n *node, to *Signer) {
+		word, ok := r.oneOf(n, string(LockRequired), string(LockPreferred), string(LockOff))
+		keep(&to.LockMemory)(Lock(word), ok)
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+}
+
+// here reports whether anything is set that a signer in the service's own process uses.
+func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" }
+
+// names parses a list of names.
+func (r *reader) names(n *node) (list []string) {
+	for _, item := range r.list(n) {
+		if name, ok := r.text(item); ok {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // file parses a path.
@@ -46,12 +85,16 @@ func (r *reader) signer(section *node, cfg *Config) {
 	read(r, section, signerSettings, &cfg.Signer)
 	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
 	switch {
-	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.State != "":
+	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.here():
 	case cfg.Signer.Address == "" && section.field("address") == nil:
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&
 		(cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
 		r.fail(section, "https needs ca, cert and key: both sides authenticate with a certificate")
+	case strings.HasPrefix(cfg.Signer.Address, "https://") && len(cfg.Signer.Users) > 0:
+		r.fail(section, "users are of a socket: over https clients names the certificates")
+	case strings.HasPrefix(cfg.Signer.Address, "unix:") && len(cfg.Signer.Clients) > 0:
+		r.fail(section, "clients are of https: users names who may use a socket")
 	case strings.HasPrefix(cfg.Signer.Address, "unix:") && files != "":
 		r.fail(section, "a socket needs no ca, cert or key: its file permissions decide who may connect")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 )
 
 const (
@@ -41,7 +42,7 @@ func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 		{"0xC2132D05D31C914A87C6611C10748AEB04B58E8F", "41A614F803B6FD780986A42C78EC9C7F77E6DED13C"},
 		{usdtPolygon, "0x41a614f803b6fd780986a42c78ec9c7f77e6ded13c"},
 	} {
-		cfg, err := Canonical(spelt(t, test.polygon, test.tron))
+		cfg, err := host.Canonical(spelt(t, test.polygon, test.tron))
 		if err != nil {
 			t.Errorf("%v: %v", test, err)
 			continue
@@ -65,7 +66,7 @@ func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 // Opening a service, or a signer, makes contracts canonical.
 func TestOpeningIsCanonical(t *testing.T) {
 	t.Parallel()
-	registry, err := usable(spelt(t, strings.ToLower(usdtPolygon), "41a614f803b6fd780986a42c78ec9c7f77e6ded13c"))
+	registry, err := host.Usable(spelt(t, strings.ToLower(usdtPolygon), "41a614f803b6fd780986a42c78ec9c7f77e6ded13c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +91,12 @@ func TestInvalidContractsNameTheirLine(t *testing.T) {
 			"\"41a614f803b6fd780986a42c78ec9c7f77e6ded13c",
 			"bursar.yaml:5: currencies.TWICE.contract: it is the same asset as USDT: "},
 	} {
-		_, err := Canonical(spelt(t, test.polygon, test.tron))
+		_, err := host.Canonical(spelt(t, test.polygon, test.tron))
 		var mistakes config.Mistakes
 		if !errors.As(err, &mistakes) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s and %s give %v, want %s", test.polygon, test.tron, err, test.want)
 		}
-		if _, err := usable(spelt(t, test.polygon, test.tron)); err == nil {
+		if _, err := host.Usable(spelt(t, test.polygon, test.tron)); err == nil {
 			t.Errorf("%s and %s open", test.polygon, test.tron)
 		}
 	}
@@ -108,7 +109,7 @@ func TestAnUnknownProviderNamesItsLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Canonical(cfg); err == nil ||
+	if _, err = host.Canonical(cfg); err == nil ||
 		!strings.HasPrefix(err.Error(),
 			`bursar.yaml:4: chains.tron.provider: "trongird" is unknown; allowed are none, alchemy, `) {
 		t.Errorf("got %v", err)

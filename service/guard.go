@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
 
@@ -124,8 +125,5 @@ func keeperOf(cfg config.Config, keys Keys) marks.Keeper {
 	if a, apart := keys.(*remoteSigner); apart {
 		return a.client.Marks()
 	}
-	return marks.NewFile(MarksFile(cfg))
+	return marks.NewFile(host.MarksFile(cfg))
 }
-
-// MarksFile returns the path of the marks beside the seed file.
-func MarksFile(cfg config.Config) string { return cfg.SeedFile + ".marks" }

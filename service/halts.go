@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/remote"
 	"github.com/bursar/bursar/store"
 )
@@ -156,7 +157,7 @@ func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart b
 	if !cfg.Signer.Remote() {
 		return false, nil
 	}
-	registry, err := usable(cfg)
+	registry, err := host.Usable(cfg)
 	if err != nil {
 		return true, err
 	}
@@ -164,7 +165,7 @@ func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart b
 	if err != nil {
 		return true, err
 	}
-	client, err := remote.Dial(signerAddress(cfg))
+	client, err := remote.Dial(host.Address(cfg))
 	if err != nil {
 		return true, fmt.Errorf("reach the signer: %w", err)
 	}

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
 
@@ -20,6 +19,8 @@ import (
 type Options struct {
 	Log    *slog.Logger
 	Getenv func(string) string // reads the passphrase's variables; nil: os.Getenv
+	// OpenKeys opens the seed; nil: host.OpenKeys with Getenv.
+	OpenKeys func(cfg config.Config) (*signer.Keys, error)
 	// Patient waits for a remote signer that is unreachable; otherwise that is an error.
 	Patient bool
 	// WithoutSigner is for a command beside a running service: the signer of this process signs nothing, and its memory
@@ -40,11 +41,11 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	if signs == nil && opts.WithoutSigner {
 		parts.Signer = noSigner{}
 	} else if signs == nil {
-		file, err := openMemory(ctx, cfg, keys.Fingerprint(), opts.Log)
+		file, err := host.OpenMemory(ctx, cfg, keys.Fingerprint(), opts.Log)
 		if err != nil {
 			return nil, err
 		}
-		warnOfLimits(cfg, opts.Log)
+		host.WarnOfLimits(cfg, opts.Log)
 		parts.Memory, closers = file, append(closers, file.Close)
 	}
 	if parts.DB, err = store.Open(ctx, store.Config{URL: cfg.Database.Reveal()}); err != nil {
@@ -77,7 +78,7 @@ func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgo
 		}
 		return keys, keys, nil
 	}
-	keys, err := OpenKeys(cfg, opts.Getenv)
+	keys, err := opts.OpenKeys(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	if err := pin(ctx, parts.DB, cfg, parts.Keys); err != nil {
 		return nil, err
 	}
-	registry, err := usable(cfg)
+	registry, err := host.Usable(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -120,37 +121,6 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// usable makes contracts canonical and removes the tokens that a configured chain does not have on this network. A
-// currency whose whole chain is not configured stays known, because customers may have balances in it.
-func usable(cfg config.Config) (*bursar.Registry, error) {
-	cfg, err := Canonical(cfg)
-	if err != nil {
-		return nil, err
-	}
-	var list []bursar.Currency
-	for _, currency := range cfg.Registry.All() {
-		_, off := cfg.Off[currency.Code]
-		_, on := cfg.Chains[currency.Chain]
-		if !off || !on {
-			list = append(list, currency)
-		}
-	}
-	return bursar.NewRegistry(list)
-}
-
-// chainOrder returns the configured chains in the order of the registry, so that lists are stable.
-func chainOrder(cfg config.Config) []bursar.ChainID {
-	var order []bursar.ChainID
-	seen := map[bursar.ChainID]bool{}
-	for _, currency := range cfg.Registry.All() {
-		if _, on := cfg.Chains[currency.Chain]; on && !seen[currency.Chain] {
-			seen[currency.Chain] = true
-			order = append(order, currency.Chain)
-		}
-	}
-	return order
-}
-
 // pin binds the database to the seed and the network: with another seed, addresses would be issued that this service
 // cannot spend from.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
@@ -164,33 +134,4 @@ func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error 
 		return fmt.Errorf("%w: use the seed_file and network that this database was created with, or another database", err)
 	}
 	return err
-}
-
-// OpenKeys reads the seed file with the passphrase of the environment.
-func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
-	passphrase, err := signer.PassphraseFrom(getenv)
-	if err != nil {
-		return nil, err
-	}
-	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil,
-			fmt.Errorf("there is no seed file %s: create one with `bursar seed new`, or restore yours with "+
-				"`bursar seed restore`",
-				cfg.SeedFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer mnemonic.Wipe()
-	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would otherwise keep for minutes
-	return signer.NewKeys(mnemonic, Network(cfg.Network))
-}
-
-// Network returns the keys' network: all networks except mainnet share the test networks' key paths.
-func Network(n config.Network) signer.Network {
-	if n == config.Mainnet {
-		return signer.Mainnet
-	}
-	return signer.Testnet
 }

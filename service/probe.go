@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/host"
 )
 
 // Probed is the result of reading one block through one endpoint, by the same code as the follower.
@@ -42,7 +43,7 @@ type Prober struct {
 // NewProber creates the prober of a configured chain. It asks no node, except for a private chain's chain ID.
 func NewProber(ctx context.Context, cfg config.Config, id bursar.ChainID, opts Options) (*Prober, error) {
 	opts = opts.withDefaults()
-	registry, err := usable(cfg)
+	registry, err := host.Usable(cfg)
 	if err != nil {
 		return nil, err
 	}

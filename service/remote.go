@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/remote"
 )
@@ -59,7 +60,7 @@ func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 
 // openRemoteSigner connects to the signer of a configuration. If patient is set, it waits for an unreachable signer.
 func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*remoteSigner, error) {
-	client, err := remote.Dial(signerAddress(cfg))
+	client, err := remote.Dial(host.Address(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("reach the signer: %w", err)
 	}
@@ -78,7 +79,7 @@ func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log 
 }
 
 func newRemoteSigner(client *remote.Client, exported signer.KeyExport, cfg config.Config) (*remoteSigner, error) {
-	if want := Network(cfg.Network); exported.Public.Network != want {
+	if want := host.Network(cfg.Network); exported.Public.Network != want {
 		client.Close()
 		return nil, fmt.Errorf("the signer's keys are for %s, but the configured network is %s", exported.Public.Network,
 			cfg.Network)

@@ -3,17 +3,15 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
-	"github.com/bursar/bursar/signer/remote"
 )
 
 // Keys is what the service knows of the seed: all of it, or the public keys that a remote signer exports.
@@ -45,78 +43,27 @@ func (p *Parts) signsHere() (err error) {
 func policies(
 	parts []ChainPart, registry *bursar.Registry, network config.Network,
 ) map[bursar.ChainID]signer.Policy {
-	all := map[bursar.ChainID]signer.Policy{}
-	for _, part := range parts {
-		capabilities, payments := part.Chain.Capabilities(), map[string]signer.Limits{}
-		for _, currency := range registry.On(capabilities.ID) {
-			if limits := signer.Limits(config.LimitsOf(currency)); !limits.IsZero() {
-				payments[currency.Contract] = limits
-			}
-		}
-		all[capabilities.ID] = signer.Policy{
-			Capabilities: capabilities,
-			Signable:     part.Chain,
-			MaxFee:       part.MaxFee,
-			MaxRate:      part.MaxRate,
-			Payments:     payments,
-			Fees:         part.Fees,
-			Transfers:    part.Transfers,
-
-			LimitsRequired: network == config.Mainnet,
-		}
+	list := make([]host.Part, len(parts))
+	for i, p := range parts {
+		list[i] = host.Part{Chain: p.Chain, MaxFee: p.MaxFee, MaxRate: p.MaxRate, Fees: p.Fees, Transfers: p.Transfers}
 	}
-	return all
+	return host.Policies(list, registry, network)
 }
 
-// Sign runs the signer of a configuration as a separate process until ctx ends. It opens the seed, listens for the
-// service, and uses neither the database nor a node.
-func Sign(ctx context.Context, cfg config.Config, opts Options) (err error) {
-	opts = opts.withDefaults()
-	keys, err := OpenKeys(cfg, opts.Getenv)
-	if err != nil {
-		return err
-	}
-	defer keys.Wipe()
-	registry, err := usable(cfg)
-	if err != nil {
-		return err
-	}
-	parts, err := connector{network: cfg.Network, keys: keys, registry: registry, log: opts.Log}.all(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	keeper, err := openMemory(ctx, cfg, keys.Fingerprint(), opts.Log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, keeper.Close()) }()
-	warnOfLimits(cfg, opts.Log)
-	signs, err := signer.Remembering(ctx, keys, policies(parts, registry, cfg.Network), keeper)
-	if err != nil {
-		return fmt.Errorf("prepare the signer: %w", err)
-	}
-	signs.AwaitHalts()
-	exported, err := keys.Export()
-	if err != nil {
-		return fmt.Errorf("prepare the signer: %w", err)
-	}
-	listener, err := signerAddress(cfg).Listen(ctx)
-	if err != nil {
-		return err
-	}
-	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains",
-		len(parts))
-	server := remote.Server{Signer: signs, KeyExport: exported, Marks: marks.NewFile(MarksFile(cfg)), Log: opts.Log}
-	return server.Run(ctx, listener)
-}
+// noSigner is the signer of a command, which must not sign: the running signer has the lock of its memory.
+type noSigner struct{}
 
-func signerAddress(cfg config.Config) remote.Address {
-	return remote.Address{URL: cfg.Signer.Address, CA: cfg.Signer.CA, Cert: cfg.Signer.Cert, Key: cfg.Signer.Key}
+// Sign implements outgoing.Signer.
+func (noSigner) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	return chain.SignedTx{}, errors.New("this process does not sign")
 }
 
 func (o Options) withDefaults() Options {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.OpenKeys == nil {
+		o.OpenKeys = func(cfg config.Config) (*signer.Keys, error) { return host.OpenKeys(cfg, o.Getenv) }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

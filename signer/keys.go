@@ -10,6 +10,7 @@ import (
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
+	"github.com/btcsuite/btcd/chaincfg/v2"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -46,7 +47,7 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("derive keys: %w", err)
 	}
-	master, err := hdkeychain.NewMaster(seed, params)
+	master, err := newMaster(seed, params)
 	if err != nil {
 		return nil, fmt.Errorf("derive keys: %w", err)
 	}
@@ -70,6 +71,20 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 		}
 	}
 	return k, nil
+}
+
+// newMaster is hdkeychain.NewMaster, after BIP 32, without leaving a copy of the seed in memory.
+func newMaster(seed []byte, params *chaincfg.Params) (*hdkeychain.ExtendedKey, error) {
+	if len(seed) < hdkeychain.MinSeedBytes || len(seed) > hdkeychain.MaxSeedBytes {
+		return nil, hdkeychain.ErrInvalidSeedLen
+	}
+	sum := keyedSum([]byte("Bitcoin seed"), seed)
+	var scalar btcec.ModNScalar
+	defer scalar.Zero()
+	if overflow := scalar.SetByteSlice(sum[:32]); overflow || scalar.IsZero() {
+		return nil, hdkeychain.ErrUnusableSeed
+	}
+	return hdkeychain.NewExtendedKey(params.HDPrivateKeyID[:], sum[:32], sum[32:], make([]byte, 4), 0, 0, true), nil
 }
 
 // addAccount derives purpose'/coin'/0' and, below it, the private keys of both branches.

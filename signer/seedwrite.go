@@ -46,13 +46,22 @@ func syncFolder(folder string) error {
 
 // ReadSeedFile reads and opens a seed file; the errors are those of Open and of reading.
 func ReadSeedFile(path string, passphrase Passphrase) (Mnemonic, error) {
+	sealed, err := ReadSealed(path)
+	if err != nil {
+		return Mnemonic{}, err
+	}
+	return Open(sealed, passphrase)
+}
+
+// ReadSealed reads a seed file, for Open.
+func ReadSealed(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Mnemonic{}, fmt.Errorf("read the seed file: %w", err)
+		return nil, fmt.Errorf("read the seed file: %w", err)
 	}
 	sealed, err := io.ReadAll(io.LimitReader(file, maxSeedFile+1))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return Mnemonic{}, fmt.Errorf("read the seed file: %w", err)
+		return nil, fmt.Errorf("read the seed file: %w", err)
 	}
-	return Open(sealed, passphrase)
+	return sealed, nil
 }

@@ -16,11 +16,19 @@ type slip10 struct {
 func slip10Master(seed []byte) *slip10 { return slip10From([]byte("ed25519 seed"), seed) }
 
 func slip10From(key, data []byte) *slip10 {
+	sum := keyedSum(key, data)
+	defer clear(sum)
+	return &slip10{key: [32]byte(sum[:32]), code: [32]byte(sum[32:])}
+}
+
+// keyedSum returns HMAC-SHA512, and leaves no copy of data in the hash, which keeps its last block.
+func keyedSum(key, data []byte) []byte {
 	mac := hmac.New(sha512.New, key)
 	mac.Write(data)
 	sum := mac.Sum(make([]byte, 0, sha512.Size))
-	defer clear(sum)
-	return &slip10{key: [32]byte(sum[:32]), code: [32]byte(sum[32:])}
+	mac.Reset()
+	mac.Write(make([]byte, sha512.BlockSize-1))
+	return sum
 }
 
 // child returns the hardened child; the index is given without the hardening bit.

@@ -44,7 +44,7 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret,
 		signer.WebhookSecretText(s.Keys.WebhookSecret(issued.AccountID, firstGeneration))}
 	if cmd.JSON {
-		return c.printJSON(created)
+		return c.PrintJSON(created)
 	}
-	c.note("The key and the secrets are shown only once.")
+	c.Note("The key and the secrets are shown only once.")
 	return c.pairs("accountID", created.AccountID.String(), "apiKey", created.APIKey, "apiSecret", created.APISecret,
 		"webhookSecret", created.WebhookSecret)
 }

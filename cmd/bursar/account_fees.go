@@ -93,7 +93,7 @@ func (cmd *accountFeesCommand) rules(cfg config.Config) (set bursar.FeeRules, er
 	var currency bursar.Currency
 	if cmd.Currency != "" {
 		if currency, err = cfg.Registry.Get(cmd.Currency); err != nil {
-			return nil, usageError{err}
+			return nil, mistaken(err)
 		}
 	}
 	for _, flag := range []struct {

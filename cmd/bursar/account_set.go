@@ -50,7 +50,7 @@ func (cmd *accountSetCommand) Run(ctx context.Context, c *call) error {
 		return unknownAccount(err, cmd.ID)
 	}
 	if cmd.JSON {
-		return c.printJSON(listAccount(a))
+		return c.PrintJSON(listAccount(a))
 	}
 	return c.pairs("accountID", a.ID.String(), "notifyPending", yesNo(a.NotifyPending), "notifyWithdrawals",
 		yesNo(a.NotifyWithdrawals), "webhook", cell(a.Webhook))

@@ -9,8 +9,9 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
 
@@ -54,7 +55,7 @@ func (d *harness) webhookSecret(id bursar.ID, generation uint32) string {
 	if err != nil {
 		d.Fatal(err)
 	}
-	keys, err := service.OpenKeys(cfg, (&call{environ: d.env}).getenv)
+	keys, err := host.OpenKeys(cfg, (&command.Call{Environ: d.env}).Getenv)
 	if err != nil {
 		d.Fatal(err)
 	}

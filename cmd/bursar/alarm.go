@@ -87,5 +87,5 @@ func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.say("closed: %s", cell(closed.Message))
+	return c.Say("closed: %s", cell(closed.Message))
 }

@@ -54,7 +54,7 @@ func (cmd *archiveCommand) Run(ctx context.Context, c *call) error {
 	}
 	summary, removed, err := cmd.move(ctx, c)
 	if errors.Is(err, archive.ErrExists) {
-		return usageError{err}
+		return mistaken(err)
 	}
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (cmd *archiveCommand) move(ctx context.Context, c *call) (summary archive.S
 
 func (cmd *archiveCommand) print(c *call, s archive.Summary, removed int64) error {
 	if cmd.JSON {
-		return c.printJSON(archived{s.File, s.Before, s.Events, optional(s.First), optional(s.Last), s.SHA256, removed})
+		return c.PrintJSON(archived{s.File, s.Before, s.Events, optional(s.First), optional(s.Last), s.SHA256, removed})
 	}
 	return c.pairs("file", s.File, "before", moment(s.Before), "events", fmt.Sprint(s.Events), "oldest", moment(s.First),
 		"newest", moment(s.Last), "sha256", s.SHA256, "removed", fmt.Sprint(removed))

@@ -51,7 +51,7 @@ type backedUp struct {
 
 // Run copies the database, or checks a copy.
 func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
 	}
 	copied, err := do(ctx, cfg.Database.Reveal(), cmd.File, cmd.Verify)
 	if errors.Is(err, backup.ErrExists) {
-		return usageError{err}
+		return mistaken(err)
 	}
 	if err != nil {
 		return err
 	}
 	if cmd.JSON {
-		return c.printJSON(inJSON(copied))
+		return c.PrintJSON(inJSON(copied))
 	}
 	return c.pairs(describe(copied)...)
 }
@@ -138,7 +138,7 @@ func (restoreCommand) Help() string {
 
 // Run replaces the database with a backup.
 func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 	if cmd.JSON {
 		answer := inJSON(restored.Copy)
 		answer.Database, answer.Previous = restored.Database, restored.Previous
-		return c.printJSON(answer)
+		return c.PrintJSON(answer)
 	}
 	pairs := describe(restored.Copy)
 	if restored.Database != "" {
@@ -161,7 +161,7 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 	if err := c.pairs(pairs...); err != nil {
 		return err
 	}
-	return c.say("\n%s", afterRestore)
+	return c.Say("\n%s", afterRestore)
 }
 
 const afterRestore = `The database is marked as restored. Next:

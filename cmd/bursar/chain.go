@@ -182,7 +182,7 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 	defer s.Close()
 	follower, err := s.Follower(cmd.Chain)
 	if err != nil {
-		return usageError{err}
+		return mistaken(err)
 	}
 	if _, err := chainState(ctx, s.DB, cmd.Chain); err != nil {
 		return err
@@ -192,13 +192,13 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.say("searched block %d of %s", block.Height, cmd.Chain)
+		return c.Say("searched block %d of %s", block.Height, cmd.Chain)
 	}
 	searched, err := follower.Rescan(ctx, from, to)
 	if err != nil {
 		return fmt.Errorf("after %d blocks: %w", searched, err)
 	}
-	return c.say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
+	return c.Say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 
 // chainState returns a chain's cursor, or an error that says that it never ran.

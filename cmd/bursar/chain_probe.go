@@ -120,11 +120,11 @@ func (cmd *chainProbeCommand) prober(ctx context.Context, c *call) (*service.Pro
 // configuration returns the file's configuration with the named endpoints in place of its own, or one of those
 // endpoints alone.
 func (cmd *chainProbeCommand) configuration(c *call) (config.Config, error) {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if len(cmd.Endpoint) == 0 {
 		return cfg, err
 	}
-	if err != nil && (c.config != "" || !errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && (c.Config != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return cfg, err
 	}
 	network := string(cfg.Network)
@@ -133,7 +133,7 @@ func (cmd *chainProbeCommand) configuration(c *call) (config.Config, error) {
 	}
 	alone, err := config.Parse("the command line", cmd.asFile(network), nil)
 	if err != nil {
-		return cfg, usageError{err}
+		return cfg, mistaken(err)
 	}
 	named, configured := cfg.Chains[cmd.Chain], cfg.Registry != nil
 	if !configured || named.ID == "" {

@@ -30,7 +30,7 @@ func (cmd *chainHaltCommand) Run(ctx context.Context, c *call) error {
 
 // configuredChain refuses a chain that is not configured: halting it would have no effect.
 func (c *call) configuredChain(id bursar.ChainID) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	defer s.Close()
 	book, err := s.Book(cmd.Chain)
 	if err != nil {
-		return usageError{err}
+		return mistaken(err)
 	}
 	state, err := cmd.show(ctx, c, s.DB, book)
 	if err != nil {
@@ -114,7 +114,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	if !cmd.Yes {
 		return errors.New("nothing was changed; stop the other use of the key, then settle with --yes")
 	}
-	answer := recovery.Answer{Rest: cmd.As, Note: cmd.Reason, Actor: cmd.name()}
+	answer := recovery.Answer{Rest: cmd.As, Note: cmd.Reason, Actor: cmd.Name()}
 	var taken []store.ExternalSpend
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if state, err = tx.Chains().Lock(ctx, cmd.Chain); err != nil {
@@ -131,7 +131,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.say("settled: %d external spends, as %s", len(taken), cmd.As)
+	return c.Say("settled: %d external spends, as %s", len(taken), cmd.As)
 }
 
 // show prints what the external spends did, and which outgoing transactions they replaced.
@@ -156,7 +156,7 @@ func (cmd *chainResumeCommand) show(
 	}
 	for _, x := range shown {
 		for _, line := range describeExternal(x, state.Final, book) {
-			if err := c.say("%s", line); err != nil {
+			if err := c.Say("%s", line); err != nil {
 				return state, err
 			}
 		}

@@ -75,9 +75,9 @@ func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
 				d.UsableFrom, d.CreatedAt})
 	}
 	if cmd.JSON {
-		return c.printJSON(all)
+		return c.PrintJSON(all)
 	}
-	c.note("%s", all.state())
+	c.Note("%s", all.state())
 	return list(c, false, all.Destinations, "DESTINATION CURRENCY ADDRESS LABEL USABLE FROM",
 		func(d listedDestination) []any {
 			currency := "all of " + string(d.Family)
@@ -169,12 +169,12 @@ func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
 		return unknownAccount(err, cmd.Account)
 	}
 	if cmd.JSON {
-		return c.printJSON(addedDestination{d.ID, d.Address.String(), added, d.UsableFrom})
+		return c.PrintJSON(addedDestination{d.ID, d.Address.String(), added, d.UsableFrom})
 	}
 	if !added {
-		return c.say("%s was listed already as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
+		return c.Say("%s was listed already as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
 	}
-	return c.say("%s is listed as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
+	return c.Say("%s is listed as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
 }
 
 type destinationRemoveCommand struct {
@@ -198,7 +198,7 @@ func (cmd *destinationRemoveCommand) Run(ctx context.Context, c *call) error {
 	if err := lists.Remove(ctx, cmd.Account, cmd.ID); err != nil {
 		return named(err, "account %s has no destination %s: see `bursar destination list`", cmd.Account, cmd.ID)
 	}
-	return c.say("destination %s is removed from the list", cmd.ID)
+	return c.Say("destination %s is removed from the list", cmd.ID)
 }
 
 type destinationEnableCommand struct {
@@ -231,7 +231,7 @@ func (cmd *destinationEnableCommand) Run(ctx context.Context, c *call) error {
 			usable++
 		}
 	}
-	return c.say("account %s may withdraw to its %d usable destinations only; %d more wait", cmd.Account, usable,
+	return c.Say("account %s may withdraw to its %d usable destinations only; %d more wait", cmd.Account, usable,
 		len(found.Destinations)-usable)
 }
 
@@ -258,8 +258,8 @@ func (cmd *destinationDisableCommand) Run(ctx context.Context, c *call) error {
 		return unknownAccount(err, cmd.Account)
 	}
 	if !l.Binds(db.Now()) {
-		return c.say("account %s may withdraw to any address", cmd.Account)
+		return c.Say("account %s may withdraw to any address", cmd.Account)
 	}
-	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` cancels this",
+	return c.Say("account %s may withdraw to any address from %s on; `bursar destination enable` cancels this",
 		cmd.Account, moment(l.Until))
 }

@@ -63,7 +63,7 @@ func (e *healthCheck) advise(check, result, advice, format string, args ...any) 
 
 // Run checks one thing after the other; checks that depend on a failed one are skipped.
 func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (e *healthCheck) advice() error {
 		if f.Advice == "" {
 			continue
 		}
-		if err := e.call.say("%s  %s: %s", heading, cell(f.Check), cell(f.Advice)); err != nil {
+		if err := e.call.Say("%s  %s: %s", heading, cell(f.Check), cell(f.Advice)); err != nil {
 			return err
 		}
 		heading = ""
@@ -225,7 +225,7 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	if e.cfg.Signer.Remote() {
 		who = "signer"
 	}
-	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.getenv})
+	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.Getenv})
 	if err != nil {
 		e.advise(who, resultFailed, seedAdvice[who], "%v", err)
 		return false

@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
-
-// coldFor is how long a cold start keeps weekly limits used up.
-const coldFor = 7 * 24 * time.Hour
 
 // signerState looks at what the signer of this process remembers, beside a running one. That of a remote signer cannot
 // be seen from here.
@@ -20,8 +18,8 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	if e.cfg.Signer.Remote() {
 		return
 	}
-	s := signerStatus{}
-	file, err := memory.Join(ctx, service.StateFile(e.cfg))
+	s := command.SignerStatus{}
+	file, err := memory.Join(ctx, host.StateFile(e.cfg))
 	if errors.Is(err, memory.ErrMissing) {
 		if e.cfg.Network == config.Mainnet {
 			e.advise(check, resultWarning, "to begin with unused limits, `bursar signer init --unused` before the first start: "+
@@ -32,14 +30,14 @@ func (e *healthCheck) signerState(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) }), file.Close())
+		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) }), file.Close())
 	}
 	switch {
 	case err != nil:
 		e.advise(check, resultFailed, "see docs/operations/signer.md", "%v", err)
 	case len(s.Frozen) > 0:
 		e.advise(check, resultFailed, "investigate, then `bursar signer thaw`", "frozen %s", s.Frozen[0])
-	case s.ColdSince != nil && time.Since(*s.ColdSince) < coldFor:
+	case s.ColdSince != nil && time.Since(*s.ColdSince) < command.ColdFor:
 		e.advise(check, resultWarning, "wait: hourly limits hold payments back for an hour, daily ones for a day, weekly ones "+
 			"for a week", "began cold at %s", moment(*s.ColdSince))
 	default:

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/store"
 )
 
@@ -18,13 +18,10 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is a mistake in the command line or the configuration: nothing was attempted.
-type usageError struct{ error }
+// mistaken returns an error of the command line or the configuration.
+func mistaken(err error) error { return command.UsageError{Err: err} }
 
-// Unwrap returns the mistake.
-func (e usageError) Unwrap() error { return e.error }
-
-func wrong(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func wrong(format string, args ...any) error { return command.Wrong(format, args...) }
 
 // usage adds which command's help to read.
 func usage(err error) error {
@@ -42,7 +39,7 @@ func usage(err error) error {
 
 // fail prints an error for the operator and returns the exit code.
 func (c *call) fail(err error) int {
-	fmt.Fprintln(c.stderr, "bursar: "+sentence(err))
+	fmt.Fprintln(c.Stderr, "bursar: "+sentence(err))
 	if configuration(err) {
 		return exitUsage
 	}
@@ -51,9 +48,7 @@ func (c *call) fail(err error) int {
 
 // configuration reports whether the operator must change the command line, the configuration or the environment.
 func configuration(err error) bool {
-	var u usageError
-	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases) ||
-		errors.Is(err, store.ErrBadURL)
+	return command.Mistaken(err) || errors.Is(err, store.ErrBadURL)
 }
 
 // sentence returns an error's message for the operator, without the public code of a refusal.

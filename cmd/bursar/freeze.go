@@ -93,9 +93,9 @@ func (cmd *accountUnfreezeCommand) report(c *call, before, left []store.Halt) er
 	})
 	switch {
 	case len(before) == 0:
-		return c.say("account %s was not frozen", cmd.ID)
+		return c.Say("account %s was not frozen", cmd.ID)
 	case len(left) == 0:
-		return c.say("account %s may withdraw again; it was frozen because %s", cmd.ID, reasonsOf(ended))
+		return c.Say("account %s may withdraw again; it was frozen because %s", cmd.ID, reasonsOf(ended))
 	case len(ended) > 0:
 		return fmt.Errorf("account %s is still frozen because %s; lifted: %s", cmd.ID, reasonsOf(left), reasonsOf(ended))
 	}

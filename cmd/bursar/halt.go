@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/store"
 )
 
@@ -27,26 +27,11 @@ type currencyCommands struct {
 	Resume currencyResumeCommand `cmd:"" help:"Resume payments of a currency."`
 }
 
-// actor is the operator who halts or resumes.
-type actor struct {
-	By string `placeholder:"NAME" help:"Name of the operator. Default: the user of this process."`
-}
-
-func (a actor) name() string {
-	if a.By != "" {
-		return a.By
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "somebody"
-}
-
-// begin holds the flags of every command that halts.
-type begin struct {
-	Reason string `required:"" placeholder:"TEXT" help:"Reason, for the record."`
-	actor
-}
+// The flags of every command that halts.
+type (
+	actor = command.Actor
+	begin = command.Begin
+)
 
 // end holds the flags of every command that resumes.
 type end struct {
@@ -101,7 +86,7 @@ func (currencyHaltCommand) Help() string {
 
 // Run halts a currency.
 func (cmd *currencyHaltCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -139,12 +124,12 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 		return err
 	}
 	defer db.Close()
-	h := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: b.Reason, Actor: b.name()}
+	h := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: b.Reason, Actor: b.Name()}
 	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }); err != nil {
 		return err
 	}
 	c.haltSigner(ctx, cfg, db)
-	return c.say("%s; end it with %s", h, h.Remedy())
+	return c.Say("%s; end it with %s", h, h.Remedy())
 }
 
 // resume ends the halts of a scope that are of some kinds, and reports what else halts it.
@@ -184,7 +169,7 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 			Scope:  scope,
 			Kind:   kind,
 			Reason: e.Reason,
-			Actor:  e.name(),
+			Actor:  e.Name(),
 		}); err != nil {
 			return err
 		}
@@ -233,7 +218,7 @@ func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, 
 // sayResumed reports which halts ended and which did not.
 func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) error {
 	if len(before) == 0 {
-		return c.say("%s are not halted", scope)
+		return c.Say("%s are not halted", scope)
 	}
 	for _, h := range before {
 		stays := slices.ContainsFunc(left, func(other store.Halt) bool { return other.Number == h.Number })
@@ -241,12 +226,12 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 		if stays {
 			text, more = "still halted: ", "; "+h.Remedy()
 		}
-		if err := c.say("%s%s%s", text, h, more); err != nil {
+		if err := c.Say("%s%s%s", text, h, more); err != nil {
 			return err
 		}
 	}
 	if len(left) == 0 {
-		return c.say("%s are resumed", scope)
+		return c.Say("%s are resumed", scope)
 	}
 	return errors.New("it is still halted")
 }
@@ -254,7 +239,7 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 // haltSigner notifies a remote signer directly, so that it need not wait up to half a second for a replica to do so.
 func (c *call) haltSigner(ctx context.Context, cfg config.Config, db *store.DB) {
 	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
-		c.note("The signer could not be notified immediately: %v. Every running replica notifies it as soon as it answers.",
+		c.Note("The signer could not be notified immediately: %v. Every running replica notifies it as soon as it answers.",
 			err)
 	}
 }

@@ -47,9 +47,9 @@ type createdKey struct {
 // show prints a new key.
 func (c *call) show(issued account.Issued, asJSON bool) error {
 	if asJSON {
-		return c.printJSON(createdKey(issued))
+		return c.PrintJSON(createdKey(issued))
 	}
-	c.note("The key and its secret are shown only once.")
+	c.Note("The key and its secret are shown only once.")
 	return c.pairs("accountID", issued.AccountID.String(), "keyID", issued.KeyID.String(), "apiKey", issued.APIKey,
 		"apiSecret", issued.APISecret)
 }
@@ -149,7 +149,7 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.Revoke(ctx, cmd.Key); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.say("key %s is revoked", cmd.Key)
+	return c.Say("key %s is revoked", cmd.Key)
 }
 
 type keyRotateCommand struct {
@@ -215,7 +215,7 @@ func (cmd *keyRotateWebhookCommand) Run(ctx context.Context, c *call) error {
 	rotated := rotatedWebhook{a.ID, signer.WebhookSecretText(s.Keys.WebhookSecret(a.ID, a.WebhookGeneration)),
 		a.WebhookOverlap}
 	if cmd.JSON {
-		return c.printJSON(rotated)
+		return c.PrintJSON(rotated)
 	}
 	return c.pairs("accountID", a.ID.String(), "webhookSecret", rotated.WebhookSecret, "overlapEnds",
 		moment(rotated.OverlapEnds))

@@ -56,7 +56,7 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Account.IsZero() && !cmd.All {
 		return wrong("no books are named: use --account ACCOUNT, or --all")
 	}
-	x := &export{owner: cmd.Account, rows: newRowWriter(c.stdout, cmd.JSON)}
+	x := &export{owner: cmd.Account, rows: newRowWriter(c.Stdout, cmd.JSON)}
 	if err := cmd.period(x); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 		x.until = db.Now()
 	}
 	if db.Now().Sub(x.until) < settled {
-		c.note("The period ends less than a minute ago: entries that are being booked now may be missing.")
+		c.Note("The period ends less than a minute ago: entries that are being booked now may be missing.")
 	}
 	if cmd.All {
 		err = x.journal(ctx)

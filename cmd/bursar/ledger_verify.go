@@ -27,12 +27,12 @@ func (cmd *ledgerVerifyCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	for _, f := range faults {
-		if err := c.say("%s: %s", f.Kind, f.Message); err != nil {
+		if err := c.Say("%s: %s", f.Kind, f.Message); err != nil {
 			return err
 		}
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("the books have %d faults; see docs/operations/solvency.md", len(faults))
 	}
-	return c.say("the books are consistent: %d links, every entry, every balance", links)
+	return c.Say("the books are consistent: %d links, every entry, every balance", links)
 }

@@ -16,13 +16,22 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 )
 
 func main() {
 	log.SetOutput(io.Discard) // net/http logs there what receivers and nodes send unasked
+	host.KeepPrivate()
+	shielded := host.Shield() // any command may open the seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, &call{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ()}, os.Args[1:]))
+	c := &call{command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}
+	if shielded != nil {
+		os.Exit(c.fail(shielded))
+	}
+	os.Exit(run(ctx, c, os.Args[1:]))
 }
 
 // commands is the command line.
@@ -32,7 +41,7 @@ type commands struct {
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
-	Signer       signerCommands       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
+	Signer       command.Signer       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`
@@ -59,7 +68,7 @@ type commands struct {
 
 // newParser returns the parser of the command line. It calls exit when --help was printed.
 func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
-	return kong.New(line, kong.Name("bursar"), kong.Writers(c.stdout, c.stderr), kong.Exit(exit),
+	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.Vars{"families": familyList()})
@@ -80,9 +89,9 @@ func run(ctx context.Context, c *call, args []string) int {
 	if err != nil {
 		return c.fail(usage(err))
 	}
-	c.config = line.Config
+	c.Config = line.Config
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(c); err != nil {
+	if err := parsed.Run(c, &c.Call); err != nil {
 		return c.fail(err)
 	}
 	return 0

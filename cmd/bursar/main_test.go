@@ -16,8 +16,9 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -50,6 +51,7 @@ type harness struct {
 	*testing.T
 	dir string
 	env []string
+	pid int    // of the process that start started
 	key []byte // key of the books; nil: not derived yet
 }
 
@@ -183,7 +185,7 @@ func (d *harness) booksKey() []byte {
 	if d.key != nil {
 		return d.key
 	}
-	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest},
+	keys, err := host.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest},
 		func(name string) string {
 			return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
 		})
@@ -196,7 +198,7 @@ func (d *harness) booksKey() []byte {
 
 func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&call{stdout: os.Stdout, stderr: os.Stderr}, &commands{}, func(int) {})
+	parser, err := newParser(&call{command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer init", "signer status",
+		"serve", "migrate", "seed new", "seed restore", "seed check", "seed export-public", "seed pool", "signer init", "signer status",
 		"signer policy", "signer freeze", "signer thaw", "signer begin-again", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
@@ -354,7 +356,7 @@ func TestVersion(t *testing.T) {
 	if got := d.ok("version"); !strings.HasPrefix(got, "bursar ") {
 		t.Errorf("version prints %q", got)
 	}
-	if v := parse[versionInfo](d, "version", "--json"); v.Version == "" || !strings.HasPrefix(v.Go, "go1.") {
+	if v := parse[command.Version](d, "version", "--json"); v.Version == "" || !strings.HasPrefix(v.Go, "go1.") {
 		t.Errorf("version is %+v", v)
 	}
 }

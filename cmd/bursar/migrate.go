@@ -23,5 +23,5 @@ func (migrateCommand) Run(ctx context.Context, c *call) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	return c.say("the %s database is up to date", kind)
+	return c.Say("the %s database is up to date", kind)
 }

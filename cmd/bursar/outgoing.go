@@ -59,7 +59,7 @@ func (cmd *outgoingShowCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.printJSON(shown)
+	return c.PrintJSON(shown)
 }
 
 func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgoing, err error) {
@@ -127,11 +127,11 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if (cmd.Paid != "" || cmd.NeverPaid) && cmd.Reason == "" {
 		return wrong("--reason is empty: say how you know")
 	}
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.getenv, WithoutSigner: true})
+	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.Getenv, WithoutSigner: true})
 	if err != nil {
 		return err
 	}
@@ -140,12 +140,12 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 		Paid:      cmd.Paid,
 		NeverPaid: cmd.NeverPaid,
 		Reason:    cmd.Reason,
-		Actor:     cmd.name(),
+		Actor:     cmd.Name(),
 	})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.say("outgoing transaction %s: %s", cmd.ID, what)
+	return c.Say("outgoing transaction %s: %s", cmd.ID, what)
 }
 
 // through returns the configuration with every chain asking only the given node. Only the transaction's own chain is

@@ -26,18 +26,18 @@ func (outgoingAbandonCommand) Help() string {
 
 // Run abandons an outgoing transaction.
 func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.getenv, WithoutSigner: true})
+	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.name()})
+	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.Name()})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.say("outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
+	return c.Say("outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
 }

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 )
+
+type seedCommands struct {
+	command.Seed
+	Pool seedPoolCommand `cmd:"" help:"Derive addresses ahead of time that only the seed can derive."`
+}
 
 type seedPoolCommand struct {
 	Count int  `default:"10000" help:"Number of addresses to keep ready."`
@@ -35,13 +40,13 @@ type listedPool struct {
 // Run fills the pools and prints their state.
 func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Count < 1 || cmd.Count > maxPool {
-		return usageError{fmt.Errorf("--count %d is not between 1 and %d", cmd.Count, maxPool)}
+		return wrong("--count %d is not between 1 and %d", cmd.Count, maxPool)
 	}
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.getenv}) // checked before a database is created
+	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.Getenv}) // checked before a database is created
 	if err != nil {
 		return err
 	}

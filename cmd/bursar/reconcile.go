@@ -92,7 +92,7 @@ func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
 	if err != nil || cmd.JSON || len(differences) == 0 {
 		return err
 	}
-	if err := c.say(""); err != nil {
+	if err := c.Say(""); err != nil {
 		return err
 	}
 	return list(c, false, differences, "CURRENCY ADDRESS BOOKS ON-CHAIN", func(d difference) []any {

@@ -68,10 +68,10 @@ func (cmd *recoveryStatusCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := listRecoveries(chains, items)
 	if cmd.JSON {
-		return c.printJSON(listed)
+		return c.PrintJSON(listed)
 	}
 	if len(listed.Chains) == 0 && len(listed.Items) == 0 {
-		return c.say("no chain is recovering, and nothing is unclear")
+		return c.Say("no chain is recovering, and nothing is unclear")
 	}
 	err = list(c, false, listed.Chains, "CHAIN SINCE WAITS-FOR CAUSE", func(l listedRecovery) []any {
 		return []any{l.Chain, l.Since, l.WaitsFor, l.Cause}
@@ -148,7 +148,7 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no item %d, or no such withdrawal: see `bursar recovery status`", cmd.Item)
 	}
-	return c.say("item %d is explained; it is booked once its block is final", cmd.Item)
+	return c.Say("item %d is explained; it is booked once its block is final", cmd.Item)
 }
 
 type recoveryReleaseCommand struct {
@@ -191,7 +191,7 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "chain %s is not recovering", cmd.Chain)
 	}
-	return c.say("chain %s is released: its payments resume once its follower has caught up", cmd.Chain)
+	return c.Say("chain %s is released: its payments resume once its follower has caught up", cmd.Chain)
 }
 
 type recoveryBeginCommand struct {
@@ -217,7 +217,7 @@ func (cmd *recoveryBeginCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Guard.Begin(ctx, cmd.Cause, int64(cmd.Ahead)); err != nil {
 		return err
 	}
-	return c.say("every chain is recovering, and %d key indexes of each family are skipped; start the service, then see "+
+	return c.Say("every chain is recovering, and %d key indexes of each family are skipped; start the service, then see "+
 		"`bursar recovery status`", cmd.Ahead)
 }
 
@@ -239,5 +239,5 @@ func (cmd *recoveryJoinCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Guard.Join(ctx); err != nil {
 		return err
 	}
-	return c.say("marks are kept here from now on")
+	return c.Say("marks are kept here from now on")
 }

@@ -77,7 +77,7 @@ func (cmd *keyAllowIPCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.say("key %s may be used from %s", cmd.Key, networksText(list))
+	return c.Say("key %s may be used from %s", cmd.Key, networksText(list))
 }
 
 type keyScopesCommand struct {
@@ -105,5 +105,5 @@ func (cmd *keyScopesCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.SetScopes(ctx, cmd.Key, scopes); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.say("key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
+	return c.Say("key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
 }

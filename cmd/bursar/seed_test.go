@@ -70,11 +70,34 @@ func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.env = append(d.env, "BURSAR_NETWORK=mainnet")
+	d.fails(exitUsage, "on mainnet the passphrase may not be in BURSAR_PASSPHRASE", "seed", "new")
+	d.env = []string{"BURSAR_NETWORK=mainnet", "BURSAR_PASSPHRASE_FILE=" + filepath.Join(d.dir, "passphrase")}
+	d.writeFile("passphrase", passphrase)
+	d.fails(exitFailed, "the passphrase is weak", "seed", "new")
+	d.writeFile("passphrase", "correct horse battery staple")
 	if o := d.run(known+"\n", "seed", "restore"); o.code != 0 {
 		t.Fatal(o.err)
 	}
 	if got := parse[signer.PublicKeys](d, "seed", "export-public").Accounts["bitcoin"]; got != knownXpub {
 		t.Errorf("bitcoin's account key is %s", got)
+	}
+}
+
+// The database holds the hashes of keys, and who was paid what.
+func TestADatabaseIsPrivate(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	d.ok("migrate")
+	info, err := os.Stat(filepath.Join(d.dir, "bursar.db"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the new database is %v, %v", info, err)
+	}
+}
+
+func (d *harness) writeFile(name, text string) {
+	d.Helper()
+	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
+		d.Fatal(err)
 	}
 }
 

@@ -3,24 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
 )
 
 // stopWithin is a little less than the 30 seconds after which supervisors that sent SIGTERM usually send SIGKILL.
 const stopWithin = 28 * time.Second
 
 type serveCommand struct {
-	logFlags
-}
-
-// logFlags are the logging flags of a long-running process.
-type logFlags struct {
-	LogFormat string `enum:"text,json" default:"text" help:"Format of log lines on standard error: text or json."`
-	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
+	command.LogFlags
 }
 
 // Help returns an example.
@@ -31,13 +25,18 @@ func (serveCommand) Help() string {
 
 // Run serves until ctx ends.
 func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
 	relaxCollector()
-	log := cmd.logger(c.stderr)
-	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.getenv, Patient: true})
+	log := cmd.Logger(c.Stderr)
+	if !cfg.Signer.Remote() {
+		if err := c.Protect(cfg, log); err != nil {
+			return err
+		}
+	}
+	s, err := service.Open(ctx, cfg, service.Options{Log: log, OpenKeys: c.OpenKeys(ctx), Patient: true})
 	if err != nil {
 		return err
 	}
@@ -72,24 +71,4 @@ func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 		return errors.New("the service did not stop in time; pending work resumes from the database at the next " +
 			"start")
 	}
-}
-
-func (cmd *logFlags) logger(w io.Writer) *slog.Logger {
-	var level slog.Level
-	if level.UnmarshalText([]byte(cmd.LogLevel)) != nil {
-		level = slog.LevelInfo // kong has validated the value
-	}
-	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
-	if cmd.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// readable formats durations with their unit, which JSON would lack.
-func readable(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() == slog.KindDuration {
-		a.Value = slog.StringValue(a.Value.Duration().String())
-	}
-	return a
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bursar/bursar/signer/command"
 )
 
 // A pause reads the same in both formats: 774540992 would have no unit.
@@ -19,8 +21,8 @@ func TestDurationsAreReadableInEitherLog(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		var out strings.Builder
-		flags := logFlags{LogFormat: format, LogLevel: "info"}
-		flags.logger(&out).Info("endpoint in cool-down", "pause", 1500*time.Millisecond)
+		flags := command.LogFlags{LogFormat: format, LogLevel: "info"}
+		flags.Logger(&out).Info("endpoint in cool-down", "pause", 1500*time.Millisecond)
 		if !strings.Contains(out.String(), "1.5s") {
 			t.Errorf("%s: %s", format, out.String())
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -19,7 +20,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.ok("seed", "new")
-	if s := parse[signerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
 		s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
 		t.Errorf("after seed new it is %+v", s)
 	}
@@ -27,7 +28,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	old := newSeededHarness(t)
 	old.fails(exitFailed, "the signer has no state file", "signer", "status")
 	old.ok("signer", "init")
-	if s := parse[signerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
+	if s := parse[command.SignerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
 		t.Errorf("of an old seed it is %+v", s)
 	}
 	if text := old.ok("signer", "status"); !strings.Contains(text, "cold start: nothing is known of what was signed before") {
@@ -38,7 +39,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.ok("signer", "init", "--unused")
-	if s := parse[signerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
+	if s := parse[command.SignerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
 		t.Errorf("the first one is %+v", s)
 	}
 }
@@ -53,7 +54,7 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 		!strings.Contains(o.err, "frozen") {
 		t.Errorf("freeze gives %+v", o)
 	}
-	s := parse[signerStatus](d, "signer", "status", "--json")
+	s := parse[command.SignerStatus](d, "signer", "status", "--json")
 	if len(s.Frozen) != 1 || !strings.HasSuffix(s.Frozen[0], " by ann: a drill") || s.Entry != 2 {
 		t.Errorf("the status is %+v", s)
 	}
@@ -64,7 +65,7 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 		!strings.Contains(o.err, "Freezes ended: 1.") {
 		t.Errorf("thaw gives %+v", o)
 	}
-	if s := parse[signerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
 		t.Errorf("the status is %+v", s)
 	}
 }
@@ -131,17 +132,20 @@ func TestStatusShowsTheUsedLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []usedLimit{{"currencies.BTC.hourly_limit", "1.50000000", "2.00000000"},
-		{"currencies.BTC.weekly_limit", "3.50000000", "9.00000000"},
-		{"chains.bitcoin.daily_fees", "0.00001", "0.5"}, {"chains.bitcoin.hourly_sweeps", "1", "9"}}
-	if s := parse[signerStatus](d, "signer", "status", "--json"); !slices.Equal(s.Limits, want) {
+	want := []command.UsedLimit{
+		{Limit: "currencies.BTC.hourly_limit", Used: "1.50000000", Of: "2.00000000"},
+		{Limit: "currencies.BTC.weekly_limit", Used: "3.50000000", Of: "9.00000000"},
+		{Limit: "chains.bitcoin.daily_fees", Used: "0.00001", Of: "0.5"},
+		{Limit: "chains.bitcoin.hourly_sweeps", Used: "1", Of: "9"},
+	}
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !slices.Equal(s.Limits, want) {
 		t.Errorf("the limits are %+v", s.Limits)
 	}
 	if text := d.ok("signer", "status"); !strings.Contains(text, "currencies.BTC.hourly_limit") {
 		t.Errorf("status says\n%s", text)
 	}
 	d.ok("signer", "begin-again", "--reason", "a test")
-	if s := parse[signerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used, "all, until ") {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used, "all, until ") {
 		t.Errorf("after a cold start the limits are %+v", s.Limits)
 	}
 }
@@ -151,7 +155,7 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	d.ok("signer", "init", "--unused")
-	before := parse[signerStatus](d, "signer", "status", "--json")
+	before := parse[command.SignerStatus](d, "signer", "status", "--json")
 	used, err := memory.Open(t.Context(), filepath.Join(d.dir, "seed.age.state"), before.Seed)
 	if err != nil {
 		t.Fatal(err)
@@ -163,14 +167,14 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 	if o := d.run("", "signer", "begin-again", "--reason", "an old copy"); o.code != 0 {
 		t.Fatalf("begin-again gives %+v", o)
 	}
-	after := parse[signerStatus](d, "signer", "status", "--json")
+	after := parse[command.SignerStatus](d, "signer", "status", "--json")
 	if after.Instance == before.Instance || after.ColdSince == nil || after.Entry != 2 {
 		t.Errorf("it is %+v, was %+v", after, before)
 	}
 	if o := d.run("", "signer", "begin-again", "--unused", "--reason", "an upgrade"); o.code != 0 {
 		t.Fatalf("begin-again gives %+v", o)
 	}
-	if s := parse[signerStatus](d, "signer", "status", "--json"); s.ColdSince != nil || s.Entry != 3 {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.ColdSince != nil || s.Entry != 3 {
 		t.Errorf("with unused limits it is %+v", s)
 	}
 }

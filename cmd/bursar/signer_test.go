@@ -17,7 +17,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/chain/solana"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 )
 
 // start runs a command until the test ends, and returns its log.
@@ -32,6 +33,7 @@ func (d *harness) start(args ...string) (lines *bufio.Scanner) {
 	if err := process.Start(); err != nil {
 		d.Fatal(err)
 	}
+	d.pid = process.Process.Pid
 	lines = bufio.NewScanner(log)
 	d.Cleanup(func() {
 		defer cancel()
@@ -87,7 +89,7 @@ func TestTheServiceRunsWithARemoteSigner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed, err := service.OpenKeys(cfg, (&call{environ: vault.env}).getenv)
+	seed, err := host.OpenKeys(cfg, (&command.Call{Environ: vault.env}).Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

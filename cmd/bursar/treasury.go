@@ -93,12 +93,12 @@ func (cmd *treasuryWithdrawCommand) Run(ctx context.Context, c *call) error {
 		Amount:   cmd.Amount,
 		To:       cmd.To,
 		Reason:   cmd.Reason,
-		Actor:    cmd.name(),
+		Actor:    cmd.Name(),
 	})
 	if err != nil {
 		return err
 	}
-	return c.say("withdrawal %s is %s", w.ID, w.Status)
+	return c.Say("withdrawal %s is %s", w.ID, w.Status)
 }
 
 type treasuryListCommand struct {

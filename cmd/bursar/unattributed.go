@@ -135,5 +135,5 @@ func (c *call) resolveUnattributed(
 		return err
 	}
 	decision, _ := listResolution(currency, n).describe()
-	return c.say("deposit %s: %s", id, decision)
+	return c.Say("deposit %s: %s", id, decision)
 }

@@ -206,7 +206,7 @@ func (cmd *webhookShowCommand) Run(ctx context.Context, c *call) error {
 
 func (c *call) showEvent(e shownEvent, asJSON bool) error {
 	if asJSON {
-		return c.printJSON(e)
+		return c.PrintJSON(e)
 	}
 	err := c.pairs("eventID", e.EventID.String(), "accountID", e.AccountID.String(), "event", string(e.Event), "subject",
 		e.Subject.String(),

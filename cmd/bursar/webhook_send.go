@@ -54,7 +54,7 @@ func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
-	return c.say("%d events are due again", due)
+	return c.Say("%d events are due again", due)
 }
 
 func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) error {
@@ -74,7 +74,7 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 		return fmt.Errorf("event %s has no destination: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
 			"enable --help`", id)
 	}
-	return c.say("event %s is due again", id)
+	return c.Say("event %s is due again", id)
 }
 
 // redeliverMany takes as many short transactions as it needs, so that the service is not blocked.
@@ -130,7 +130,7 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if cmd.JSON {
-		if err := c.printJSON(e); err != nil {
+		if err := c.PrintJSON(e); err != nil {
 			return err
 		}
 	}
@@ -151,9 +151,9 @@ func (cmd *webhookTestCommand) report(c *call, e shownEvent) error {
 	case cmd.JSON:
 		return nil
 	case len(e.Tries) == 0:
-		return c.say("event %s is recorded", e.EventID)
+		return c.Say("event %s is recorded", e.EventID)
 	}
-	return c.say("event %s is delivered: %s", e.EventID, e.sent())
+	return c.Say("event %s is delivered: %s", e.EventID, e.sent())
 }
 
 // waitForAttempt reads an event until it was sent once, has no destination, or the time is over.
@@ -215,11 +215,11 @@ func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	for i, account := range enabled {
-		if err := c.say("events of account %s are sent to this URL again", account); err != nil {
+		if err := c.Say("events of account %s are sent to this URL again", account); err != nil {
 			return err
 		}
 		if h := held[i]; h.Waiting > 0 {
-			c.note("%d events are held back: bursar webhook redeliver --account %s --since %s --failed-only", h.Waiting, account,
+			c.Note("%d events are held back: bursar webhook redeliver --account %s --since %s --failed-only", h.Waiting, account,
 				moment(h.Oldest))
 		}
 	}

@@ -175,5 +175,5 @@ func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service
 	if err != nil {
 		return named(err, "there is no withdrawal %s: see `bursar withdrawal list`", id)
 	}
-	return c.say("withdrawal %s is %s", w.ID, w.Status)
+	return c.Say("withdrawal %s is %s", w.ID, w.Status)
 }

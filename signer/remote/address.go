@@ -20,6 +20,13 @@ type Address struct {
 	// CA, Cert and Key are PEM files for https: the authority that signed the other side's certificate, and this side's
 	// own. Both sides must have one.
 	CA, Cert, Key string
+	// Clients are the names of the certificates that a signer accepts over https: DNS names, addresses or common names.
+	Clients []string
+	// Users are the names or numbers of the users whose connections a signer accepts over a socket. Empty: all that the
+	// file's permissions let through.
+	Users []string
+	// Refused is told why a connection was refused; nil: nobody is.
+	Refused func(reason string)
 }
 
 const unixScheme = "unix:"
@@ -57,12 +64,24 @@ func (a Address) Listen(ctx context.Context) (net.Listener, error) {
 		return nil, err
 	}
 	if path, unix := strings.CutPrefix(a.URL, unixScheme); unix {
-		return listenUnix(ctx, path)
+		listener, err := listenUnix(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		limited, err := a.onlyUsers(listener)
+		if err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		return limited, nil
+	}
+	if len(a.Clients) == 0 {
+		return nil, errNoClients
 	}
 	config, err := a.tls()
 	if err != nil {
 		return nil, err
 	}
+	config.VerifyConnection = a.pinned()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.host())
 	if err != nil {
 		return nil, fmt.Errorf("listen for the service: %w", err)

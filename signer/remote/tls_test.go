@@ -12,6 +12,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,7 +97,9 @@ func TestBothSidesPresentACertificate(t *testing.T) {
 	ours.issue("service", ours)
 	theirs.issue("service", theirs)
 	url := "https://" + freePort(t)
-	defer b.serve(ours.address(url, "signer"))()
+	at := ours.address(url, "signer")
+	at.Clients = []string{"service"}
+	defer b.serve(at)()
 	if _, err := b.dial(ours.address(url, "service")).Hello(t.Context()); err != nil {
 		t.Fatalf("with the right certificate: %v", err)
 	}
@@ -105,6 +110,62 @@ func TestBothSidesPresentACertificate(t *testing.T) {
 	impostor.CA = ours.address(url, "").CA
 	if _, err := b.dial(impostor).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
 		t.Errorf("a certificate of another authority: %v", err)
+	}
+}
+
+// A certificate that the authority issued for something else does not sign.
+func TestOnlyNamedCertificatesAreAccepted(t *testing.T) {
+	t.Parallel()
+	b, ours := newBench(t), newAuthority(t)
+	for _, name := range []string{"signer", "service", "printer"} {
+		ours.issue(name, ours)
+	}
+	at := ours.address("https://"+freePort(t), "signer")
+	if l, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "signer.clients is required") {
+		t.Errorf("without names it listens: %v, %v", l, err)
+	}
+	at.Clients = []string{"service", "replica"}
+	defer b.serve(at)()
+	if _, err := b.dial(ours.address(at.URL, "service")).Hello(t.Context()); err != nil {
+		t.Errorf("the service: %v", err)
+	}
+	for _, other := range []string{"printer", "signer"} {
+		if _, err := b.dial(ours.address(at.URL, other)).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
+			t.Errorf("the certificate of %s: %v", other, err)
+		}
+	}
+}
+
+// Over a socket the system says who connects; the rights of its file do not matter then.
+func TestOnlyNamedUsersAreAccepted(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the user of a peer is known on Linux only")
+	}
+	me := strconv.Itoa(os.Getuid())
+	for _, test := range []struct {
+		users   []string
+		refused int
+	}{{nil, 0}, {[]string{me}, 0}, {[]string{"54321", me}, 0}, {[]string{"54321"}, 1}} {
+		b, at := newBench(t), socket(t)
+		var refused []string
+		at.Users, at.Refused = test.users, func(reason string) { refused = append(refused, reason) }
+		stop := b.serve(at)
+		_, err := b.dial(at).Hello(t.Context())
+		stop()
+		if (err != nil) != (test.refused > 0) || (len(refused) > 0) != (test.refused > 0) {
+			t.Errorf("users %v: %v, refused %v", test.users, err, refused)
+		}
+		for _, reason := range refused {
+			if reason != "user "+me+" is not in signer.users" {
+				t.Errorf("it is refused because %s", reason)
+			}
+		}
+	}
+	at := socket(t)
+	at.Users = []string{"no such user"}
+	if _, err := at.Listen(t.Context()); err == nil {
+		t.Error("a user that does not exist is accepted")
 	}
 }
 

@@ -1,4 +1,4 @@
-package service
+package host
 
 import (
 	"fmt"
@@ -73,4 +73,35 @@ func unknownProviders(cfg config.Config) (mistakes config.Mistakes) {
 		}
 	}
 	return mistakes
+}
+
+// Usable makes contracts canonical and removes the tokens that a configured chain does not have on this network. A
+// currency whose whole chain is not configured stays known, because customers may have balances in it.
+func Usable(cfg config.Config) (*bursar.Registry, error) {
+	cfg, err := Canonical(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var list []bursar.Currency
+	for _, currency := range cfg.Registry.All() {
+		_, off := cfg.Off[currency.Code]
+		_, on := cfg.Chains[currency.Chain]
+		if !off || !on {
+			list = append(list, currency)
+		}
+	}
+	return bursar.NewRegistry(list)
+}
+
+// ChainOrder returns the configured chains in the order of the registry, so that lists are stable.
+func ChainOrder(cfg config.Config) []bursar.ChainID {
+	var order []bursar.ChainID
+	seen := map[bursar.ChainID]bool{}
+	for _, currency := range cfg.Registry.All() {
+		if _, on := cfg.Chains[currency.Chain]; on && !seen[currency.Chain] {
+			seen[currency.Chain] = true
+			order = append(order, currency.Chain)
+		}
+	}
+	return order
 }

@@ -1,25 +1,19 @@
-package service
+package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// StateFile returns the file in which the signer of a configuration remembers: signer.state, or beside the seed file.
-func StateFile(cfg config.Config) string { return cmp.Or(cfg.Signer.State, cfg.SeedFile+".state") }
-
-// openMemory opens the signer's memory. Where there is none it creates one: on mainnet a cold one, because nobody knows
+// OpenMemory opens the signer's memory. Where there is none it creates one: on mainnet a cold one, because nobody knows
 // what was signed with the seed before.
-func openMemory(ctx context.Context, cfg config.Config, fingerprint string, log *slog.Logger) (*memory.File, error) {
+func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log *slog.Logger) (*memory.File, error) {
 	path := StateFile(cfg)
 	file, err := memory.Open(ctx, path, fingerprint)
 	if errors.Is(err, memory.ErrMissing) {
@@ -64,18 +58,10 @@ func logMemory(ctx context.Context, keeper memory.Keeper, log *slog.Logger) erro
 	})
 }
 
-// warnOfLimits logs the currencies that cannot leave because they have no limit.
-func warnOfLimits(cfg config.Config, log *slog.Logger) {
+// WarnOfLimits logs the currencies that cannot leave because they have no limit.
+func WarnOfLimits(cfg config.Config, log *slog.Logger) {
 	for _, currency := range cfg.Unlimited() {
 		log.Warn("currency cannot be paid out: it has no limit, and on mainnet the signer pays nothing without one; "+
 			"`bursar signer policy` prints limits", "currency", currency.Code)
 	}
-}
-
-// noSigner is the signer of a command, which must not sign: the running signer has the lock of its memory.
-type noSigner struct{}
-
-// Sign implements outgoing.Signer.
-func (noSigner) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("this process does not sign")
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
 
-type seedCommands struct {
+// Seed is the commands of the seed.
+type Seed struct {
 	New          seedNewCommand          `cmd:"" help:"Create a seed, write the seed file and print its words once."`
 	Restore      seedRestoreCommand      `cmd:"" help:"Write the seed file from words on standard input."`
+	HandOver     seedHandOverCommand     `cmd:"" name:"hand-over" hidden:"" help:"Write the seed to the process that runs this."`
+	Check        seedCheckCommand        `cmd:"" help:"Open the seed file and print its fingerprint."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
-	Pool         seedPoolCommand         `cmd:"" help:"Derive addresses ahead of time that only the seed can derive."`
 }
 
 type seedNewCommand struct{}
@@ -34,7 +36,7 @@ func (seedNewCommand) Help() string {
 }
 
 // Run creates a seed.
-func (seedNewCommand) Run(ctx context.Context, c *call) error {
+func (seedNewCommand) Run(ctx context.Context, c *Call) error {
 	cfg, passphrase, err := c.seedTarget()
 	if err != nil {
 		return err
@@ -50,22 +52,22 @@ func (seedNewCommand) Run(ctx context.Context, c *call) error {
 	if err := c.newState(ctx, cfg, mnemonic); err != nil {
 		return fmt.Errorf("remove %s and start again: %w", cfg.SeedFile, err)
 	}
-	if err := c.say("%s", mnemonic.Reveal()); err != nil {
+	if err := c.Say("%s", mnemonic.Reveal()); err != nil {
 		return fmt.Errorf("the words could not be printed: remove %s and start again (%w)", cfg.SeedFile, err)
 	}
-	c.note("These words are shown only once. Anyone who has them controls all the money: write them down on paper, " +
+	c.Note("These words are shown only once. Anyone who has them controls all the money: write them down on paper, " +
 		"keep them away from this machine,\nand test `bursar seed restore` with them before the first deposit.")
 	return nil
 }
 
 // newState creates the signer's state for a new seed, with which nothing was signed before.
-func (c *call) newState(ctx context.Context, cfg config.Config, mnemonic signer.Mnemonic) error {
-	keys, err := signer.NewKeys(mnemonic, service.Network(cfg.Network))
+func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.Mnemonic) error {
+	keys, err := signer.NewKeys(mnemonic, host.Network(cfg.Network))
 	if err != nil {
 		return err
 	}
 	defer keys.Wipe()
-	return memory.Create(ctx, service.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()})
+	return memory.Create(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()})
 }
 
 type seedRestoreCommand struct{}
@@ -80,17 +82,17 @@ func (seedRestoreCommand) Help() string {
 const maxWords = 4096
 
 // Run writes the seed file from words.
-func (seedRestoreCommand) Run(c *call) error {
+func (seedRestoreCommand) Run(c *Call) error {
 	cfg, passphrase, err := c.seedTarget()
 	if err != nil {
 		return err
 	}
-	if f, ok := c.stdin.(*os.File); ok {
+	if f, ok := c.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			c.note("Type the words, then Enter and Ctrl-D.")
+			c.Note("Type the words, then Enter and Ctrl-D.")
 		}
 	}
-	text, err := io.ReadAll(io.LimitReader(c.stdin, maxWords))
+	text, err := io.ReadAll(io.LimitReader(c.Stdin, maxWords))
 	if err != nil {
 		return fmt.Errorf("read the words from standard input: %w", err)
 	}
@@ -103,6 +105,28 @@ func (seedRestoreCommand) Run(c *call) error {
 	return c.writeSeed(cfg, mnemonic, passphrase)
 }
 
+type seedCheckCommand struct{}
+
+// Help returns an example.
+func (seedCheckCommand) Help() string {
+	return "Opens the seed file with the passphrase, and changes nothing.\n\nExample:\n\n    " +
+		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
+}
+
+// Run opens the seed file.
+func (seedCheckCommand) Run(c *Call) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	keys, err := c.openKeys(cfg)
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	return c.Say("the seed file %s opens; its fingerprint is %s", cfg.SeedFile, keys.Fingerprint())
+}
+
 type seedExportPublicCommand struct{}
 
 // Help returns an example.
@@ -112,30 +136,44 @@ func (seedExportPublicCommand) Help() string {
 }
 
 // Run prints the public keys.
-func (seedExportPublicCommand) Run(c *call) error {
-	cfg, err := c.load()
+func (seedExportPublicCommand) Run(c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	keys, err := service.OpenKeys(cfg, c.getenv)
+	keys, err := c.openKeys(cfg)
 	if err != nil {
 		return err
 	}
 	defer keys.Wipe()
-	return c.printJSON(keys.ExportPublic())
+	return c.PrintJSON(keys.ExportPublic())
+}
+
+// openKeys opens the seed in a process that others cannot read.
+func (c *Call) openKeys(cfg config.Config) (*signer.Keys, error) {
+	if err := host.Shield(); err != nil {
+		return nil, err
+	}
+	return host.OpenKeys(cfg, c.Getenv)
 }
 
 // seedTarget returns where to write a seed and with which passphrase. It refuses an existing file before any seed is
 // made or typed.
-func (c *call) seedTarget() (config.Config, signer.Passphrase, error) {
-	cfg, err := c.load()
+func (c *Call) seedTarget() (config.Config, signer.Passphrase, error) {
+	cfg, err := c.Load()
 	if err != nil {
 		return cfg, signer.Passphrase{}, err
 	}
 	if _, err := os.Lstat(cfg.SeedFile); err == nil {
 		return cfg, signer.Passphrase{}, existing(cfg)
 	}
-	passphrase, err := signer.PassphraseFrom(c.getenv)
+	if err := host.Shield(); err != nil {
+		return cfg, signer.Passphrase{}, err
+	}
+	passphrase, weak, err := host.NewPassphrase(cfg, c.Getenv)
+	if weak {
+		c.Note("Warning: %v. On mainnet it would be refused.", signer.ErrWeakPassphrase)
+	}
 	return cfg, passphrase, err
 }
 
@@ -144,12 +182,12 @@ func existing(cfg config.Config) error {
 		"if no database uses it", cfg.SeedFile)
 }
 
-func (c *call) writeSeed(cfg config.Config, mnemonic signer.Mnemonic, passphrase signer.Passphrase) error {
+func (c *Call) writeSeed(cfg config.Config, mnemonic signer.Mnemonic, passphrase signer.Passphrase) error {
 	sealed, err := signer.Seal(mnemonic, passphrase)
 	if err != nil {
 		return err
 	}
-	keys, err := signer.NewKeys(mnemonic, service.Network(cfg.Network))
+	keys, err := signer.NewKeys(mnemonic, host.Network(cfg.Network))
 	if err != nil {
 		return err
 	}
@@ -159,6 +197,6 @@ func (c *call) writeSeed(cfg config.Config, mnemonic signer.Mnemonic, passphrase
 	} else if err != nil {
 		return err
 	}
-	c.note("The seed file %s is written; its fingerprint is %s.", cfg.SeedFile, keys.Fingerprint())
+	c.Note("The seed file %s is written; its fingerprint is %s.", cfg.SeedFile, keys.Fingerprint())
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -11,8 +11,11 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// usedLimit is how much of a limit is used up now.
-type usedLimit struct {
+// ColdFor is how long a cold start keeps weekly limits used up.
+const ColdFor = 7 * 24 * time.Hour
+
+// UsedLimit is how much of a limit is used up now.
+type UsedLimit struct {
 	Limit string `json:"limit"` // the path of its setting
 	Used  string `json:"used"`
 	Of    string `json:"of"`
@@ -52,7 +55,7 @@ func limitsIn(cfg config.Config) (list []limitsOf) {
 }
 
 // used reads how much of each limit is used up, at the time at which the next transaction would count.
-func used(ctx context.Context, tx memory.Tx, cfg config.Config, now time.Time) (list []usedLimit, err error) {
+func used(ctx context.Context, tx memory.Tx, cfg config.Config, now time.Time) (list []UsedLimit, err error) {
 	state, err := tx.State(ctx)
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func used(ctx context.Context, tx memory.Tx, cfg config.Config, now time.Time) (
 	if now.Before(state.HighWater) {
 		now = state.HighWater
 	}
-	counts, err := tx.CountsSince(ctx, now.Add(-coldFor))
+	counts, err := tx.CountsSince(ctx, now.Add(-ColdFor))
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +75,16 @@ func used(ctx context.Context, tx memory.Tx, cfg config.Config, now time.Time) (
 		}{
 			{"hourly", time.Hour, l.periods.Hour},
 			{"daily", 24 * time.Hour, l.periods.Day},
-			{"weekly", coldFor, l.periods.Week},
+			{"weekly", ColdFor, l.periods.Week},
 		} {
 			if period.limit.IsZero() {
 				continue
 			}
-			line := usedLimit{Limit: l.path + "." + period.adverb + "_" + l.of, Of: l.text(period.limit)}
+			line := UsedLimit{Limit: l.path + "." + period.adverb + "_" + l.of, Of: l.text(period.limit)}
 			if state.ColdSince.IsZero() || !now.Before(state.ColdSince.Add(period.length)) {
 				line.Used = l.sum(counts, now.Add(-period.length))
 			} else {
-				line.Used = "all, until " + moment(state.ColdSince.Add(period.length))
+				line.Used = "all, until " + Moment(state.ColdSince.Add(period.length))
 			}
 			list = append(list, line)
 		}

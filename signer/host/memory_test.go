@@ -1,4 +1,4 @@
-package service
+package host
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -22,7 +20,7 @@ func TestAMissingMemoryIsCreated(t *testing.T) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
 		for range 2 { // created, then found
-			file, err := openMemory(t.Context(), cfg, "seed", log)
+			file, err := OpenMemory(t.Context(), cfg, "seed", log)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +34,7 @@ func TestAMissingMemoryIsCreated(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if _, err := openMemory(t.Context(), cfg, "seed", log); !errors.Is(err, memory.ErrLocked) ||
+			if _, err := OpenMemory(t.Context(), cfg, "seed", log); !errors.Is(err, memory.ErrLocked) ||
 				!strings.Contains(err.Error(), "run one signer for all") {
 				t.Errorf("a second signer: %v", err)
 			}
@@ -69,16 +67,8 @@ func TestTheStartNamesCurrenciesWithoutALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	warnOfLimits(cfg, slog.New(slog.NewTextHandler(&text, nil)))
+	WarnOfLimits(cfg, slog.New(slog.NewTextHandler(&text, nil)))
 	if !strings.Contains(text.String(), "currency=LTC") || strings.Contains(text.String(), "currency=BTC") {
 		t.Errorf("the log says %s", &text)
-	}
-}
-
-// A command beside a running service cannot sign.
-func TestACommandSignsNothing(t *testing.T) {
-	t.Parallel()
-	if tx, err := (noSigner{}).Sign(t.Context(), bursar.Bitcoin, chain.TxRequest{}, chain.UnsignedTx{}); err == nil {
-		t.Errorf("it signs %+v", tx)
 	}
 }

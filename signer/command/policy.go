@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -39,8 +39,8 @@ const (
 )
 
 // Run prints the limits.
-func (signerPolicyCommand) Run(c *call) error {
-	cfg, err := c.load()
+func (signerPolicyCommand) Run(c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (signerPolicyCommand) Run(c *call) error {
 			section = ""
 		}
 	}
-	return c.say("%s", text.String())
+	return c.Say("%s", text.String())
 }
 
 // feeLines writes limits of a chain's fees, unless it has some.

@@ -1,13 +1,14 @@
-package main
+package command
 
 import (
 	"context"
 
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/host"
 )
 
-type signerCommands struct {
-	Run        signerCommand           `cmd:"" name:"run" default:"withargs" hidden:""`
+// Signer is the commands of the signer.
+type Signer struct {
+	Run        signerCommand           `cmd:"" name:"run" aliases:"serve" default:"withargs" hidden:""`
 	Init       signerInitCommand       `cmd:"" help:"Create the file in which the signer remembers what it signed."`
 	Status     signerStatusCommand     `cmd:"" help:"Show the signer's state and check its log."`
 	Policy     signerPolicyCommand     `cmd:"" help:"Print conservative limits for every configured currency."`
@@ -17,7 +18,7 @@ type signerCommands struct {
 }
 
 type signerCommand struct {
-	logFlags
+	LogFlags
 }
 
 // Help says how the two processes share the configuration.
@@ -30,17 +31,20 @@ func (signerCommand) Help() string {
 }
 
 // Run signs until ctx ends.
-func (cmd *signerCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+func (cmd *signerCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
 	if !cfg.Signer.Remote() {
-		return wrong("signer.address is not configured: set the address to listen on, such as signer: {address: " +
+		return Wrong("signer.address is not configured: set the address to listen on, such as signer: {address: " +
 			"unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}
-	log := cmd.logger(c.stderr)
-	if err := service.Sign(ctx, cfg, service.Options{Log: log, Getenv: c.getenv}); err != nil {
+	log := cmd.Logger(c.Stderr)
+	if err := c.Protect(cfg, log); err != nil {
+		return err
+	}
+	if err := host.Serve(ctx, cfg, c.OpenKeys(ctx), log); err != nil {
 		return err
 	}
 	log.Info("stopped")

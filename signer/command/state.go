@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -25,8 +25,8 @@ func (signerInitCommand) Help() string {
 }
 
 // Run creates the signer's state.
-func (cmd *signerInitCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+func (cmd *signerInitCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -34,16 +34,16 @@ func (cmd *signerInitCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := memory.Create(ctx, service.StateFile(cfg), begin); err != nil {
+	if err := memory.Create(ctx, host.StateFile(cfg), begin); err != nil {
 		return err
 	}
-	c.note("The signer's state is %s.", service.StateFile(cfg))
+	c.Note("The signer's state is %s.", host.StateFile(cfg))
 	return nil
 }
 
 // begin returns what the state of a configuration's signer begins with.
-func (c *call) begin(cfg config.Config, cold bool) (memory.Init, error) {
-	keys, err := service.OpenKeys(cfg, c.getenv)
+func (c *Call) begin(cfg config.Config, cold bool) (memory.Init, error) {
+	keys, err := c.openKeys(cfg)
 	if err != nil {
 		return memory.Init{}, err
 	}
@@ -53,7 +53,7 @@ func (c *call) begin(cfg config.Config, cold bool) (memory.Init, error) {
 
 type signerBeginAgainCommand struct {
 	Unused bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
-	begin
+	Begin
 }
 
 // Help returns an example.
@@ -65,8 +65,8 @@ func (signerBeginAgainCommand) Help() string {
 }
 
 // Run begins the signer's state again.
-func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
@@ -74,20 +74,20 @@ func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := memory.BeginAgain(ctx, service.StateFile(cfg), begin, cmd.name(), cmd.Reason); err != nil {
+	if err := memory.BeginAgain(ctx, host.StateFile(cfg), begin, cmd.Name(), cmd.Reason); err != nil {
 		return err
 	}
 	if cmd.Unused {
-		c.note("The state has begun again.")
+		c.Note("The state has begun again.")
 		return nil
 	}
-	c.note("The state has begun again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
+	c.Note("The state has begun again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
 		"for a week.")
 	return nil
 }
 
 type signerFreezeCommand struct {
-	begin
+	Begin
 }
 
 // Help returns an example.
@@ -98,18 +98,18 @@ func (signerFreezeCommand) Help() string {
 }
 
 // Run freezes the signer.
-func (cmd *signerFreezeCommand) Run(ctx context.Context, c *call) error {
+func (cmd *signerFreezeCommand) Run(ctx context.Context, c *Call) error {
 	return c.signerState(ctx, func(file *memory.File) error {
-		if err := memory.SetFrozen(ctx, file, time.Now(), cmd.name(), cmd.Reason); err != nil {
+		if err := memory.SetFrozen(ctx, file, time.Now(), cmd.Name(), cmd.Reason); err != nil {
 			return err
 		}
-		c.note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
+		c.Note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
 		return nil
 	})
 }
 
 type signerThawCommand struct {
-	begin
+	Begin
 }
 
 // Help returns an example.
@@ -118,26 +118,26 @@ func (signerThawCommand) Help() string {
 }
 
 // Run thaws the signer.
-func (cmd *signerThawCommand) Run(ctx context.Context, c *call) error {
+func (cmd *signerThawCommand) Run(ctx context.Context, c *Call) error {
 	return c.signerState(ctx, func(file *memory.File) error {
-		n, err := memory.SetThawed(ctx, file, time.Now(), cmd.name(), cmd.Reason)
+		n, err := memory.SetThawed(ctx, file, time.Now(), cmd.Name(), cmd.Reason)
 		if err == nil && n == 0 {
 			err = errors.New("the signer is not frozen")
 		}
 		if err == nil {
-			c.note("Freezes ended: %d. The signer signs again.", n)
+			c.Note("Freezes ended: %d. The signer signs again.", n)
 		}
 		return err
 	})
 }
 
 // signerState opens the state of the signer of a configuration, beside a running signer.
-func (c *call) signerState(ctx context.Context, f func(file *memory.File) error) error {
-	cfg, err := c.load()
+func (c *Call) signerState(ctx context.Context, f func(file *memory.File) error) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	file, err := memory.Join(ctx, service.StateFile(cfg))
+	file, err := memory.Join(ctx, host.StateFile(cfg))
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,8 @@ func (signerStatusCommand) Help() string {
 		"signer status"
 }
 
-type signerStatus struct {
+// SignerStatus is what is shown of the signer's state.
+type SignerStatus struct {
 	State     string     `json:"state"` // the file
 	Instance  string     `json:"instance"`
 	Seed      string     `json:"seed"`
@@ -165,16 +166,16 @@ type signerStatus struct {
 	ColdSince *time.Time `json:"coldSince"`
 	Frozen    []string   `json:"frozen"`
 
-	Limits []usedLimit `json:"limits"` // those of this configuration
+	Limits []UsedLimit `json:"limits"` // those of this configuration
 }
 
 // Run shows the signer's state.
-func (cmd *signerStatusCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.load()
+func (cmd *signerStatusCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	s := signerStatus{State: service.StateFile(cfg), Frozen: []string{}}
+	s := SignerStatus{State: host.StateFile(cfg), Frozen: []string{}}
 	err = c.signerState(ctx, func(file *memory.File) error {
 		if err := s.read(ctx, file); err != nil {
 			return err
@@ -188,38 +189,38 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if cmd.JSON {
-		return c.printJSON(s)
+		return c.PrintJSON(s)
 	}
-	if err := c.say("state %s, instance %s, of the seed %s\nlog: %d entries, hash %s, latest at %s\n", s.State, s.Instance,
-		s.Seed, s.Entry, s.Hash, moment(s.LatestAt)); err != nil {
+	if err := c.Say("state %s, instance %s, of the seed %s\nlog: %d entries, hash %s, latest at %s\n", s.State, s.Instance,
+		s.Seed, s.Entry, s.Hash, Moment(s.LatestAt)); err != nil {
 		return err
 	}
 	if s.ColdSince != nil {
-		if err := c.say("cold start: nothing is known of what was signed before %s\n", moment(*s.ColdSince)); err != nil {
+		if err := c.Say("cold start: nothing is known of what was signed before %s\n", Moment(*s.ColdSince)); err != nil {
 			return err
 		}
 	}
 	for _, f := range s.Frozen {
-		if err := c.say("frozen: %s\n", cell(f)); err != nil {
+		if err := c.Say("frozen: %s\n", Cell(f)); err != nil {
 			return err
 		}
 	}
-	return list(c, false, s.Limits, "LIMIT USED OF", func(l usedLimit) []any { return []any{l.Limit, l.Used, l.Of} })
+	return List(c, false, s.Limits, "LIMIT USED OF", func(l UsedLimit) []any { return []any{l.Limit, l.Used, l.Of} })
 }
 
 // read reads the state and checks the log.
-func (s *signerStatus) read(ctx context.Context, file *memory.File) error {
+func (s *SignerStatus) read(ctx context.Context, file *memory.File) error {
 	head, err := memory.Verify(ctx, file)
 	if err != nil {
 		return err
 	}
-	err = file.Do(ctx, func(tx memory.Tx) error { return s.summary(ctx, tx) })
+	err = file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) })
 	s.Entry, s.Hash = head.Number, hex.EncodeToString(head.Hash[:]) // the entry that was checked
 	return err
 }
 
-// summary reads the state without checking the log.
-func (s *signerStatus) summary(ctx context.Context, tx memory.Tx) error {
+// Summary reads the state without checking the log.
+func (s *SignerStatus) Summary(ctx context.Context, tx memory.Tx) error {
 	state, err := tx.State(ctx)
 	if err != nil {
 		return err
@@ -229,10 +230,12 @@ func (s *signerStatus) summary(ctx context.Context, tx memory.Tx) error {
 		return err
 	}
 	s.Instance, s.Seed, s.Entry, s.LatestAt = state.Instance, state.Fingerprint, head.Number, state.HighWater
-	s.ColdSince = optional(state.ColdSince)
+	if !state.ColdSince.IsZero() {
+		s.ColdSince = &state.ColdSince
+	}
 	frozen, err := tx.Freezes(ctx)
 	for _, f := range frozen {
-		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", moment(f.At), f.Who, f.Why))
+		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", Moment(f.At), f.Who, f.Why))
 	}
 	return err
 }

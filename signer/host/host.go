@@ -1,0 +1,72 @@
+// Package host runs the signer of a configuration: it opens the seed and the state, makes the policies and the adapters
+// that read and assemble transactions, and serves.
+//
+// It owns what a process with a seed needs of its machine: which files are its own, and how they are opened. It decides
+// nothing of what may be signed; that is package signer's. Its invariants: it uses no database of the service and asks
+// no node; the seed's words are wiped once the keys are derived. Package service and the commands share it.
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// StateFile returns the file in which the signer of a configuration remembers: signer.state, or beside the seed file.
+func StateFile(cfg config.Config) string { return cmp.Or(cfg.Signer.State, cfg.SeedFile+".state") }
+
+// MarksFile returns the path of the marks beside the seed file.
+func MarksFile(cfg config.Config) string { return cfg.SeedFile + ".marks" }
+
+// Address returns the address of a configuration's remote signer.
+func Address(cfg config.Config) remote.Address {
+	s := cfg.Signer
+	return remote.Address{URL: s.Address, CA: s.CA, Cert: s.Cert, Key: s.Key, Clients: s.Clients, Users: s.Users}
+}
+
+// Network returns the keys' network: all networks except mainnet share the test networks' key paths.
+func Network(n config.Network) signer.Network {
+	if n == config.Mainnet {
+		return signer.Mainnet
+	}
+	return signer.Testnet
+}
+
+// OpenKeys reads the seed file with the passphrase of the environment.
+func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
+	seed, err := OpenSeed(cfg, getenv)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(seed)
+	return signer.KeysFromSeed(seed, Network(cfg.Network))
+}
+
+// OpenSeed is OpenKeys for the seed itself, of 64 bytes. The caller clears it.
+func OpenSeed(cfg config.Config, getenv func(string) string) ([]byte, error) {
+	passphrase, err := Passphrase(cfg, getenv)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := sealedSeed(cfg, passphrase)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no seed file %s: create one with `bursar seed new`, or restore yours with "+
+			"`bursar seed restore`", cfg.SeedFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	mnemonic, err := signer.Open(sealed, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	defer mnemonic.Wipe()
+	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would otherwise keep for minutes
+	return mnemonic.Seed("")
+}
