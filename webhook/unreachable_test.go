@@ -115,6 +115,9 @@ func TestWhatWaitsForAReceiverThatIsNotReachedIsGivenBack(t *testing.T) {
 // A receiver where nothing listens has thousands of events due: another one gets its own at once. All of the dead one's
 // move along their schedule, one attempt on record for each, and reach it once it is back.
 func TestADeadReceiverDelaysNobodyAndLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("delivers thousands of events: left out by -short")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
 		const backlog = leaseBatch + 100
