@@ -27,6 +27,7 @@ type judge struct {
 
 	mu    sync.Mutex
 	tally tally             // nil: not read yet, or the outcome of a write is unknown
+	since time.Time         // from when on the tally has everything
 	head  memory.Checkpoint // the newest entry of the log that was read or written here
 	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
 }
@@ -57,8 +58,9 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	defer j.mu.Unlock()
 	var flow memory.Flow
 	var head memory.Checkpoint
+	var now time.Time
 	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-		flow, head, err = j.transact(ctx, tx, c)
+		flow, head, now, err = j.transact(ctx, tx, c)
 		return err
 	})
 	var refused *RefusalError
@@ -72,22 +74,23 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 		j.tally = nil // it may have been written
 		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)
 	}
-	j.head = head
+	j.head, j.since = head, now.Add(-longest) // from now on no transaction counts earlier
 	for _, count := range flow.Counts {
-		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count})
+		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count}, now)
 	}
 	return nil
 }
 
 // transact is remember within a transaction of the memory.
-func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (f memory.Flow, head memory.Checkpoint, err error) {
+func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
+	f memory.Flow, head memory.Checkpoint, now time.Time, err error,
+) {
 	state, err := tx.State(ctx)
 	if err != nil {
-		return f, head, err
+		return f, head, now, err
 	}
-	now, err := c.timeOf(state)
-	if err != nil {
-		return f, head, err
+	if now, err = c.timeOf(state); err != nil {
+		return f, head, now, err
 	}
 	for _, rule := range []func() error{
 		func() error { return j.notSetBack(ctx, tx, c) },
@@ -95,7 +98,7 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (f memory.
 		func() error { return j.load(ctx, tx, now) },
 	} {
 		if err := rule(); err != nil {
-			return f, head, err
+			return f, head, now, err
 		}
 	}
 	id, digest := c.policy.Capabilities.ID, memory.Digest(sha256.Sum256(c.unsigned.Bytes))
@@ -104,17 +107,17 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (f memory.
 		if err = errors.Join(err, headErr); err == nil {
 			err = errKnown
 		}
-		return f, memory.CheckpointOf(state.Instance, newest), err
+		return f, memory.CheckpointOf(state.Instance, newest), now, err
 	}
 	unknown, err := oneAmount(ctx, tx, c, now)
 	if err != nil {
-		return f, head, err
+		return f, head, now, err
 	}
 	if f, err = j.count(ctx, tx, c, state, now); err != nil {
-		return f, head, err
+		return f, head, now, err
 	}
 	entry, err := write(ctx, tx, c, &f, unknown, digest, now)
-	return f, memory.CheckpointOf(state.Instance, entry), err
+	return f, memory.CheckpointOf(state.Instance, entry), now, err
 }
 
 // timeOf returns the time at which a transaction counts: never before anything that is remembered.
@@ -133,16 +136,18 @@ func (c *check) timeOf(state memory.State) (time.Time, error) {
 	return now, nil
 }
 
-// load reads what counts, where it is not known.
+// load reads what counts, where it is not known: at first, after a write of unknown outcome, and when the clock has gone
+// back since, so that the windows reach further back than what was read.
 func (j *judge) load(ctx context.Context, tx memory.Tx, now time.Time) error {
-	if j.tally != nil {
+	since := now.Add(-longest)
+	if j.tally != nil && !since.Before(j.since) {
 		return nil
 	}
-	list, err := tx.CountsSince(ctx, now.Add(-longest))
+	list, err := tx.CountsSince(ctx, since)
 	if err != nil {
 		return err
 	}
-	j.tally = tally{}
+	j.tally, j.since = tally{}, since
 	for _, c := range list {
 		j.tally.add(c)
 	}

@@ -21,7 +21,7 @@ type tallyKey struct {
 	asset string
 }
 
-// point is what a flow counts, oldest first within a tally.
+// point is what a flow counts. The points of a tally have no order: a flow keeps its time while others are added.
 type point struct {
 	flow  int64
 	at    time.Time
@@ -33,22 +33,18 @@ func (t tally) add(c memory.FlowCount) {
 	t[key] = append(t[key], point{c.Flow, c.At, c.Units})
 }
 
-// move replaces what a flow counted earlier, and drops what counts in no window any more. What has not changed keeps its
-// place in the order of time.
-func (t tally) move(c memory.FlowCount) {
+// move replaces what a flow counted earlier, and drops what counts in no window from a time on.
+func (t tally) move(c memory.FlowCount, now time.Time) {
 	key := tallyKey{c.Chain, c.Class, c.Asset}
-	if slices.Contains(t[key], point{c.Flow, c.At, c.Units}) {
-		return
-	}
-	t[key] = slices.DeleteFunc(t[key], func(p point) bool { return p.flow == c.Flow || c.At.Sub(p.at) > longest })
+	t[key] = slices.DeleteFunc(t[key], func(p point) bool { return p.flow == c.Flow || now.Sub(p.at) > longest })
 	t.add(c)
 }
 
 // sum returns what counts from a time on; beyond 128 bits the highest amount.
 func (t tally) sum(key tallyKey, since time.Time) (total bursar.Amount) {
-	for _, p := range slices.Backward(t[key]) {
+	for _, p := range t[key] {
 		if p.at.Before(since) {
-			break
+			continue
 		}
 		more, err := total.Add(p.units)
 		if err != nil {
