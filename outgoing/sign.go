@@ -28,13 +28,19 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err := s.ask(ctx, passage{p, request, stepSign, lease}); err != nil {
 		return p, err
 	}
+	out := s.mayBeOut(p) // the commit that stored the bytes of an earlier signature was lost
 	if s.Marks != nil {
 		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
-	if err != nil {
+	switch {
+	case err != nil && out:
+		// A refusal of today says nothing about what was signed before: it is signed again once the signer allows it, and
+		// until then nothing else may pay for it or use what it uses.
+		return p, s.cannotSignAgain(ctx, p, err)
+	case err != nil:
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)
 		}
@@ -43,7 +49,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
 		bursar.OutgoingSigned)
 	var held *WaitError
-	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
+	if s.Marks != nil && !out && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err
@@ -157,6 +163,23 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		cause = &WaitError{Reason: cause.Error()}
 	}
 	return after, errors.Join(cause, err)
+}
+
+// cannotSignAgain returns why a transaction that may be out is not signed again now, and raises an alarm if the signer
+// refuses it.
+func (s *Sender) cannotSignAgain(ctx context.Context, p bursar.OutgoingTx, cause error) error {
+	var refused *signer.RefusalError
+	if !errors.As(cause, &refused) {
+		return fmt.Errorf("sign again what may be out: %w", cause)
+	}
+	if refused.Reason == signer.ReasonHalted {
+		return &WaitError{Reason: cause.Error(), keeps: true}
+	}
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(),
+			Message: cause.Error()})
+	})
+	return errors.Join(fmt.Errorf("sign again what may be out: %w", cause), err)
 }
 
 // giveBack frees the reservations of an outgoing transaction that can pay nobody, so that the next one uses its nonce.
