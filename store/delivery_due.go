@@ -135,7 +135,8 @@ func (tx Deliveries) DueOf(ctx context.Context, leased []int64, shares []Share) 
 }
 
 // dueTogether compares and orders rows, so that only the index over receivers can serve it: the one over times leads
-// through the backlogs of all others.
+// through the backlogs of all others. It reads as many as the share from there on and then drops those of the receivers
+// behind: an upper bound of a row would not end the scan before the account does.
 func (tx *Tx) dueTogether(ctx context.Context, leased []int64, shares []Share) ([]Delivery, error) {
 	var accounts [][]byte
 	var urls []string
@@ -146,9 +147,10 @@ func (tx *Tx) dueTogether(ctx context.Context, leased []int64, shares []Share) (
 	others, args := tx.notLeased(leased, micros(tx.now), accounts, urls, limits)
 	due, err := deliveryColumns.rows(ctx, tx, "list receivers' due deliveries",
 		`FROM unnest($2::bytea[], $3::text[], $4::bigint[]) AS s(of_account, of_url, at_most) CROSS JOIN LATERAL (
-		SELECT * FROM events WHERE status = 'pending' AND (account_id, url, next_at) >= (s.of_account, s.of_url, 0)
-		AND (account_id, url, next_at) <= (s.of_account, s.of_url, $1)`+others+`
-		ORDER BY account_id, url, next_at LIMIT s.at_most) AS due`, args...)
+		SELECT * FROM (SELECT * FROM events
+			WHERE status = 'pending' AND (account_id, url, next_at) >= (s.of_account, s.of_url, 0)`+others+`
+			ORDER BY account_id, url, next_at LIMIT s.at_most) AS following
+		WHERE account_id = s.of_account AND url = s.of_url AND next_at <= $1) AS due`, args...)
 	return asRecorded(due), err
 }
 
