@@ -11,12 +11,16 @@ import (
 const sharedTime = 10 * time.Second
 
 // Shared is a question to a node whose answer concerns every caller alike, such as a fee rate. Callers that come while
-// it is asked share the next answer: each answer was asked for after its caller came, and none is kept for later. The
-// zero value is ready.
+// it is asked share the next answer: each answer was asked for after its caller came, or at most Keep before. The zero
+// value is ready.
 type Shared[T any] struct {
-	mu   sync.Mutex
-	busy bool
-	next *sharedAnswer[T]
+	Keep time.Duration // for how long an answer is given again; 0: none is kept for later. An error never is
+
+	mu    sync.Mutex
+	busy  bool
+	next  *sharedAnswer[T]
+	kept  T
+	until time.Time // kept is given until then
 }
 
 type sharedAnswer[T any] struct {
@@ -29,6 +33,10 @@ type sharedAnswer[T any] struct {
 // Ask returns an answer of ask, which runs at most once at a time, or the error of a context that ends first.
 func (s *Shared[T]) Ask(ctx context.Context, ask func(ctx context.Context) (T, error)) (T, error) {
 	s.mu.Lock()
+	if time.Now().Before(s.until) {
+		defer s.mu.Unlock()
+		return s.kept, nil
+	}
 	if s.next == nil {
 		s.next = &sharedAnswer[T]{ask: ask, done: make(chan struct{})}
 	}
@@ -58,7 +66,13 @@ func (s *Shared[T]) run(ctx context.Context) {
 		if answer == nil {
 			return
 		}
+		began := time.Now()
 		answer.value, answer.err = asked(ctx, answer.ask)
+		if answer.err == nil && s.Keep > 0 {
+			s.mu.Lock()
+			s.kept, s.until = answer.value, began.Add(s.Keep)
+			s.mu.Unlock()
+		}
 		close(answer.done)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bursar/bursar/chain"
 )
@@ -52,6 +53,30 @@ func TestCallersShareAnAnswerThatIsNewerThanTheyAre(t *testing.T) {
 		}
 		if got, err := s.Ask(t.Context(), ask); err != nil || got != 3 {
 			t.Errorf("a later caller got answer %d, %v, want the third: none is kept", got, err)
+		}
+	})
+}
+
+// An answer that is kept is given again until it is as old as it may be; an error is not.
+func TestAnAnswerIsKeptForAsLongAsItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := chain.Shared[int]{Keep: time.Second}
+		asked, down := 0, errors.New("down")
+		ask := func(context.Context) (int, error) {
+			time.Sleep(100 * time.Millisecond) // an answer is as old as its question
+			if asked++; asked == 1 {
+				return 0, down
+			}
+			return asked, nil
+		}
+		if _, err := s.Ask(t.Context(), ask); !errors.Is(err, down) {
+			t.Errorf("the first answer is %v, want %v", err, down)
+		}
+		for i, want := range []int{2, 2, 2, 3} {
+			if got, err := s.Ask(t.Context(), ask); err != nil || got != want {
+				t.Errorf("answer %d is %d, %v, want %d", i, got, err, want)
+			}
+			time.Sleep(300 * time.Millisecond)
 		}
 	})
 }

@@ -100,6 +100,7 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
+	s.took = true
 	return true, s.payTogether(ctx, tx, queued)
 }
 

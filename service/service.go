@@ -317,7 +317,8 @@ func (s *Service) addNouns() {
 		Log:       s.log,
 		Suspended: s.refuses,
 		Behind:    s.behind,
-		Taken:     func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].payouts) },
+		Taken:     func(id bursar.ChainID) { hint(s.workers[id].payouts) },
+		Announced: s.Deliverer.Wake,
 	})
 }
 

@@ -36,7 +36,8 @@ type asked[K comparable, V any] struct {
 	done  chan struct{}
 }
 
-// NewGather returns a Gather over read, which makes one statement for all keys and returns what it found by key.
+// NewGather returns a Gather over read, which makes one statement for all keys, or several as in ReadTogether, and
+// returns what it found by key.
 func NewGather[K comparable, V any](db *DB,
 	read func(ctx context.Context, tx *Tx, keys []K) (map[K]V, error)) *Gather[K, V] {
 	return &Gather[K, V]{db: db, read: read}
@@ -92,7 +93,7 @@ func (g *Gather[K, V]) answer(list []*asked[K, V]) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
 	defer cancel()
 	var found map[K]V
-	err := g.db.Read(ctx, func(tx *Tx) (err error) {
+	err := g.db.ReadTogether(ctx, func(tx *Tx) (err error) {
 		defer func() { // no request's own guard is above this goroutine: here a panic would end the process
 			if cause := recover(); cause != nil {
 				err = fmt.Errorf("a look-up panicked: %v\n%s", cause, debug.Stack())

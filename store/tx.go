@@ -70,28 +70,42 @@ func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
 
 // The errors of a Read that makes two statements, which would see two states, or that writes.
 var (
-	errSecondStatement = errors.New("a Read makes one statement")
+	errSecondStatement = errors.New("a Read makes one statement, or several that are asked for together")
 	errReadWrites      = errors.New("a Read writes nothing")
 )
 
 // Read runs f, which makes one statement that writes nothing: what that sees is consistent without a transaction, which
 // on PostgreSQL costs two more round trips. A second statement fails.
 func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
+	return db.reading(ctx, func(made, _ bool) bool { return !made }, f)
+}
+
+// ReadTogether is Read for several statements, which go to PostgreSQL in one round trip: f asks for all of them, by
+// what returns a Soon, before it looks at the first result. Each result is consistent in itself and may be newer than
+// another one. A statement behind the first result fails on PostgreSQL.
+func (db *DB) ReadTogether(ctx context.Context, f func(tx *Tx) error) error {
+	return db.reading(ctx, func(_, sent bool) bool { return !sent }, f)
+}
+
+// reading runs f outside a transaction. may says whether it may make a statement after one was made, and after one was
+// sent to PostgreSQL.
+func (db *DB) reading(ctx context.Context, may func(made, sent bool) bool, f func(tx *Tx) error) error {
 	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
 	if db.postgres {
-		return db.onServer(ctx, "", func(s session) error { return db.readOnce(s, f) })
+		return db.onServer(ctx, "", func(s session) error { return db.readOnce(s, may, f) })
 	}
-	return db.readOnce(atOnceSession{statements: db.read}, f)
+	return db.readOnce(atOnceSession{statements: db.read}, may, f)
 }
 
-func (db *DB) readOnce(s session, f func(tx *Tx) error) error {
+func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx) error) error {
 	made := false
+	server, _ := s.(*pipeline)
 	tx := db.newTx(s, db.postgres)
 	tx.before = func(ctx context.Context, at Point, what string) error {
-		if made {
+		if !may(made, server != nil && server.sent > 0) {
 			return errSecondStatement
 		}
 		if !strings.HasPrefix(what, "SELECT ") {

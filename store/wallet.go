@@ -197,6 +197,17 @@ type WalletAddress struct {
 
 // At returns the wallets of any account or charge that addresses belong to, in one statement.
 func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[WalletAddress]bursar.Wallet, error) {
+	found, err := tx.AtSoon(ctx, addresses)
+	if err != nil {
+		return nil, err
+	}
+	return found.Get(ctx)
+}
+
+// AtSoon is At together with other reads.
+func (tx Wallets) AtSoon(
+	ctx context.Context, addresses []WalletAddress,
+) (*Soon[map[WalletAddress]bursar.Wallet], error) {
 	names := make([]any, 0, 3*len(addresses))
 	for _, a := range addresses {
 		names = append(names, string(a.Family), a.Address.Base, memoValue(a.Address))
@@ -205,13 +216,14 @@ func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[Wallet
 	if err != nil {
 		return nil, err
 	}
-	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address",
-		`FROM `+source+walletRules+` WHERE `+those, args...)
-	found := make(map[WalletAddress]bursar.Wallet, len(list))
-	for _, w := range list {
-		found[WalletAddress{w.Family, w.Address}] = w
-	}
-	return found, err
+	return ask(ctx, tx.Tx, "read wallets by address", walletColumns.scan,
+		func(list []bursar.Wallet) (map[WalletAddress]bursar.Wallet, error) {
+			found := make(map[WalletAddress]bursar.Wallet, len(list))
+			for _, w := range list {
+				found[WalletAddress{w.Family, w.Address}] = w
+			}
+			return found, nil
+		}, walletColumns.query+`FROM `+source+walletRules+` WHERE `+those, args...), nil
 }
 
 // Page says where a list continues: below Before (0: from the newest), at most Limit items.

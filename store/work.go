@@ -20,6 +20,10 @@ type Work struct {
 	Step   func(ctx context.Context) (more bool, err error)
 	Failed func(failures int, err error) // called after every failed step with and how many failed in a row
 
+	// Rest is asked after each step for how long no hint is followed: those that come meanwhile are followed then. nil:
+	// each is followed at once.
+	Rest func() time.Duration
+
 	// Patience bounds the wait after failures; 0: half a minute. It may be shorter than Pace: what has failed is then
 	// tried again sooner than it would be looked at while all is well.
 	Patience time.Duration
@@ -48,6 +52,13 @@ func (w Work) Run(ctx context.Context) error {
 		pause := w.pause(failures)
 		if databaseAway(err) {
 			pause = min(pause, soon)
+		}
+		if w.Rest != nil {
+			rest := min(w.Rest(), pause)
+			if err := (Work{}).wait(ctx, rest); err != nil {
+				return err
+			}
+			pause -= rest
 		}
 		if err := w.wait(ctx, pause); err != nil {
 			return err

@@ -36,6 +36,34 @@ func tries(t *testing.T, w store.Work, n int) (waits []time.Duration) {
 	return waits
 }
 
+// A hint is followed once the rest that the step before asked for is over, and at once where it asked for none.
+func TestHintsWaitForTheRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, rest := range []time.Duration{0, 100 * time.Millisecond, time.Minute} {
+			ctx, cancel := context.WithCancel(t.Context())
+			wake, steps, began := make(chan struct{}, 1), 0, time.Now()
+			w := store.Work{Pace: time.Second, Wake: wake, Rest: func() time.Duration { return rest }}
+			w.Step = func(context.Context) (bool, error) {
+				select {
+				case wake <- struct{}{}:
+				default: // the hint before is still there
+				}
+				if steps++; steps > 10 {
+					cancel()
+				}
+				return false, nil
+			}
+			if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("it ended with %v", err)
+			}
+			if got, want := time.Since(began), 10*min(rest, time.Second); got != want {
+				t.Errorf("with a rest of %s ten more steps took %s, want %s", rest, got, want)
+			}
+		}
+	})
+}
+
 // A worker with little patience tries again within it, whatever its pace; another waits ever longer, up to half a
 // minute.
 func TestFailuresAreWaitedOut(t *testing.T) {

@@ -42,7 +42,9 @@ type harness struct {
 	config withdrawal.Config
 	orders *withdrawal.Service
 	taken  []bursar.ChainID
-	points func(at store.Point, what string) error // of each transaction; an error of it fails that one
+
+	announced int                                     // how often the deliverer was woken
+	points    func(at store.Point, what string) error // of each transaction; an error of it fails that one
 
 	clock *bursartest.Clock
 }
@@ -65,9 +67,10 @@ func newHarnessOn(t *testing.T, url string) *harness {
 	d.Must(err)
 	d.config = withdrawal.Config{DB: d.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
 		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.IDs,
-		Log:   slog.New(slog.DiscardHandler),
-		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) },
-		Leave: outgoing.Leave}
+		Log:       slog.New(slog.DiscardHandler),
+		Taken:     func(id bursar.ChainID) { d.taken = append(d.taken, id) },
+		Announced: func() { d.announced++ },
+		Leave:     outgoing.Leave}
 	d.orders = withdrawal.NewService(d.config)
 	for _, id := range []bursar.ID{ann, bob} {
 		d.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/hook"})

@@ -34,7 +34,7 @@ func (s *Service) holdAll(
 	if err := s.heldToLists(ctx, tx, found.lists, requests, results); err != nil {
 		return nil, err
 	}
-	priceInside(requests, results, found.rules)
+	price(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {
 		switch {
@@ -58,7 +58,7 @@ func (s *Service) holdAll(
 type looked struct {
 	accounts map[bursar.ID]bursar.Account // that pay; locked
 	lists    map[bursar.ID]bursar.DestinationList
-	rules    bursar.FeeRules // of who pays and who receives inside
+	rules    bursar.FeeRules // of who pays, and who receives inside
 }
 
 // lookUp locks the accounts that pay, and then reads the rest.
@@ -66,7 +66,7 @@ func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looke
 	ids := accountsOf(requests)
 	accounts := tx.Accounts().LockAllSoon(ctx, ids)
 	lists := tx.DestinationLists().OfSoon(ctx, ids)
-	rules := tx.FeeRules().OfSoon(ctx, partiesInside(requests)...)
+	rules := tx.FeeRules().OfSoon(ctx, parties(requests)...)
 	if found.accounts, err = accounts.Get(ctx); err != nil {
 		return found, err
 	}

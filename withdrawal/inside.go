@@ -41,6 +41,10 @@ func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return err
 }
 
+// logEvent is called after the commit that recorded an event; due says that it is to be sent.
 func (s *Service) logEvent(e bursar.Event, due bool) {
+	if due && s.announced != nil {
+		s.announced()
+	}
 	s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 }

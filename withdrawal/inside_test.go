@@ -72,6 +72,9 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	if kinds, _ := d.notified(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
 		t.Errorf("the payer's events are %s, want %s", kinds, []bursar.EventKind{bursar.EventWithdrawal})
 	}
+	if d.announced != 2 { // the events are sent now, and not when the deliverer next looks by itself
+		t.Errorf("the deliverer was woken %d times, want 2", d.announced)
+	}
 }
 
 // Done runs with an internal transfer too, and sees it settled.

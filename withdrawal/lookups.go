@@ -2,38 +2,62 @@ package withdrawal
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
-// gather prepares the look-ups that a request needs before its money is held. Those of concurrent requests share a
-// statement.
+// destinationOf is what a request is looked up by: who pays, and where to.
+type destinationOf struct {
+	account bursar.ID
+	at      store.WalletAddress
+}
+
+// reached is what is known of a request's destination before its money is held.
+type reached struct {
+	wallet *bursar.Wallet         // of this service; nil: the address is nobody's here
+	list   bursar.DestinationList // of the account that pays
+}
+
+// gather prepares the look-up that a request needs before its money is held. Those of concurrent requests share its
+// statements, which go to the database together.
 func (s *Service) gather() {
-	s.receivers = store.NewGather(s.db, func(ctx context.Context, tx *store.Tx, at []store.WalletAddress) (
-		map[store.WalletAddress]bursar.Wallet, error) {
-		return tx.Wallets().At(ctx, at)
-	})
-	s.lists = store.NewGather(s.db, func(ctx context.Context, tx *store.Tx, accounts []bursar.ID) (
-		map[bursar.ID]bursar.DestinationList, error) {
-		return tx.DestinationLists().Of(ctx, accounts)
-	})
-	s.rules = store.NewGather(s.db, func(ctx context.Context, tx *store.Tx, accounts []bursar.ID) (
-		map[bursar.ID]bursar.FeeRules, error) {
-		all, err := tx.FeeRules().Of(ctx, accounts...)
-		rules := map[bursar.ID]bursar.FeeRules{}
-		for _, r := range all {
-			rules[r.AccountID] = append(rules[r.AccountID], r)
+	s.destinations = store.NewGather(s.db, func(ctx context.Context, tx *store.Tx, asked []destinationOf) (
+		map[destinationOf]reached, error) {
+		at, accounts := make([]store.WalletAddress, len(asked)), make([]bursar.ID, len(asked))
+		for i, d := range asked {
+			at[i], accounts[i] = d.at, d.account
 		}
-		return rules, err
+		wallets, err := tx.Wallets().AtSoon(ctx, distinct(at))
+		if err != nil {
+			return nil, err
+		}
+		lists, err := tx.DestinationLists().OfSoon(ctx, distinct(accounts)).Get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		known, err := wallets.Get(ctx)
+		all := make(map[destinationOf]reached, len(asked))
+		for _, d := range asked {
+			to := reached{list: lists[d.account]}
+			if w, is := known[d.at]; is {
+				to.wallet = &w
+			}
+			all[d] = to
+		}
+		return all, err
 	})
 }
 
-// found returns what a look-up found, or the zero value where there is nothing.
-func found[V any](value V, err error) (V, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
+// distinct returns values, each once, in their order.
+func distinct[T comparable](values []T) []T {
+	seen := make(map[T]bool, len(values))
+	var list []T
+	for _, v := range values {
+		if !seen[v] {
+			seen[v] = true
+			list = append(list, v)
+		}
 	}
-	return value, err
+	return list
 }

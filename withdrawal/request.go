@@ -36,17 +36,18 @@ type Service struct {
 	log       *slog.Logger
 	quotes    *quotes
 	taken     func(bursar.ChainID) // called after a withdrawal was queued
+	announced func()               // called after an event was recorded that is to be sent
 	batch     *store.Batch[prepared, bursar.Withdrawal]
-	receivers *store.Gather[store.WalletAddress, bursar.Wallet]
-	lists     *store.Gather[bursar.ID, bursar.DestinationList]
-	rules     *store.Gather[bursar.ID, bursar.FeeRules]
 	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
 	leave     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+
+	destinations *store.Gather[destinationOf, reached]
 }
 
-// Config holds the dependencies of a Service. Hot names the hot wallet of each chain; Taken is called after a commit
-// that queued a withdrawal on a chain and may be nil.
+// Config holds the dependencies of a Service. Hot names the hot wallet of each chain. Taken is called after a commit
+// that queued a withdrawal on a chain, Announced after one that recorded an event that is to be sent, such as that of a
+// payment within the service; both may be nil.
 type Config struct {
 	DB       *store.DB
 	Chains   map[bursar.ChainID]Chain
@@ -55,7 +56,9 @@ type Config struct {
 	IDs      *bursar.IDs
 	Rates    deposit.Rates // nil: events carry no values in USDT
 	Log      *slog.Logger
-	Taken    func(bursar.ChainID)
+
+	Taken     func(bursar.ChainID)
+	Announced func()
 
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" if it is; nil: all are
 
@@ -79,6 +82,7 @@ func NewService(c Config) *Service {
 		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates},
 		log:       c.Log,
 		taken:     c.Taken,
+		announced: c.Announced,
 		quotes:    newQuotes(c.DB.Now),
 		suspended: c.Suspended,
 		behind:    c.Behind,
@@ -110,6 +114,8 @@ type prepared struct {
 	withdrawal bursar.Withdrawal
 	currency   bursar.Currency
 	receiver   *bursar.Wallet // wallet of this service to be paid; nil: the chain pays
+	network    bursar.Amount  // the chain's fee, as its node estimates it
+	unpriced   bool           // that is not known
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -167,10 +173,10 @@ func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
 	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
 		p.withdrawal.Status = bursar.WithdrawalPendingApproval
 	}
-	if p.receiver == nil { // otherwise the transaction that records it sets the fee
-		p.withdrawal.Fee, err = s.fee(ctx, c, p)
+	if p.receiver == nil {
+		err = s.quote(ctx, c, &p)
 	}
-	return p, asRefusal(err, currency)
+	return p, err
 }
 
 func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
@@ -205,25 +211,21 @@ func (s *Service) receiver(
 	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
 		return nil, refused
 	}
-	w, err := s.receivers.Find(ctx, store.WalletAddress{Family: capabilities.Family, Address: to})
-	if err == nil && w.Currency == currency.Code {
-		return &w, nil // the list is asked where the money is held; no node is asked before
-	}
-	if err == nil || errors.Is(err, store.ErrNotFound) {
-		if refused := s.expectedAtList(ctx, order, capabilities.Family); refused != nil {
-			return nil, refused
-		}
-	}
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		if to.Base == s.hot[capabilities.ID] {
-			return nil, refused // the shared address with a tag of no wallet
-		}
-		return nil, nil
-	case err != nil:
+	there, err := s.destinations.Find(ctx,
+		destinationOf{order.AccountID, store.WalletAddress{Family: capabilities.Family, Address: to}})
+	if err != nil {
 		return nil, err
 	}
-	return nil, refused
+	if there.wallet != nil && there.wallet.Currency == currency.Code {
+		return there.wallet, nil // the list is asked where the money is held; no node is asked before
+	}
+	if refused := s.expectedAtList(ctx, there.list, order, capabilities.Family); refused != nil {
+		return nil, refused
+	}
+	if there.wallet != nil || to.Base == s.hot[capabilities.ID] { // the shared address with a tag of no wallet
+		return nil, refused
+	}
+	return nil, nil
 }
 
 var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")

@@ -84,6 +84,7 @@ func New(cfg Config) (*Chain, error) {
 	}
 	c := &Chain{cfg: cfg, network: cfg.Network}
 	c.blocks.New = func() any { return new(block) }
+	c.quoted.Keep = quotedFor
 	var err error
 	if c.nodes, err = chain.OpenNodes(cfg.ID, cfg.Node, c.check); err != nil {
 		return nil, err

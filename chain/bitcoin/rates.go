@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -60,8 +61,13 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	return rates{market: min(max(market, floor), bound), step: step}, nil
 }
 
+// quotedFor is how long quotes use the same rates. They are estimates for blocks to come, and what a transaction pays
+// is looked up when it is built.
+const quotedFor = time.Second
+
 // Quote returns the fee of a payment in a transaction of two UTXOs with change, which is the usual case. In a batch it
-// costs less; from many small UTXOs, more. Concurrent quotes share one look at the rates.
+// costs less; from many small UTXOs, more. Quotes of the same moment share one look at the rates, which is at most
+// quotedFor old.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (_ bursar.Amount, err error) {
 	defer chain.Wrap(&err, "quote")
 	out, err := c.payable(payment)

@@ -35,6 +35,7 @@ func TestRates(t *testing.T) {
 	} {
 		f.say("estimatesmartfee", test.estimate)
 		f.say("getmempoolinfo", test.pool)
+		c := open(t, f, func(cfg *Config) { cfg.MaxFeeRate = 100 }) // another one, which has not asked before
 		quote, err := c.Quote(t.Context(), payment)
 		if want := bursar.Units(test.want.fee(sizeOf(2, 2))); quote != want && test.want > 0 ||
 			(err == nil) != (test.want > 0) {
