@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -92,18 +93,21 @@ func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, erro
 	return links, tx.addOrders(ctx, links)
 }
 
-// addEntries reads the entries that links cover, with their postings.
+// addEntries reads the entries that links cover, with their postings. The server sorts the entries only, which come
+// sorted from an index: there are a few postings to each.
 func (tx *Tx) addEntries(ctx context.Context, links []Link) error {
 	at := map[int64]int{}
 	for i, l := range links {
 		at[l.Number] = i
 	}
+	var places []int64 // of the postings of the entry that is being read
 	_, err := rows(ctx, tx, "read linked entries", func(s scanner) (none struct{}, err error) {
 		var link int64
 		var e Linked
 		var kind, ref, debit, credit, asset *string
+		var place *int64
 		var amount *bursar.Amount
-		err = s.Scan(&link, &e.Number, &kind, &ref, instantOrNone{&e.At}, &debit, &credit, &asset, &amount)
+		err = s.Scan(&link, &e.Number, &kind, &ref, instantOrNone{&e.At}, &place, &debit, &credit, &asset, &amount)
 		i, known := at[link]
 		if err != nil || !known {
 			return none, err
@@ -113,19 +117,21 @@ func (tx *Tx) addEntries(ctx context.Context, links []Link) error {
 		}
 		of := links[i].Entries
 		if n := len(of); n == 0 || of[n-1].Number != e.Number {
-			of = append(of, e)
+			of, places = append(of, e), places[:0]
 			links[i].Entries = of
 		}
 		if debit != nil {
 			last := &of[len(of)-1]
-			last.Postings = append(last.Postings, ledger.Posting{Debit: ledger.Account(*debit), Credit: ledger.Account(*credit),
-				Asset: bursar.CurrencyCode(*asset), Amount: *amount})
+			n, _ := slices.BinarySearch(places, *place)
+			places = slices.Insert(places, n, *place)
+			last.Postings = slices.Insert(last.Postings, n, ledger.Posting{Debit: ledger.Account(*debit),
+				Credit: ledger.Account(*credit), Asset: bursar.CurrencyCode(*asset), Amount: *amount})
 		}
 		return none, nil
-	}, `SELECT s.link, s.entry, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount FROM seals s`+
+	}, `SELECT s.link, s.entry, e.kind, e.ref, e.at, p.place, p.debit, p.credit, p.asset, p.amount FROM seals s`+
 		tx.joined("entries", "e", "number", "s.entry", " LIMIT 1")+
 		tx.joined("postings", "p", "entry", "s.entry", " ORDER BY place")+`
-		WHERE s.link >= $1 AND s.link <= $2 ORDER BY s.link, s.entry, p.place`,
+		WHERE s.link >= $1 AND s.link <= $2 ORDER BY s.link, s.entry`,
 		links[0].Number, links[len(links)-1].Number)
 	return err
 }
@@ -144,34 +150,20 @@ func upTo(links []Link, entries int64) []Link {
 
 // addOrders reads the orders whose holds the links cover.
 func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
-	var args []any
+	held := map[ledger.Kind][]any{}
 	for _, l := range links {
 		for _, e := range l.Entries {
 			if id, is := holds(e.Entry); is {
-				args = append(args, id)
+				held[e.Kind] = append(held[e.Kind], id)
 			}
 		}
 	}
 	found := map[bursar.ID]orderFacts{}
-	for len(args) > 0 {
-		n := min(len(args), 500)
-		_, err := rows(ctx, tx, "read linked orders", func(s scanner) (none struct{}, err error) {
-			o, err := orderColumns.scan(s)
-			found[o.it.ID] = withdrawalFacts(o.chain, o.it)
-			return none, err
-		}, orderColumns.query+`FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
-		if err != nil {
-			return err
-		}
-		_, err = rows(ctx, tx, "read linked refunds", func(s scanner) (none struct{}, err error) {
-			d, err := resolutionColumns.scan(s)
-			found[d.ID] = refundFacts(d)
-			return none, err
-		}, resolutionColumns.query+`FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
-		if err != nil {
-			return err
-		}
-		args = args[n:]
+	err := addFacts(ctx, tx, found, "withdrawals", held[ledger.KindWithdrawalHeld], orderColumns, func(o sealedOrder) orderFacts {
+		return withdrawalFacts(o.chain, o.it)
+	})
+	if err == nil {
+		err = addFacts(ctx, tx, found, "resolutions", held[ledger.KindRefundHeld], resolutionColumns, refundFacts)
 	}
 	for i := range links {
 		for j, e := range links[i].Entries {
@@ -180,6 +172,27 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 					links[i].Entries[j].order = &order
 				}
 			}
+		}
+	}
+	return err
+}
+
+// addFacts reads the facts of orders of one table.
+func addFacts[T any](ctx context.Context, tx *Tx, found map[bursar.ID]orderFacts, table string, ids []any,
+	columns *columns[T], facts func(T) orderFacts) error {
+	for chunk := range slices.Chunk(ids, 500) {
+		source, those, args, err := sought(tx, table, "o", []string{"id"}, chunk)
+		if err != nil {
+			return err
+		}
+		_, err = rows(ctx, tx, "read linked orders", func(s scanner) (none struct{}, err error) {
+			o, err := columns.scan(s)
+			f := facts(o)
+			found[f.id] = f
+			return none, err
+		}, columns.query+`FROM `+source+` WHERE `+those, args...)
+		if err != nil {
+			return err
 		}
 	}
 	return nil

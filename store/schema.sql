@@ -666,8 +666,6 @@ CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
-CREATE INDEX withdrawals_queued ON withdrawals(chain, number) WHERE status = 'queued';
-
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
