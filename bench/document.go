@@ -13,7 +13,10 @@ var sections = []section{
 	{partRequests, "Requests", `
 Each connection has one request at a time. The reference is a small program on the same database server: plain
 net/http, the same authentication from memory, one statement for a read, and the writes of concurrent requests
-gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the service's.`},
+gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the service's. Processor time
+is user and system time of the program and of its database's server for each request, with what the service does by
+itself meanwhile: paying what was recorded, auditing the books, delivering events. Where all cores are busy it decides
+the rate; the driver's own comes on top.`},
 	{partDeposits, "A block of deposits", `
 A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
 as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,
@@ -42,7 +45,8 @@ Both databases are filled by SQL before the first start. Each figure of the larg
 small one in the same run.`},
 	{partReplicas, "Replicas", `
 Several processes of the service on one PostgreSQL, on the same machine as the server and the driver. The connections
-are spread over them. The reference is one process in the same run.`},
+are spread over them. The reference is one process in the same run. Processor time is that of all replicas and of the
+database's server for each request: what it grows by is the price of smaller batches.`},
 	{partPeers, "Other ledgers", `
 Ledgers that were running when the benchmark was started, on databases of their own, are driven in turns with the
 service. The reference is the other ledger: one posting from one hot account to one of 200, answered once it is applied.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type load struct {
 	Refused   int64 `json:",omitempty"`
 	PerSecond float64
 	P50, P99  time.Duration
+	Processor time.Duration `json:",omitempty"` // of the program and its database's server, for each request
 }
 
 // driving is how a load is made.
@@ -37,6 +39,7 @@ type driving struct {
 	turn      *atomic.Int64
 	refusals  bool          // count answers that are no success, and go on
 	pace      time.Duration // from one request of a connection to its next at least; 0: at once
+	within    time.Duration // by when the end has to come; 0: longestDrive
 }
 
 // after returns a driving.end that is true once so much time has passed.
@@ -45,13 +48,14 @@ func after(d time.Duration) func() bool {
 	return func() bool { return time.Now().After(end) }
 }
 
-// longestDrive bounds a load whose end does not come.
+// longestDrive bounds a load whose end does not come, and how much longer than planned a timed one may take.
 const longestDrive = 5 * time.Minute
 
 // drive sends requests until the end, and fails if any answer is no success, unless refusals are counted. It writes and
 // reads HTTP/1.1 by itself, because a full client would take more of the machine than the servers that it measures.
 func drive(ctx context.Context, d driving) (load, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestDrive)
+	within := cmp.Or(d.within, longestDrive)
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it has not ended within %s", within))
 	defer cancel()
 	times := make([][]time.Duration, d.conns)
 	errs := make([]error, d.conns)
@@ -66,7 +70,11 @@ func drive(ctx context.Context, d driving) (load, error) {
 	group.Wait()
 	took := time.Since(start)
 	all := slices.Concat(times...)
-	if err := errors.Join(errs...); err != nil {
+	err := errors.Join(errs...)
+	if err != nil && ctx.Err() != nil { // the connections were closed for this, and each says only that
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return load{}, fmt.Errorf("drive %s: %w", d.addresses, err)
 	}
 	if len(all) == 0 {

@@ -74,6 +74,27 @@ func TestDriveFailsOnAnotherAnswerThan200(t *testing.T) {
 	}
 }
 
+// A load whose end does not come is ended, and says so once, not once for each connection.
+func TestALoadThatDoesNotEndIsEnded(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"success":true}`)
+	}))
+	t.Cleanup(server.Close)
+	var turn atomic.Int64
+	_, err := drive(t.Context(), driving{
+		addresses: []string{strings.TrimPrefix(server.URL, "http://")},
+		conns:     4,
+		end:       func() bool { return false },
+		next:      fixed("GET", "/", "", ""),
+		turn:      &turn,
+		within:    50 * time.Millisecond,
+	})
+	if err == nil || !strings.Contains(err.Error(), "not ended within 50ms") || strings.Contains(err.Error(), "closed") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestReadAnswerRefusesWhatItCannotDelimit(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -176,16 +176,26 @@ func (s *site) compare(
 			if side.next == nil {
 				continue
 			}
+			before, err := s.used()
+			if err != nil {
+				return err
+			}
 			got, err := s.side(ctx, name, driving{
 				addresses: []string{side.address},
 				conns:     n,
 				end:       after(s.seconds),
 				next:      side.next,
 				turn:      &s.turn,
+				within:    s.seconds + longestDrive,
 			})
 			if err != nil {
 				return fmt.Errorf("%s, %d connections: %w", name, n, err)
 			}
+			used, err := s.used()
+			if err != nil {
+				return err
+			}
+			got.took(used.since(before))
 			if round == 0 || got.PerSecond > best[i].PerSecond {
 				best[i] = got
 			}

@@ -40,7 +40,7 @@ func (b *bench) replicaStages() []stage {
 // replicaSubjects are the calls that are measured.
 func replicaSubjects() (list []subject) {
 	for _, one := range subjects("postgres") {
-		if one.reference != nil && one.name != "GET wallet" {
+		if one.target > 0 && one.name != "GET wallet" {
 			list = append(list, one)
 		}
 	}
@@ -94,16 +94,26 @@ func (r *replicated) measure(ctx context.Context, n int) error {
 	for _, one := range replicaSubjects() {
 		var best load
 		for range r.rounds {
+			before, err := r.usedByAll()
+			if err != nil {
+				return err
+			}
 			got, err := drive(ctx, driving{
 				addresses: addresses,
 				conns:     replicaConns,
 				end:       after(r.seconds),
 				next:      one.service(r.site, f),
 				turn:      &r.turn,
+				within:    r.seconds + longestDrive,
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", one.name, err)
 			}
+			used, err := r.usedByAll()
+			if err != nil {
+				return err
+			}
+			got.took(used.since(before))
 			if got.PerSecond > best.PerSecond {
 				best = got
 			}
@@ -119,4 +129,17 @@ func (r *replicated) measure(ctx context.Context, n int) error {
 		r.part(partReplicas).row(m)
 	}
 	return nil
+}
+
+// usedByAll returns the processor time that all replicas and the database's server have used so far.
+func (r *replicated) usedByAll() (u usage, err error) {
+	for _, d := range r.running {
+		one, err := d.service.processor()
+		if err != nil {
+			return u, err
+		}
+		u.service += one
+	}
+	u.database, err = r.cluster.processor()
+	return u, err
 }

@@ -34,10 +34,18 @@ type row struct {
 }
 
 func (r row) String() string {
-	text := fmt.Sprintf("%s, %s, %d connections: %.0f/s, p50 %s, p99 %s", r.Database, r.Name, r.Connections,
-		r.Service.PerSecond, short(r.Service.P50), short(r.Service.P99))
+	text := fmt.Sprintf("%s, %s, %d connections", r.Database, r.Name, r.Connections)
+	if r.Service.PerSecond > 0 {
+		text += fmt.Sprintf(": %.0f/s, p50 %s, p99 %s", r.Service.PerSecond, short(r.Service.P50), short(r.Service.P99))
+	}
 	if r.Reference != nil {
-		text += fmt.Sprintf("; reference %.0f/s, p99 %s; ratio %.2f", r.Reference.PerSecond, short(r.Reference.P99), r.Ratio)
+		text += fmt.Sprintf("; reference %.0f/s, p99 %s", r.Reference.PerSecond, short(r.Reference.P99))
+	}
+	if r.Ratio > 0 {
+		text += fmt.Sprintf("; ratio %.2f", r.Ratio)
+	}
+	if r.Service.Processor > 0 {
+		text += "; processor time " + eachTook(r.Service.Processor) + " each"
 	}
 	return text
 }

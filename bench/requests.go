@@ -45,13 +45,17 @@ func transfer(turn int64) []byte {
 // subject is a call of the API beside one of the reference.
 type subject struct {
 	name      string
-	target    float64 // of the ratio
+	target    float64 // of the ratio; 0: none
 	reference call
-	service   func(s *site, f fixture) call
+	service   func(s *site, f fixture) call // nil: the service has none of the kind
 }
 
 func subjects(kind string) []subject {
 	return []subject{
+		{"a bare handler, GET /healthz", 0, fixed("GET", "/bare", "", ""), func(*site, fixture) call {
+			return fixed("GET", "/healthz", "", "")
+		}},
+		{"the bare handler with authentication", 0, fixed("GET", "/auth", referenceHeaders, ""), nil},
 		{"GET account", readTarget(kind), point, func(_ *site, f fixture) call {
 			return fixed("GET", "/api/v1/account", headersOf(f.accounts[0]), "")
 		}},
@@ -89,7 +93,7 @@ func readTarget(kind string) float64 {
 func (s *site) requestSteps() (steps []step) {
 	for _, one := range subjects(s.kind) {
 		sides := 2
-		if one.reference == nil {
+		if one.reference == nil || one.service == nil {
 			sides = 1
 		}
 		for _, n := range s.conns {
@@ -101,7 +105,11 @@ func (s *site) requestSteps() (steps []step) {
 					if err != nil {
 						return err
 					}
-					return s.compare(ctx, one.name, n, one.target, one.reference, one.service(s, f))
+					var service call
+					if one.service != nil {
+						service = one.service(s, f)
+					}
+					return s.compare(ctx, one.name, n, one.target, one.reference, service)
 				},
 			})
 		}

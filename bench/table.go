@@ -18,14 +18,15 @@ type grid struct {
 // line is left out.
 func (p *part) grids() []grid {
 	rows := grid{head: []string{"measurement", "database", "connections", "reference", "service", "ratio", "target", "p50",
-		"p99"}}
+		"p99", "processor time of the reference", "of the service"}}
 	for _, r := range p.Rows {
-		reference := ""
+		reference, processor := "", ""
 		if r.Reference != nil {
-			reference = number(r.Reference.PerSecond) + "/s"
+			reference, processor = number(r.Reference.PerSecond)+"/s", eachTook(r.Reference.Processor)
 		}
 		rows.lines = append(rows.lines, []string{r.Name, r.Database, fmt.Sprint(r.Connections), reference,
-			number(r.Service.PerSecond) + "/s", ratio(r.Ratio), atLeast(r.Target), short(r.Service.P50), short(r.Service.P99)})
+			perSecond(r.Service), ratio(r.Ratio), atLeast(r.Target), latency(r.Service.P50), latency(r.Service.P99),
+			processor, eachTook(r.Service.Processor)})
 	}
 	figures := grid{head: []string{"measurement", "database", "figure", "compared with", "its figure", "ratio", "target"}}
 	for _, f := range p.Figures {
@@ -98,6 +99,30 @@ func (r report) print(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// perSecond is the rate of a load, nothing where there was none.
+func perSecond(l load) string {
+	if l.PerSecond == 0 {
+		return ""
+	}
+	return number(l.PerSecond) + "/s"
+}
+
+// latency is short, nothing where there was no load.
+func latency(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return short(d)
+}
+
+// eachTook is the processor time of a request, nothing where it was not measured.
+func eachTook(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return number(float64(d.Nanoseconds())/1000) + " µs"
 }
 
 func short(d time.Duration) string {

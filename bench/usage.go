@@ -41,6 +41,12 @@ func (u usage) since(before usage) usage {
 		u.driver - before.driver}
 }
 
+// took notes what a load took of the program that it drove, and of the database's server: the other program had nothing
+// to do meanwhile, but for what the service does by itself.
+func (l *load) took(u usage) {
+	l.Processor = (u.service + u.reference + u.database) / time.Duration(max(1, l.Requests))
+}
+
 // processor returns how much processor time the server and all its processes have used, those that have ended among
 // them (Linux).
 func (c cluster) processor() (time.Duration, error) {
