@@ -91,6 +91,10 @@ const (
 	// leaseSpacing is the least time from a lease of fewer events than may be leased at once to the next lease: every
 	// commit of a busy service records some, and each lease is a transaction.
 	leaseSpacing = 20 * time.Millisecond
+
+	// lookShare bounds what looking for due events takes while those of some receiver have to wait: each look passes
+	// over them again, and is followed by a pause of so many times as long.
+	lookShare = 4
 )
 
 // New returns a Deliverer that does nothing before Run or Step.
@@ -197,7 +201,9 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 	if limit == 0 {
 		return
 	}
+	began := time.Now()
 	taken, err := d.lease(ctx, limit)
+	looked := time.Since(began)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("due webhooks could not be leased", "error", err)
@@ -209,14 +215,15 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 	n := len(taken.send) + len(taken.skip)
 	switch {
 	case !taken.again:
-		d.idle(ctx, taken, n)
+		d.idle(ctx, taken, n, looked)
 	case n > 0 && n < limit/2:
-		d.space(ctx)
+		d.space(ctx, leaseSpacing)
 	}
 }
 
-// idle waits until the next event is due, for a wake-up, or for the next poll.
-func (d *Deliverer) idle(ctx context.Context, taken lease, n int) {
+// idle waits until the next event is due, for a wake-up, or for the next poll. looked is how long it took to find what
+// was due now.
+func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Duration) {
 	wait := d.times.poll
 	err := d.db.Read(ctx, func(tx *store.Tx) error {
 		next, any, err := tx.Deliveries().DueAfter(ctx, taken.at)
@@ -228,19 +235,23 @@ func (d *Deliverer) idle(ctx context.Context, taken lease, n int) {
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("next due webhook could not be looked up", "error", err)
 	}
+	var space time.Duration
+	if n > 0 {
+		space = leaseSpacing
+	}
 	if taken.denied {
 		wait = min(wait, deniedWait)
+		space = max(space, min(lookShare*looked, deniedWait))
 	}
-	if n > 0 {
-		d.space(ctx)
-		wait -= leaseSpacing
+	if space > 0 {
+		d.space(ctx, space)
 	}
-	d.sleep(ctx, wait)
+	d.sleep(ctx, wait-space)
 }
 
-// space waits for leaseSpacing, even if something wakes the deliverer.
-func (d *Deliverer) space(ctx context.Context) {
-	timer := time.NewTimer(leaseSpacing)
+// space waits for some time, even if something wakes the deliverer.
+func (d *Deliverer) space(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
