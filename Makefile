@@ -5,7 +5,7 @@
 check:   ; .ci/run
 test:    ; go run ./test
 short:   ; go run ./test -short
-sandbox: ; go run ./sandbox
+sandbox: ; CGO_ENABLED=0 go run ./sandbox
 build:
 	go build -trimpath -o bin/bursar ./cmd/bursar
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/bursar-signer ./cmd/bursar-signer
