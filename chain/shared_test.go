@@ -63,7 +63,7 @@ func TestAnAnswerIsKeptForAsLongAsItMay(t *testing.T) {
 		s := chain.Shared[int]{Keep: time.Second}
 		asked, down := 0, errors.New("down")
 		ask := func(context.Context) (int, error) {
-			time.Sleep(100 * time.Millisecond) // an answer is as old as its question
+			<-time.After(100 * time.Millisecond) // an answer is as old as its question
 			if asked++; asked == 1 {
 				return 0, down
 			}
@@ -76,7 +76,7 @@ func TestAnAnswerIsKeptForAsLongAsItMay(t *testing.T) {
 			if got, err := s.Ask(t.Context(), ask); err != nil || got != want {
 				t.Errorf("answer %d is %d, %v, want %d", i, got, err, want)
 			}
-			time.Sleep(300 * time.Millisecond)
+			<-time.After(300 * time.Millisecond)
 		}
 	})
 }

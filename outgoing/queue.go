@@ -26,6 +26,7 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	s.begins++
+	s.full = true
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -100,7 +101,7 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
-	s.took = true
+	s.full = false
 	return true, s.payTogether(ctx, tx, queued)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/store"
 )
 
 // If each withdrawal has a transaction of its own, one step assigns all that have a place, and no more.
@@ -31,6 +32,33 @@ func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
 		if got := r.Chain.Balance(r.Chain.Named("outside"), ""); got != bursar.Units(12_000_000) {
 			t.Errorf("%s is paid, want %s", got, bursar.Units(12_000_000))
 		}
+	})
+}
+
+// While no withdrawal can be taken up, hints wait for a moment; otherwise they are followed at once.
+func TestHintsWaitWhileNothingCanBeTaken(t *testing.T) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
+		steps := func(what string, waits bool) {
+			t.Helper()
+			r.Step()
+			if got := r.Sender.Rest(); (got > 0) != waits {
+				t.Errorf("%s: hints wait for %s", what, got)
+			}
+		}
+		steps("with nothing to do", false)
+		for range 12 {
+			r.Order(1_000_000, r.Chain.Named("outside"))
+		}
+		steps("with places for some", false)
+		steps("with no place left", true)
+		r.Settle()
+		steps("once all are paid", false)
+		r.Do(func(tx *store.Tx) error {
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a test"})
+		})
+		steps("with payments halted", true)
 	})
 }
 

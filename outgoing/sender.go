@@ -69,7 +69,7 @@ type Sender struct {
 	GasFromCustomers bool  // network fees of tokens may be paid from customers' funds in the native asset
 
 	audited bool // the books were audited in this step
-	took    bool // this step made outgoing transactions of queued withdrawals
+	full    bool // withdrawals may wait, and this step could take none of them
 
 	batch    map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
 	sentAt   map[bursar.ID]uint64           // height at which this process last sent each transaction
@@ -97,22 +97,22 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// vainRest is how long hints wait after a step that took nothing up: every batch of withdrawals that is recorded gives
-// one, and while there is no place for more, or payments are halted, each would be a step in vain.
+// vainRest is how long hints wait after a step in vain: every batch of withdrawals that is recorded gives one, and while
+// there is no place for more, or payments are halted, each would be such a step again.
 const vainRest = 100 * time.Millisecond
 
 func (s *Sender) rest() time.Duration {
-	if s.took {
-		return 0
+	if s.full {
+		return vainRest
 	}
-	return vainRest
+	return 0
 }
 
 // Step settles what is final, makes outgoing transactions of queued withdrawals, and takes a share of every kind of
 // open outgoing transaction one step further. The work of one step is bounded, however many are open. An error of one
 // outgoing transaction does not hold up the others; it is stored with that transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
-	s.audited, s.took = false, false
+	s.audited, s.full = false, false
 	s.remember()
 	back := s.putBack(ctx, lease)
 	if back != nil && stops(ctx, back) {
@@ -133,6 +133,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		return errors.Join(failed, err)
 	}
 	var steps []func() error
+	s.full = state.Halted != ""
 	if state.Halted == "" {
 		steps = append(steps, func() error {
 			return s.takeRefund(ctx, lease)
