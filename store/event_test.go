@@ -117,7 +117,7 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
-		due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), 100)
+		due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Minute), 100)
 		var outcomes []store.Outcome
 		for _, d := range due {
 			outcomes = append(outcomes, store.Outcome{

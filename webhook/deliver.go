@@ -68,6 +68,8 @@ type Deliverer struct {
 	wake     chan struct{}
 	group    sync.WaitGroup
 
+	disabling sync.Map // receivers whose waiting events are being disabled
+
 	// What leases need; only one goroutine leases.
 	row   store.DeliveryLease
 	turn  turn

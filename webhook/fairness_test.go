@@ -119,3 +119,75 @@ func hangingEverywhere(t *testing.T) string {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return port
 }
+
+// One account has events due for a great many receivers of its own; what is due for another account is taken with the
+// next leases all the same, however many those are.
+func TestManyReceiversDelayNoOtherAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *harness) {
+		const batch, receivers, few = 50, 1500, 30
+		other := bursar.ID{0xd0} // comes behind the one with many, in the order of accounts
+		s.do(func(tx *store.Tx) error {
+			return tx.Accounts().Insert(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
+		})
+		s.eventsOf(customer, 2*receivers, func(i int) string { return fmt.Sprintf("https://h-%d.example/", i%receivers) })
+		s.eventsOf(other, few, func(i int) string { return fmt.Sprintf("https://other-%d.example/", i%2) })
+		d := s.deliverer(s.db)
+		rest, leases := few, 0
+		for rest > 0 && leases < 10 {
+			taken, err := d.lease(t.Context(), batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leases++
+			for _, j := range taken.send {
+				if j.AccountID == other {
+					rest--
+				}
+			}
+		}
+		if rest > 0 || leases > 2 {
+			t.Errorf("of the other account's %d events %d are left after %d leases, want none after 2", few, rest, leases)
+		}
+	})
+}
+
+// An account with many receivers of which none is due now costs a lease a bounded look, and does not end the turn before
+// its due ones are found.
+func TestReceiversThatAreNotDueAreStepped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *harness) {
+		const batch, later, due = 40, 300, 120
+		s.events("https://a.example/", 3*batch)
+		ids := s.eventsOf(customer, later, func(i int) string { return fmt.Sprintf("https://b-%03d.example/", i) })
+		d := s.deliverer(s.db)
+		s.do(func(tx *store.Tx) error {
+			var outcomes []store.Outcome
+			for _, id := range ids {
+				e, err := tx.Deliveries().ByID(bg, id)
+				if err != nil {
+					return err
+				}
+				outcomes = append(outcomes, store.Outcome{Event: e.Number, Due: e.NextAt, Status: store.DeliveryPending, Tries: 1,
+					NextAt: tx.Now().Add(time.Hour)})
+			}
+			return tx.Deliveries().RecordAttempts(bg, outcomes)
+		})
+		s.eventsOf(customer, due, func(i int) string { return fmt.Sprintf("https://c-%d.example/", i%4) })
+		rest := due
+		for leases := 0; rest > 0; leases++ {
+			if leases == 25 {
+				t.Fatalf("%d events behind %d receivers that are not due are left after %d leases, want none", rest, later, leases)
+			}
+			taken, err := d.lease(t.Context(), batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, j := range taken.send {
+				if j.URL[8] == 'c' {
+					rest--
+				}
+			}
+		}
+	})
+}

@@ -14,7 +14,6 @@ import (
 
 const (
 	leaseBatch       = 4096 // events of one lease, and as many of other receivers where one has a backlog
-	receiversAtOnce  = 64   // that one lease looks at where one of them has a backlog
 	longestHostsList = 1 << 14
 )
 
@@ -42,14 +41,6 @@ type lease struct {
 	row        store.DeliveryLease
 	turn       turn
 	paced      int // used of the pace
-}
-
-// turn is how far the look at all receivers has come. There is one while a backlog keeps what is due for others from
-// being found by its time.
-type turn struct {
-	on     bool
-	after  store.Receiver
-	denied bool // a receiver that was looked at has more than may be sent
 }
 
 // lease takes due events: up to limit of those that have waited longest, as far as their queues have room, and where
@@ -128,8 +119,8 @@ func (d *Deliverer) giveUpLease(ctx context.Context) {
 }
 
 // jobsOf returns what is to be sent of events that are being leased: all but those to a URL that answered 410 Gone,
-// recorded by a transaction that did not see the answer. It ends all deliveries to such a URL. The number of statements
-// does not depend on that of events or receivers, but for such URLs.
+// recorded by a transaction that did not see the answer, or by a process that died before it had disabled all. Those it
+// disables. The number of statements does not depend on that of events or receivers.
 func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time.Time) ([]*job, error) {
 	if len(due) == 0 {
 		return nil, nil
@@ -149,12 +140,8 @@ func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delive
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range receivers {
-		if dead[r] {
-			if err := tx.WebhookURLs().Disable(ctx, r.Account, r.URL); err != nil {
-				return nil, err
-			}
-		}
+	if err := d.disableDue(ctx, tx, due, dead); err != nil {
+		return nil, err
 	}
 	of, err := tx.Accounts().Each(ctx, accounts)
 	if err != nil {
