@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"wire":                  {"."},
 	"netpolicy":             {"."},
 	"store/storetest":       {".", "ledger", "store"},
-	"archive":               {".", "store"},
+	"archive":               {".", "ledger", "store"},
 	"store/storetest/cover": {},
 	"backup":                {".", "store"},
 	"config":                {".", "netpolicy", "chain", "chain/registry"},
