@@ -212,7 +212,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 	switch {
 	case !taken.again:
 		d.idle(ctx, taken, n)
-	case n > 0 && n < limit/2:
+	case n < limit/2:
 		d.space(ctx)
 	}
 }

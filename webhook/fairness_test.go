@@ -191,3 +191,49 @@ func TestReceiversThatAreNotDueAreStepped(t *testing.T) {
 		}
 	})
 }
+
+// A turn that stands in the middle of an account's receivers ends though that account has no events left.
+func TestATurnEndsWithAnAccountThatHasNothingLeft(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *harness) {
+		const batch, receivers = 20, 200
+		other := bursar.ID{0xd0} // whose one event waits for its next attempt
+		s.do(func(tx *store.Tx) error {
+			return tx.Accounts().Insert(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
+		})
+		ids := s.eventsOf(customer, receivers, func(i int) string { return fmt.Sprintf("https://h-%d.example/", i) })
+		waits := s.eventsOf(other, 1, func(int) string { return "https://other.example/" })
+		d := s.deliverer(s.db)
+		if _, err := d.lease(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.turn.behind) == 0 {
+			t.Fatal("the turn does not stand in the middle of the account")
+		}
+		s.do(func(tx *store.Tx) error {
+			later, err := tx.Deliveries().ByID(bg, waits[0])
+			if err != nil {
+				return err
+			}
+			outcomes := []store.Outcome{{Event: later.Number, Due: later.NextAt, Status: store.DeliveryPending, Tries: 1,
+				NextAt: tx.Now().Add(time.Hour)}}
+			for _, id := range ids {
+				e, err := tx.Deliveries().ByID(bg, id)
+				if err != nil {
+					return err
+				}
+				outcomes = append(outcomes, store.Outcome{Event: e.Number, Due: e.NextAt, Status: store.DeliveryDelivered, Tries: 1})
+			}
+			return tx.Deliveries().RecordAttempts(bg, outcomes)
+		})
+		for range 2 {
+			taken, err := d.lease(t.Context(), batch)
+			if err != nil || len(taken.send) > 0 {
+				t.Fatalf("%d are sent, %v, want none", len(taken.send), err)
+			}
+		}
+		if d.turn.on || len(d.turn.behind) > 0 {
+			t.Errorf("the turn goes on: %+v", d.turn)
+		}
+	})
+}

@@ -1,8 +1,8 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
-	"maps"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -31,7 +31,8 @@ func (c *choice) byAccounts(ctx context.Context, limit int) error {
 	if err != nil {
 		return err
 	}
-	hungry, err := c.nextReceivers(ctx, accounts, limit)
+	last := len(accounts) < min(accountsAtOnce, limit)
+	hungry, err := c.nextReceivers(ctx, accounts, last, limit)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (c *choice) byAccounts(ctx context.Context, limit int) error {
 	}
 	c.again = c.again || len(hungry) > 0 || len(c.turn.behind) > 0
 	c.turn.denied = c.turn.denied || c.denied || len(hungry) > 0
-	if len(accounts) == min(accountsAtOnce, limit) {
+	if !last {
 		c.turn.after, c.again = accounts[len(accounts)-1], true
 		return nil
 	}
@@ -54,21 +55,20 @@ func (c *choice) byAccounts(ctx context.Context, limit int) error {
 }
 
 // nextReceivers returns the next receivers of some accounts that have due events, without those that were found by time,
-// and notes how far it has come with each account.
-func (c *choice) nextReceivers(ctx context.Context, accounts []bursar.ID, limit int) ([]store.Receiver, error) {
-	if len(accounts) == 0 {
-		c.turn.behind = nil
-		return nil, nil
-	}
-	each := max(min(receiversAtOnce, limit)/len(accounts), 1)
-	from, behind := make([]store.Receiver, len(accounts)), maps.Clone(c.turn.behind)
-	if behind == nil {
-		behind = map[bursar.ID]string{}
-	}
+// and notes how far it has come with each account. last: no other account follows.
+func (c *choice) nextReceivers(ctx context.Context, accounts []bursar.ID, last bool, limit int) ([]store.Receiver,
+	error) {
+	from := make([]store.Receiver, len(accounts))
 	for i, id := range accounts {
-		from[i] = store.Receiver{Account: id, URL: behind[id]}
-		delete(behind, id)
+		from[i] = store.Receiver{Account: id, URL: c.turn.behind[id]}
 	}
+	behind := map[bursar.ID]string{}
+	for id, url := range c.turn.behind { // of the accounts in between nothing is left
+		if bytes.Compare(id[:], c.turn.after[:]) <= 0 || !last && bytes.Compare(id[:], accounts[len(accounts)-1][:]) > 0 {
+			behind[id] = url
+		}
+	}
+	each := max(min(receiversAtOnce, limit)/max(len(accounts), 1), 1)
 	waiting, err := c.tx.Deliveries().Receivers(ctx, from, each)
 	if err != nil {
 		return nil, err
