@@ -188,6 +188,8 @@ func (b *books) found() (all, rolling []store.BookFault) {
 		_, err := b.auditor.Step(b.t.Context())
 		b.Must(err)
 	}
+	b.clock.Advance(2 * time.Hour) // a trial balance is due
+	b.Must(b.auditor.Trial(b.t.Context()))
 	b.View(func(tx *store.Tx) (err error) {
 		rolling, err = tx.BookFaults().List(b.t.Context(), 100)
 		return err

@@ -40,6 +40,7 @@ const (
 	faultBelow   = "below"   // a customer below zero without a reversal that explains it
 
 	faultCheckpoint = "checkpoint" // what stays of archived entries was changed, or what is noted of them
+	faultArchived   = "archived"   // the sums of what is archived were changed
 
 	faultArrival   = "deposit"   // a deposit that was not recorded like this by this service
 	faultOverdrawn = "overdrawn" // a customer below zero because of an entry that may not do so

@@ -170,17 +170,28 @@ func (tx Checkpoints) SumsOfAccounts(ctx context.Context, accounts ...ledger.Acc
 	return found, tx.archived(ctx, found, `archived_sums WHERE `+those, args...)
 }
 
-// AllSums returns the sums of everything that is archived, and whether they are what the checkpoint says of them.
-func (tx Checkpoints) AllSums(ctx context.Context, c Checkpoint) (sums map[ledger.Key]Posted, hold bool, err error) {
-	sums = map[ledger.Key]Posted{}
-	if err := tx.archived(ctx, sums, `archived_sums`); err != nil {
-		return nil, false, err
+// EachSum calls f with the sums of everything that is archived, in no order, and reports whether they are what the
+// checkpoint says of them. It reads a bounded number of them with each statement.
+func (tx Checkpoints) EachSum(ctx context.Context, c Checkpoint, f func(ledger.Key, Posted)) (hold bool,
+	err error) {
+	total, count := new(sumsCode), 0
+	var after ledger.Key
+	for {
+		page, err := archivedColumns.rows(ctx, tx.Tx, "read all archived sums", `FROM archived_sums
+			WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3`,
+			string(after.Account), string(after.Asset), balancesAtOnce)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range page {
+			total.add(tx.seal, p.key, p.Posted)
+			f(p.key, p.Posted)
+			after = p.key
+		}
+		if count += len(page); len(page) < balancesAtOnce {
+			return bytes.Equal(total.bytes(), c.Sums) || c.Link == 0 && count == 0, nil
+		}
 	}
-	total := new(sumsCode)
-	for k, p := range sums {
-		total.add(tx.seal, k, p)
-	}
-	return sums, bytes.Equal(total.bytes(), c.Sums) || c.Link == 0 && len(sums) == 0, nil
 }
 
 func (tx *Tx) archived(ctx context.Context, into map[ledger.Key]Posted, from string, args ...any) error {

@@ -176,17 +176,14 @@ func (tx *Tx) checkBooks(ctx context.Context, schema int64) error {
 
 // archivedBalances returns the sums of what is in archives, from which the postings in the database go on.
 func (tx *Tx) archivedBalances(ctx context.Context, newest Checkpoint) (map[ledger.Key]ledger.Balance, error) {
-	archived, hold, err := tx.Checkpoints().AllSums(ctx, newest)
+	sums := map[ledger.Key]ledger.Balance{}
+	hold, err := tx.Checkpoints().EachSum(ctx, newest, func(k ledger.Key, p Posted) { sums[k] = p.Balance })
 	if err != nil {
 		return nil, err
 	}
 	if !hold && newest.KeyID == tx.seal.id { // whoever has another key, or none, cannot tell
 		return nil, fmt.Errorf("%w: the sums of the archived postings are not those of the checkpoint at link %d", ErrDamaged,
 			newest.Link)
-	}
-	sums := make(map[ledger.Key]ledger.Balance, len(archived))
-	for k, p := range archived {
-		sums[k] = p.Balance
 	}
 	return sums, nil
 }

@@ -101,7 +101,7 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 	return &textFile{
 		Reader: strings.NewReader(strings.NewReplacer("BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY",
 			" CONCURRENTLY", "").Replace(string(text))),
-		name:   name,
+		name: name,
 	}, nil
 }
 
