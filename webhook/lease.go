@@ -59,6 +59,9 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 			return err
 		}
 		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, turn: c.turn, paced: paced - c.paced}
+		if taken.again, err = c.withoutMoved(ctx); err != nil {
+			return err
+		}
 		if taken.send, err = d.jobsOf(ctx, tx, c.send, now); err == nil {
 			taken.skip, err = d.jobsOf(ctx, tx, c.skip, now)
 		}
@@ -75,6 +78,18 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 	d.queues.take(taken, now.Add(d.times.lease))
 	d.pace.use(taken.paced)
 	return taken, nil
+}
+
+// withoutMoved takes out the events whose receiver was replaced: the next lease finds them in the queue of the new one.
+// It reports whether there is more to lease.
+func (c *choice) withoutMoved(ctx context.Context) (again bool, err error) {
+	moved, err := c.tx.Deliveries().Moved(ctx, slices.Concat(c.send, c.skip))
+	if err != nil || len(moved) == 0 {
+		return c.again, err
+	}
+	gone := func(d store.Delivery) bool { return slices.Contains(moved, d.Number) }
+	c.send, c.skip = slices.DeleteFunc(c.send, gone), slices.DeleteFunc(c.skip, gone)
+	return true, nil
 }
 
 // renewed keeps the lease of what is under way and of what is taken now. One that nothing was added to is written again
