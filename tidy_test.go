@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"tlsfile":               {},
 	"tlsfile/tlstest":       {},
 	"store/storetest":       {".", "ledger", "store"},
-	"archive":               {".", "store"},
+	"archive":               {".", "ledger", "store"},
 	"store/storetest/cover": {},
 	"backup":                {".", "store"},
 	"config":                {".", "netpolicy", "chain", "chain/registry"},

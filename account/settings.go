@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/netpolicy"
@@ -15,13 +14,13 @@ type Settings struct {
 	NotifyWithdrawals *bool   // withdrawal events, to the account's webhook
 	Webhook           *string // the account's own; empty: use the newest that was set for all its wallets
 
-	AllowNetworks []netip.Prefix // networks that the webhook may reach besides public addresses
+	Receivers netpolicy.Receivers // where the webhook may be
 }
 
 // apply writes the settings into an account. The error is invalid_webhook for a URL to which nothing may be sent.
 func (s Settings) apply(a *bursar.Account) error {
 	if s.Webhook != nil && *s.Webhook != "" {
-		if err := netpolicy.CheckWebhookURL(*s.Webhook, s.AllowNetworks); err != nil {
+		if err := s.Receivers.Check(*s.Webhook); err != nil {
 			return err
 		}
 	}

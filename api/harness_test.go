@@ -20,6 +20,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -135,7 +136,7 @@ func (s *harness) services() api.Config {
 	for id, c := range s.chains {
 		walletChains[id], payChains[id], listChains[id], hot[id], capabilities[id] = c, c, c, s.hot(id), c.Capabilities()
 	}
-	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
+	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, netpolicy.Receivers{})
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
 		Chains:         capabilities,
 		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},

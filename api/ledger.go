@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,8 +27,17 @@ type ledgerLine struct {
 }
 
 type ledgerAnswer struct {
-	Ledger     []ledgerLine `json:"ledger"`
-	NextCursor string       `json:"nextCursor,omitempty"`
+	Ledger     []ledgerLine   `json:"ledger"`
+	Archived   []archivedSums `json:"archived,omitempty"` // on the last page
+	NextCursor string         `json:"nextCursor,omitempty"`
+}
+
+// archivedSums are what the lines of a currency come to that are in archives outside of the database, and not listed.
+type archivedSums struct {
+	Currency  bursar.CurrencyCode `json:"currency"`
+	Available string              `json:"available"`
+	Held      string              `json:"held"`
+	Before    time.Time           `json:"before"` // all of them are earlier
 }
 
 // listLedger is GET account/ledger.
@@ -46,6 +56,11 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 			return err
 		}
 		lines, answer.NextCursor = cut(lines, page, ledgerList, store.Line.Number)
+		if answer.NextCursor == "" {
+			if answer.Archived, err = a.archived(ctx, tx, owner, query); err != nil {
+				return err
+			}
+		}
 		brought, err = tx.Deposits().OfTransfers(ctx, owner, a.transfersTo(owner, lines))
 		return err
 	})
@@ -54,6 +69,39 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	}
 	answer.Ledger, err = each(lines, func(l store.Line) (ledgerLine, error) { return a.viewLine(owner, l, brought) })
 	return answer, err
+}
+
+// archived returns the sums of an account's archived lines where a list would reach them, by currency.
+func (a *api) archived(ctx context.Context, tx *store.Tx, owner bursar.ID, q store.LineQuery) (list []archivedSums,
+	err error) {
+	sums, err := tx.Checkpoints().SumsOfAccounts(ctx, q.Accounts...)
+	if err != nil || len(sums) == 0 {
+		return nil, err
+	}
+	newest, err := tx.Checkpoints().Newest(ctx)
+	if err != nil || !q.Since.Before(newest.Until) {
+		return nil, err
+	}
+	of := map[bursar.CurrencyCode]bool{}
+	for k := range sums {
+		of[k.Asset] = q.Asset == "" || q.Asset == k.Asset
+	}
+	for _, code := range slices.Sorted(maps.Keys(of)) {
+		if !of[code] {
+			continue
+		}
+		currency, err := a.currency(code)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, archivedSums{
+			Currency:  code,
+			Available: signed(currency, sums[ledger.Key{Account: ledger.Available(owner), Asset: code}].Balance),
+			Held:      signed(currency, sums[ledger.Key{Account: ledger.Held(owner), Asset: code}].Balance),
+			Before:    newest.Until.UTC(),
+		})
+	}
+	return list, nil
 }
 
 // ledgerQuery reads which lines of the statement to list.

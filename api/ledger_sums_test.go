@@ -87,6 +87,7 @@ func (b *books) statement(account, filter string, size int) (lines []string, ava
 		var answer struct {
 			Response struct {
 				Ledger     []json.RawMessage
+				Archived   []struct{ Currency, Available, Held string }
 				NextCursor string
 			}
 		}
@@ -102,6 +103,10 @@ func (b *books) statement(account, filter string, size int) (lines []string, ava
 			lines = append(lines, string(raw))
 			add(b.TB, available, l.Currency, l.Available)
 			add(b.TB, held, l.Currency, l.Held)
+		}
+		for _, a := range answer.Response.Archived {
+			add(b.TB, available, a.Currency, a.Available)
+			add(b.TB, held, a.Currency, a.Held)
 		}
 		if answer.Response.NextCursor == "" {
 			return lines, available, held
@@ -179,4 +184,45 @@ func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account
 		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s", account, code, got.FloatString(18), in,
 			want.FloatString(18))
 	}
+}
+
+// With old lines in an archive, those that are listed and the sums of the others are the balances, whatever the page's
+// size; a list of what is younger reaches none.
+func TestTheLinesAndWhatIsArchivedAddUpToTheBalance(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(3, 9))}
+		for range 150 {
+			b.act()
+		}
+		archived := 0
+		b.do(func(tx *store.Tx) error {
+			links, err := tx.Links().After(t.Context(), 0, 60)
+			if err != nil {
+				return err
+			}
+			if archived, _, err = tx.Checkpoints().Archivable(t.Context(), links); err != nil || archived < 20 {
+				return fmt.Errorf("%d links may be archived, %w; want most", archived, err)
+			}
+			last := links[archived-1]
+			if err := tx.Audits().Set(t.Context(), store.Audit{Link: last.Number, Hash: last.Hash}); err != nil {
+				return err
+			}
+			return tx.Checkpoints().Advance(t.Context(), links[:archived], "a file")
+		})
+		for _, account := range []string{"mine", "other"} {
+			for _, size := range []int{7, 1000} {
+				_, available, held := b.statement(account, "", size)
+				for _, code := range []bursar.CurrencyCode{"BTC", "ETH", "USDT"} {
+					b.sums(account, code, ledger.Available(b.id(account)), available)
+					b.sums(account, code, ledger.Held(b.id(account)), held)
+				}
+			}
+			_, available, _ := b.statement(account, "&currency=BTC", 100)
+			b.sums(account, "BTC", ledger.Available(b.id(account)), available)
+			lines, available, _ := b.statement(account, "&since="+b.clock.Now().Add(time.Hour).Format(time.RFC3339), 100)
+			if len(lines) != 0 || len(available) != 0 {
+				t.Errorf("a list of what is younger has %v and sums of archived lines %v", lines, available)
+			}
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/chain/solana"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/wallet"
 )
@@ -32,7 +33,7 @@ func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 	chains := map[bursar.ChainID]wallet.Chain{bursar.Solana: sol,
 		bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: chain.FamilyBitcoin})}
 	s := newHarness(t, url, newClock(), func(c *api.Config) {
-		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, nil)
+		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, netpolicy.Receivers{})
 		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: chargeWallets{c.Wallets}}
 	})
 	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{chain.FamilySolana},

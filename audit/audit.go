@@ -44,12 +44,14 @@ type Auditor struct {
 	Anchor   Anchor // nil: none outside this process
 	Pace     time.Duration
 
-	turn      store.Turn // one step at a time
-	started   bool       // a link was read
-	arrivals  int64      // position of the check of pending deposits
-	orders    int64      // position of the check of open withdrawals
-	faults    int64      // and of known faults
-	unchecked ledger.Key // and of unchecked balances
+	turn     store.Turn // one step at a time
+	started  bool       // a link was read
+	arrivals int64      // position of the check of pending deposits
+	orders   int64      // position of the check of open withdrawals
+
+	checkpoints int64      // the link of the last checkpoint that was checked
+	faults      int64      // and of known faults
+	unchecked   ledger.Key // and of unchecked balances
 }
 
 // Mark identifies a link that existed once.
@@ -105,7 +107,7 @@ var ErrBehind = errors.New("the audit of the books has not caught up yet")
 // new data to read.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 	return a.step(ctx, a.readLinks, a.readHead, a.moved(&a.unchecked), a.readNew,
-		a.readBalances, a.readEntries, a.readAgain, a.readWithdrawals, a.readDeposits, a.readFaults)
+		a.readBalances, a.readEntries, a.readAgain, a.readCheckpoints, a.readWithdrawals, a.readDeposits, a.readFaults)
 }
 
 // hasRead reports whether a link of these books is known to have been read. After a recovery the anchor has the

@@ -43,6 +43,8 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 	switch fault.Kind {
 	case faultLink:
 		return a.linkBroken(ctx, tx, number)
+	case faultCheckpoint:
+		return a.checkpointBroken(ctx, tx, number)
 	case faultEntry:
 		unlinked, _, err := tx.Links().Missing(ctx, number-1, 1)
 		return slices.Contains(unlinked, number), err

@@ -39,6 +39,9 @@ const (
 	faultTrial   = "trial"   // debits and credits differ
 	faultBelow   = "below"   // a customer below zero without a reversal that explains it
 
+	faultCheckpoint = "checkpoint" // what stays of archived entries was changed, or what is noted of them
+	faultArchived   = "archived"   // the sums of what is archived were changed
+
 	faultArrival   = "deposit"   // a deposit that was not recorded like this by this service
 	faultOverdrawn = "overdrawn" // a customer below zero because of an entry that may not do so
 )
@@ -127,7 +130,7 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 		}
 	}
 	for _, l := range links {
-		if err := addUp(sums, l); err != nil {
+		if err := store.AddUp(sums, l); err != nil {
 			return err
 		}
 	}
@@ -193,15 +196,23 @@ func (a *Auditor) unlinked(ctx context.Context, tx *store.Tx, f *findings, after
 	return last, err
 }
 
-// readAgain verifies a part of the links that were read before, repeatedly from the first to the last.
+// readAgain verifies a part of the links that were read before, repeatedly from the first whose postings are in the
+// database to the last.
 func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) error {
+	newest, err := tx.Checkpoints().Newest(ctx)
+	if err != nil {
+		return err
+	}
+	f.to.PassLink = max(f.to.PassLink, newest.Link)
 	links, err := tx.Links().After(ctx, f.to.PassLink, againAtOnce)
 	if err != nil {
 		return err
 	}
-	before, err := tx.Links().At(ctx, f.to.PassLink)
-	if err != nil && !missing(err) {
-		return err
+	before := newest.At()
+	if f.to.PassLink > newest.Link {
+		if before, err = tx.Links().At(ctx, f.to.PassLink); err != nil && !missing(err) {
+			return err
+		}
 	}
 	before.Number = f.to.PassLink
 	for _, l := range links {

@@ -70,7 +70,9 @@ func trialFaults(ctx context.Context, tx *store.Tx) ([]store.BookFault, error) {
 }
 
 // ofTrial reports whether only the trial balance finds a fault.
-func ofTrial(f store.BookFault) bool { return f.Kind == faultTrial || f.Kind == faultBelow }
+func ofTrial(f store.BookFault) bool {
+	return f.Kind == faultTrial || f.Kind == faultBelow || f.Kind == faultArchived
+}
 
 func contains(list []store.BookFault, fault store.BookFault) bool {
 	return slices.ContainsFunc(list, func(now store.BookFault) bool {
@@ -112,5 +114,8 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 			Message: fmt.Sprintf("%s is below zero in %s, but no reversal after a reorg explains that", k.Account,
 				k.Asset)})
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return a.trialOfArchives(ctx, tx, f)
 }

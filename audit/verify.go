@@ -12,14 +12,18 @@ import (
 )
 
 // VerifyAll reads all of the books once, from the first link to the current newest one, and returns the number of links
-// and the faults. It writes nothing to the database; it keeps the sums of all accounts in memory.
+// and the faults. Of links whose postings are in archives it verifies what stays and the sums. It writes nothing to the database; it keeps the sums of all accounts in memory.
 func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
-		f := findings{sums: map[ledger.Key]store.Posted{}}
+		var f findings
 		if f.head, err = tx.Links().Head(ctx); err != nil {
 			return err
 		}
-		if err := a.verifyLinks(ctx, tx, &f); err != nil {
+		begin, err := a.verifyCheckpoints(ctx, tx, &f)
+		if err != nil {
+			return err
+		}
+		if err := a.verifyLinks(ctx, tx, &f, begin); err != nil {
 			return err
 		}
 		for after := int64(0); ; {
@@ -37,16 +41,15 @@ func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.Bo
 		if err := a.verifyBalances(ctx, tx, &f); err != nil {
 			return err
 		}
-		err := a.trial(ctx, tx, &f)
+		err = a.trial(ctx, tx, &f)
 		links, faults = f.head.Number, f.faults
 		return err
 	})
 	return links, faults, err
 }
 
-// verifyLinks follows every link and sums every posting.
-func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) error {
-	var before store.Link
+// verifyLinks follows every link behind one and sums every posting.
+func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings, before store.Link) error {
 	for {
 		links, err := tx.Links().After(ctx, before.Number, linksAtOnce)
 		if err != nil {
@@ -60,7 +63,7 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 			if !holds {
 				f.faultLink(before, l)
 			}
-			if err := addUp(f.sums, l); err != nil {
+			if err := store.AddUp(f.sums, l); err != nil {
 				return err
 			}
 			before = l
@@ -71,28 +74,6 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 	}
 	if before.Number != f.head.Number || !bytes.Equal(before.Hash, f.head.Hash) {
 		f.fault(faultHead, "", "the books end with link %d, but their head says %d", before.Number, f.head.Number)
-	}
-	return nil
-}
-
-// addUp adds the postings of a link to sums, entry by entry, by the same rule as booking. Every booking transaction
-// keeps the balances locked until its link is written, so the order of links is the order in which each balance moved.
-// A customer whom an entry took below zero against the rules is overdrawn until the balance is no longer below zero.
-func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
-	for _, e := range l.Entries {
-		keys, books := e.Keys(), ledger.Books{}
-		for _, k := range keys {
-			books[k] = sums[k].Balance
-		}
-		over, err := books.Replay(e.Entry)
-		if err != nil {
-			return err
-		}
-		for _, k := range keys {
-			_, below := books[k].Net(ledger.Liability)
-			sums[k] = store.Posted{Balance: books[k], Link: l.Number, Unchecked: true,
-				Overdrawn: below && (sums[k].Overdrawn || slices.Contains(over, k))}
-		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
@@ -114,7 +115,7 @@ func (r *OneChain) Restart() {
 		Hot: r.Hot, MaxFee: maxFee}
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
 		MaxFee: maxFee}
-	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs, nil)
+	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs, netpolicy.Receivers{})
 	r.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.DB,
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
 		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Registry: r.Registry, IDs: r.IDs, Log: log,

@@ -82,6 +82,7 @@ type Config struct {
 // Webhooks configures where webhooks may be sent.
 type Webhooks struct {
 	AllowNetworks []netip.Prefix // networks that webhooks may be sent to besides public addresses
+	AllowHTTP     bool           // new URLs may be http
 }
 
 // Load reads the file at path and the overriding variables of an environment in the form of os.Environ. A missing file

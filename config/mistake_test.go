@@ -19,7 +19,7 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:4: chains.bitcoin: unknown key "confimations" (did you mean confirmations?)`},
 	{"misspelt key at the top", "listne: 127.0.0.1:80", `bursar.yaml:1: unknown key "listne" (did you mean listen?)`},
 	{"unknown key", "webhooks: {retries: 3}",
-		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks`},
+		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks, allow_http`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
 		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},

@@ -70,6 +70,10 @@ var webhookSettings = []setting[Webhooks]{
 	{"allow_networks", func(r *reader, n *node, to *Webhooks) {
 		to.AllowNetworks = r.networks(n)
 	}},
+	{"allow_http", func(r *reader, n *node, to *Webhooks) {
+		word, ok := r.oneOf(n, "true", "false")
+		keep(&to.AllowHTTP)(word == "true", ok)
+	}},
 }
 
 // keep stores a value that was parsed without a mistake.
@@ -91,6 +95,7 @@ func (r *reader) config(root *node) Config {
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
 		withdrawalsKey, signerKey, ratesKey, tlsKey, adminKey)
+	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/bitcoin"
 	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
 	"github.com/bursar/bursar/chain/rpc"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/service"
@@ -79,7 +80,7 @@ func (b *bank) open() {
 	b.Sender = &outgoing.Sender{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs, Log: log,
 		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000}
 	b.Wallets = wallet.NewService(b.DB, b.Keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.Registry,
-		b.IDs, nil)
+		b.IDs, netpolicy.Receivers{})
 	b.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.DB,
 		Hot:    map[bursar.ChainID]string{capabilities.ID: b.Hot.Base},
 		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.Registry, IDs: b.IDs, Log: log,

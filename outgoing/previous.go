@@ -148,19 +148,24 @@ func (s *Sender) provable(
 		outpoints[i] = c.Outpoint
 	}
 	var sizes map[string]int
-	var owners map[string]bursar.ID
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		sizes, err = tx.UTXOs().PreviousSizes(ctx, id, transactionsOf(outpoints))
-		if total := sum(sizes); err != nil || total <= chain.MaxPrevious {
-			return err
-		}
-		owners, err = tx.Reservations().Owners(ctx, id, outpoints)
 		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
 	if err := s.readMissing(ctx, state, utxos, sizes); err != nil {
+		return nil, false, err
+	}
+	var owners map[string]bursar.ID
+	if sum(sizes) > chain.MaxPrevious { // with what was just read
+		err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			owners, err = tx.Reservations().Owners(ctx, id, outpoints)
+			return err
+		})
+	}
+	if err != nil {
 		return nil, false, err
 	}
 	fits := fit(utxos, sizes, func(c store.UTXO) bool { return owners[c.Outpoint] == request })

@@ -85,7 +85,7 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 		}
 	}
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
-		if err := tx.UTXOs().DropPrevious(ctx, p.ID); err != nil {
+		if err := tx.UTXOs().DropPrevious(ctx, p.Chain, transactionsOf(unsigned.Reservations)); err != nil {
 			return err
 		}
 	}

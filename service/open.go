@@ -104,6 +104,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	machine, _ := os.Hostname()
 	parts.Holder = fmt.Sprintf("%s/%d/%s", machine, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
+	parts.HTTPSOnly = !cfg.Webhooks.AllowHTTP
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
 	parts.LeaseTTL = cfg.Lease
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous

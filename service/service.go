@@ -25,6 +25,7 @@ import (
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
@@ -55,19 +56,20 @@ type ChainPart struct {
 
 // Parts is everything that a service consists of. The caller closes the database.
 type Parts struct {
-	DB       *store.DB
-	Keys     Keys
-	Signer   outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and this process signs
-	Registry *bursar.Registry
-	Chains   []ChainPart
-	Network  config.Network // decides what is known of the nodes' versions; empty: a private network
-	Allowed  []netip.Prefix // networks besides public ones that webhooks may be sent to
-	Pace     time.Duration  // of every chain; 0: each chain's own
-	Holder   string         // name of this process among the replicas
-	LeaseTTL time.Duration  // 0: 5 s
-	Rates    Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
-	Log      *slog.Logger
-	Marks    marks.Keeper // marks outside the database; nil: none are kept
+	DB        *store.DB
+	Keys      Keys
+	Signer    outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and this process signs
+	Registry  *bursar.Registry
+	Chains    []ChainPart
+	Network   config.Network // decides what is known of the nodes' versions; empty: a private network
+	Allowed   []netip.Prefix // networks besides public ones that webhooks may be sent to
+	HTTPSOnly bool           // a new webhook must be https
+	Pace      time.Duration  // of every chain; 0: each chain's own
+	Holder    string         // name of this process among the replicas
+	LeaseTTL  time.Duration  // 0: 5 s
+	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
+	Log       *slog.Logger
+	Marks     marks.Keeper // marks outside the database; nil: none are kept
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
@@ -84,6 +86,11 @@ type Parts struct {
 	AdminPprof          bool           // the operator's server serves Go's profiles too
 	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
 	Admin               Admin          // who may use the operator's server
+}
+
+// receivers is where new webhooks may be.
+func (p Parts) receivers() netpolicy.Receivers {
+	return netpolicy.Receivers{Networks: p.Allowed, HTTPSOnly: p.HTTPSOnly}
 }
 
 // Service is the assembled service. Its services of domain types may be used before and while it runs.
@@ -305,9 +312,9 @@ func (s *Service) addNouns() {
 	}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
-	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
+	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
 	s.Wallets.Suspended = s.refuses
-	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
+	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:     outgoing.Leave,

@@ -23,6 +23,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -94,7 +95,7 @@ func newHooked(t *testing.T, url string) *hooked {
 	h.must(h.Listen())
 	yes, own := true, h.hook("/account")
 	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true,
-		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
+		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, Receivers: netpolicy.Receivers{Networks: loopback}})
 	h.must(err)
 	return h
 }

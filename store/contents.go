@@ -51,7 +51,7 @@ func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {
 		if c, err = tx.contents(ctx); err != nil {
 			return err
 		}
-		return tx.checkBooks(ctx)
+		return tx.checkBooks(ctx, c.Schema)
 	})
 	return c, err
 }
@@ -119,10 +119,23 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	return c, err
 }
 
+// withCheckpoints is the migration that made checkpoints. A backup may be older.
+const withCheckpoints = 29
+
 // checkBooks adds every posting up and holds the sums against the balances, then the balances of each asset against
 // each other.
-func (tx *Tx) checkBooks(ctx context.Context) error {
+func (tx *Tx) checkBooks(ctx context.Context, schema int64) error {
+	var newest Checkpoint
 	sums := map[ledger.Key]ledger.Balance{}
+	if schema >= withCheckpoints {
+		var err error
+		if newest, err = tx.Checkpoints().Newest(ctx); err != nil {
+			return err
+		}
+		if sums, err = tx.archivedBalances(ctx, newest); err != nil {
+			return err
+		}
+	}
 	_, err := rows(ctx, tx, "read all postings", func(s scanner) (none struct{}, err error) {
 		var p ledger.Posting
 		if err := s.Scan(&p.Debit, &p.Credit, &p.Asset, &p.Amount); err != nil {
@@ -158,16 +171,40 @@ func (tx *Tx) checkBooks(ctx context.Context) error {
 			return fmt.Errorf("%w: %s has postings in %s and no balance", ErrDamaged, k.Account, k.Asset)
 		}
 	}
-	return tx.checkEntries(ctx)
+	return tx.checkEntries(ctx, newest)
 }
 
-// checkEntries looks for entries without a posting: every one is written with at least one.
-func (tx *Tx) checkEntries(ctx context.Context) error {
-	var bare int64
-	err := tx.row(ctx, "look for bare entries",
-		`SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM postings p WHERE p.entry = e.number)`, nil, &bare)
+// archivedBalances returns the sums of what is in archives, from which the postings in the database go on.
+func (tx *Tx) archivedBalances(ctx context.Context, newest Checkpoint) (map[ledger.Key]ledger.Balance, error) {
+	sums := map[ledger.Key]ledger.Balance{}
+	hold, err := tx.Checkpoints().EachSum(ctx, newest, func(k ledger.Key, p Posted) { sums[k] = p.Balance })
+	if err != nil {
+		return nil, err
+	}
+	if !hold && newest.KeyID == tx.seal.id { // whoever has another key, or none, cannot tell
+		return nil, fmt.Errorf("%w: the sums of the archived postings are not those of the checkpoint at link %d", ErrDamaged,
+			newest.Link)
+	}
+	return sums, nil
+}
+
+// checkEntries looks for entries without a posting: every one is written with at least one, which stays until it is
+// archived, and for archived ones that have some.
+func (tx *Tx) checkEntries(ctx context.Context, newest Checkpoint) error {
+	var bare, back int64
+	err := tx.row(ctx, "look for bare entries", `SELECT count(*) FROM entries e LEFT JOIN seals s ON s.entry = e.number
+		WHERE NOT EXISTS (SELECT 1 FROM postings p WHERE p.entry = e.number)
+		AND (s.link IS NULL OR s.link = 0 OR s.link > $1)`, []any{newest.Link}, &bare)
 	if err == nil && bare > 0 {
 		err = fmt.Errorf("%w: %d entries of the books have no posting", ErrDamaged, bare)
+	}
+	if err != nil || newest.Link == 0 {
+		return err
+	}
+	err = tx.row(ctx, "look for archived postings", `SELECT count(*) FROM postings p JOIN seals s ON s.entry = p.entry
+		WHERE s.link > 0 AND s.link <= $1`, []any{newest.Link}, &back)
+	if err == nil && back > 0 {
+		err = fmt.Errorf("%w: %d postings are in the database and in an archive", ErrDamaged, back)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -51,55 +50,6 @@ func (tx *Tx) numbers(list []int64, args ...any) (query string, _ []any) {
 		panic(err) // of numbers only
 	}
 	return fmt.Sprintf(`SELECT value FROM json_each($%d)`, n), append(args, string(text))
-}
-
-// Receivers returns up to limit receivers behind another one that have events to be delivered, due or not, in their
-// order; the zero Receiver is before all.
-func (tx Deliveries) Receivers(ctx context.Context, after Receiver, limit int) ([]Receiver, error) {
-	if err := tx.byIndex(ctx); err != nil {
-		return nil, err
-	}
-	if tx.postgres {
-		return tx.receiversTogether(ctx, after, limit)
-	}
-	var list []Receiver
-	for len(list) < limit {
-		var next Receiver
-		err := tx.row(ctx, "look for the next receiver", `SELECT account_id, url FROM events
-			WHERE status = 'pending' AND (account_id, url) > ($1, $2) ORDER BY account_id, url LIMIT 1`,
-			[]any{after.orderedBy(), after.URL}, &next.Account, &next.URL)
-		if errors.Is(err, ErrNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		list, after = append(list, next), next
-	}
-	return list, nil
-}
-
-// orderedBy is the account, or for the zero Receiver what is before every account.
-func (r Receiver) orderedBy() []byte {
-	if r == (Receiver{}) {
-		return []byte{}
-	}
-	return r.Account[:]
-}
-
-// receiversTogether steps through the index from receiver to receiver, whatever the number of their events.
-func (tx *Tx) receiversTogether(ctx context.Context, after Receiver, limit int) ([]Receiver, error) {
-	return rows(ctx, tx, "list receivers", func(s scanner) (r Receiver, err error) {
-		return r, s.Scan(&r.Account, &r.URL)
-	}, `WITH RECURSIVE receivers(account_id, url, place) AS (
-		(SELECT account_id, url, 1 FROM events WHERE status = 'pending' AND (account_id, url) > ($1, $2)
-		ORDER BY account_id, url LIMIT 1)
-		UNION ALL
-		SELECT n.account_id, n.url, r.place + 1 FROM receivers r CROSS JOIN LATERAL (SELECT e.account_id, e.url FROM events e
-			WHERE e.status = 'pending' AND (e.account_id, e.url) > (r.account_id, r.url)
-			ORDER BY e.account_id, e.url LIMIT 1) n
-		WHERE r.place < $3)
-		SELECT account_id, url FROM receivers`, after.orderedBy(), after.URL, limit)
 }
 
 // Share is how many due events of a receiver to take at most.

@@ -15,6 +15,10 @@ type DeliveryLease struct {
 	Until  time.Time
 }
 
+// longestDeliveryLease is longer than any deliverer's lease. One that ends later was written by a clock that was ahead,
+// perhaps by months, and nobody waits for it: whoever holds it may send its events too, a repeat and never a loss.
+const longestDeliveryLease = 5 * time.Minute
+
 // deliveryLeaseLock is an arbitrary number that only leases of deliveries lock.
 const deliveryLeaseLock int64 = 0x6c6561736573
 
@@ -40,8 +44,8 @@ func (tx *Tx) leasedBut(ctx context.Context, own DeliveryLease) (leased []int64,
 		numbers, err := readNumbers(events)
 		leased = append(leased, numbers...)
 		return struct{}{}, err
-	}, `SELECT events FROM delivery_leases WHERE until > $1 AND NOT (number = $2 AND until = $3)`,
-		micros(tx.now), own.Number, micros(own.Until))
+	}, `SELECT events FROM delivery_leases WHERE until > $1 AND until <= $4 AND NOT (number = $2 AND until = $3)`,
+		micros(tx.now), own.Number, micros(own.Until), micros(tx.now.Add(longestDeliveryLease)))
 	return leased, err
 }
 
@@ -56,8 +60,8 @@ func (tx Deliveries) KeepLease(ctx context.Context, own DeliveryLease, until tim
 	if err != nil || n > 0 {
 		return kept, err
 	}
-	if _, err := tx.exec(ctx, "remove old leases of deliveries", `DELETE FROM delivery_leases WHERE until <= $1`,
-		micros(tx.now)); err != nil {
+	if _, err := tx.exec(ctx, "remove old leases of deliveries", `DELETE FROM delivery_leases
+		WHERE until <= $1 OR until > $2`, micros(tx.now), micros(tx.now.Add(longestDeliveryLease))); err != nil {
 		return own, err
 	}
 	err = tx.row(ctx, "insert lease of deliveries",

@@ -211,15 +211,30 @@ func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
-// Disable stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.
+// Disable notes that a URL of an account answered 410 Gone: nothing is sent to it any more. Events to come are disabled
+// from the start; those that wait are by DisableWaiting, since there may be more than one statement should change.
 func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string) error {
 	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
-	if err != nil {
-		return err
+	return err
+}
+
+// DisableWaiting disables up to limit of the events that wait for a receiver, as long as it counts as gone, and returns
+// how many those were.
+func (tx WebhookURLs) DisableWaiting(ctx context.Context, of Receiver, limit int) (int64, error) {
+	return tx.exec(ctx, "disable deliveries", `UPDATE events SET status = 'disabled' WHERE status = 'pending'
+		AND number IN (SELECT number FROM events WHERE account_id = $1 AND url = $2 AND status = 'pending' LIMIT $3)
+		AND EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $1 AND url = $2)`, of.Account, of.URL, limit)
+}
+
+// DisableEach disables those of some events that wait, in one statement.
+func (tx WebhookURLs) DisableEach(ctx context.Context, events []int64) error {
+	if len(events) == 0 {
+		return nil
 	}
-	_, err = tx.exec(ctx, "disable deliveries",
-		`UPDATE events SET status = 'disabled' WHERE account_id = $1 AND url = $2 AND status = 'pending'`, account, url)
+	among, args := tx.numbers(events)
+	_, err := tx.exec(ctx, "disable due deliveries",
+		`UPDATE events SET status = 'disabled' WHERE status = 'pending' AND number IN (`+among+`)`, args...)
 	return err
 }
 

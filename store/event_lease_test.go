@@ -32,19 +32,19 @@ func TestALeaseKeepsOthersAway(t *testing.T) {
 				return err
 			})
 		}
-		renew(&own, time.Hour, 2)
+		renew(&own, 5*time.Minute, 2)
 		first := due[0].Number
-		renew(&own, time.Hour, 2, first)
-		renew(&other, time.Hour, 1)
+		renew(&own, 5*time.Minute, 2, first)
+		renew(&other, 5*time.Minute, 1)
 		if due[0].Number == first {
 			q.Error("another's event is due")
 		}
-		renew(&own, time.Hour, 2) // it gives the event back
+		renew(&own, 5*time.Minute, 2) // it gives the event back
 		renew(&other, 0, 2, first, due[1].Number)
-		renew(&own, time.Hour, 2) // the other one was over at once
+		renew(&own, 5*time.Minute, 2) // the other one was over at once
 		dead := other
-		renew(&own, time.Hour, 2, first)
-		renew(&other, time.Hour, 1)
+		renew(&own, 5*time.Minute, 2, first)
+		renew(&other, 5*time.Minute, 1)
 		if other == dead {
 			q.Error("a lease that was over goes on")
 		}
@@ -77,7 +77,7 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 			return nil
 		})
 		q.do(func(tx *store.Tx) error {
-			due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), batch)
+			due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Minute), batch)
 			if err != nil || len(due) != batch {
 				return fmt.Errorf("%d are due, %w", len(due), err)
 			}
@@ -122,13 +122,29 @@ func TestWhatIsDueForAReceiverIsFoundBesideABacklog(t *testing.T) {
 			return err
 		})
 		q.do(func(tx *store.Tx) error {
-			receivers, err := tx.Deliveries().Receivers(ctx, store.Receiver{}, 10)
-			if err != nil || len(receivers) != 3 {
-				return fmt.Errorf("%d receivers, %w", len(receivers), err)
+			accounts, err := tx.Deliveries().Accounts(ctx, bursar.ID{}, 10)
+			if err != nil || len(accounts) != 1 || accounts[0] != shop {
+				return fmt.Errorf("accounts with events are %v, %w", accounts, err)
 			}
-			behind, err := tx.Deliveries().Receivers(ctx, receivers[1], 10)
-			if err != nil || len(behind) != 1 || behind[0] != receivers[2] {
+			if accounts, err = tx.Deliveries().Accounts(ctx, shop, 10); err != nil || len(accounts) != 0 {
+				return fmt.Errorf("behind the only account is %v, %w", accounts, err)
+			}
+			waiting, err := tx.Deliveries().Receivers(ctx, []store.Receiver{{Account: shop}}, 10)
+			if err != nil || len(waiting) != 3 {
+				return fmt.Errorf("%d receivers, %w", len(waiting), err)
+			}
+			var receivers []store.Receiver
+			for _, r := range waiting {
+				if receivers = append(receivers, r.Receiver); !r.Due {
+					return fmt.Errorf("%s is not due", r.URL)
+				}
+			}
+			behind, err := tx.Deliveries().Receivers(ctx, receivers[1:2], 10)
+			if err != nil || len(behind) != 1 || behind[0].Receiver != receivers[2] {
 				return fmt.Errorf("behind the second receiver is %v, %w", behind, err)
+			}
+			if first, err := tx.Deliveries().Receivers(ctx, []store.Receiver{{Account: shop}}, 2); err != nil || len(first) != 2 {
+				return fmt.Errorf("the first two receivers are %v, %w", first, err)
 			}
 			shares := []store.Share{{Receiver: receivers[0], Limit: 2}, {Receiver: receivers[1], Limit: few},
 				{Receiver: receivers[2], Limit: 3}}
@@ -154,6 +170,148 @@ func TestWhatIsDueForAReceiverIsFoundBesideABacklog(t *testing.T) {
 				WHERE relname = 'events'`)
 			if read > backlog/10 {
 				q.Errorf("%d rows were read beside a backlog of %d", read, backlog)
+			}
+			return err
+		})
+	})
+}
+
+// Two outcomes of one event in one batch are refused whole: which of them stands would be up to the database.
+func TestTwoOutcomesOfOneEventAreRefused(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		id := q.event(bursar.EventDeposit, "https://new.example", 0)
+		before := q.read(id)
+		one := store.Outcome{Event: before.Number, Due: before.NextAt, Status: store.DeliveryDelivered, Tries: 1}
+		other := one
+		other.Status = store.DeliveryPending
+		err := q.Do(t.Context(), func(tx *store.Tx) error {
+			return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{one, other})
+		})
+		if err == nil {
+			t.Error("two outcomes of one event were recorded, want an error")
+		}
+		if after := q.read(id); after.Status != before.Status || after.Tries != before.Tries {
+			t.Errorf("the event is %s after %d tries, want it as it was", after.Status, after.Tries)
+		}
+	})
+}
+
+// A lease whose end is further away than any deliverer makes it was written by a clock that was ahead, and is not
+// believed: its events would wait for months.
+func TestALeaseOfAClockThatWasAheadIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		id := q.event(bursar.EventDeposit, "https://new.example", 0)
+		number := q.read(id).Number
+		var own, other store.DeliveryLease
+		lease := func(lease *store.DeliveryLease, lasts time.Duration) (due int) {
+			q.Helper()
+			q.do(func(tx *store.Tx) error {
+				leased, err := tx.Deliveries().LeasedByOthers(ctx, *lease)
+				if err != nil {
+					return err
+				}
+				list, err := tx.Deliveries().Due(ctx, leased, 10)
+				if err != nil {
+					return err
+				}
+				due = len(list)
+				*lease, err = tx.Deliveries().KeepLease(ctx, *lease, tx.Now().Add(lasts), []int64{number})
+				return err
+			})
+			return due
+		}
+		lease(&other, 100*24*time.Hour)
+		q.do(func(tx *store.Tx) error {
+			if _, any, err := tx.Deliveries().NextDue(ctx); err != nil || !any {
+				return fmt.Errorf("the next event is due: %v, %w; want one", any, err)
+			}
+			return nil
+		})
+		if due := lease(&own, time.Minute); due != 1 {
+			t.Errorf("got %d due events beside a lease of months, want 1", due)
+		}
+		if due := lease(&other, time.Minute); due != 0 {
+			t.Errorf("got %d due events for whoever comes back beside a lease of a minute, want none", due)
+		}
+	})
+}
+
+// What a lease looks at by accounts and receivers costs it a row of each and those that it takes, whatever waits beside
+// them: due or not, of the same receiver, account or another one.
+func TestALookByReceiversReadsNoMoreThanItsShare(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		const backlog, receivers = 2000, 40
+		other := bursar.ID{7}
+		q.do(func(tx *store.Tx) error {
+			var all []bursar.Event
+			for n := range 2 * backlog {
+				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit,
+					Subject: shop, URL: fmt.Sprintf("https://r-%d.example/", n%receivers), Body: []byte("{}"), CreatedAt: tx.Now()}
+				if n >= backlog {
+					e.AccountID, e.URL = other, "https://one.example/"
+				}
+				all = append(all, e)
+			}
+			_, err := tx.Events().RecordAll(ctx, all)
+			return err
+		})
+		q.do(func(tx *store.Tx) error { // half of each receiver's wait for their next attempt
+			due, err := tx.Deliveries().Due(ctx, nil, 2*backlog)
+			var later []store.Outcome
+			for i, d := range due {
+				if i/receivers%2 == 0 {
+					later = append(later, store.Outcome{Event: d.Number, Due: d.NextAt, Status: store.DeliveryPending, Tries: 1,
+						NextAt: tx.Now().Add(time.Hour)})
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return tx.Deliveries().RecordAttempts(ctx, later)
+		})
+		look := func(tx *store.Tx) (taken int, err error) {
+			accounts, err := tx.Deliveries().Accounts(ctx, bursar.ID{}, 10)
+			if err != nil || len(accounts) != 2 {
+				return 0, fmt.Errorf("accounts are %v, %w", accounts, err)
+			}
+			waiting, err := tx.Deliveries().Receivers(ctx, []store.Receiver{{Account: shop}, {Account: other}}, 20)
+			if err != nil || len(waiting) != 21 {
+				return 0, fmt.Errorf("%d receivers wait, %w; want 20 and 1", len(waiting), err)
+			}
+			var shares []store.Share
+			for _, r := range waiting {
+				shares = append(shares, store.Share{Receiver: r.Receiver, Limit: 3})
+			}
+			due, err := tx.Deliveries().DueOf(ctx, nil, shares)
+			return len(due), err
+		}
+		if !q.Postgres() {
+			plans := storetest.NewPlans(t, q.DB)
+			if err := plans.DB.Do(t.Context(), func(tx *store.Tx) error { _, err := look(tx); return err }); err != nil {
+				t.Fatal(err)
+			}
+			if n := plans.Name("a look by receivers"); n != 3 {
+				t.Errorf("got %d different statements, want one for accounts, receivers and events each", n)
+			}
+			plans.CheckOnSQLite("events", "events_receiver")
+			return
+		}
+		q.do(func(tx *store.Tx) error {
+			var before, after int
+			const visited = `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'events'`
+			if err := tx.Ask(ctx, &before, visited); err != nil {
+				return err
+			}
+			taken, err := look(tx)
+			if err != nil || taken != 21*3 {
+				return fmt.Errorf("%d are due, %w; want 3 of each of 21 receivers", taken, err)
+			}
+			err = tx.Ask(ctx, &after, visited)
+			if read := after - before; read > 3*taken {
+				q.Errorf("%d rows were read to take %d of 21 receivers, want no more than %d", read, taken, 3*taken)
 			}
 			return err
 		})

@@ -117,7 +117,7 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
-		due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Hour), 100)
+		due, err := storetest.Lease(ctx, tx, tx.Now().Add(time.Minute), 100)
 		var outcomes []store.Outcome
 		for _, d := range due {
 			outcomes = append(outcomes, store.Outcome{
@@ -216,6 +216,59 @@ func TestAnEventThatIsSentAgainGoesToTheWebhookOfToday(t *testing.T) {
 			return err
 		})
 		again("https://all.example", "https://all.example", "https://account.example", "https://old.example")
+	})
+}
+
+// A receiver that was replaced hears no more of what it did not take.
+func TestAnEventFollowsItsWebhook(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		waited := q.event(bursar.EventDeposit, "https://old.example", time.Hour)
+		fresh := q.event(bursar.EventDeposit, "https://old.example", 0)
+		test := q.event(bursar.EventTest, "https://old.example", time.Hour)
+		payout := q.event(bursar.EventWithdrawal, "https://old.example", time.Hour)
+		moved := func() (numbers int) {
+			q.do(func(tx *store.Tx) error {
+				due, err := tx.Deliveries().Due(ctx, nil, 100)
+				if err != nil || len(due) != 4 {
+					q.Fatalf("%d are due, want 4: %v", len(due), err)
+				}
+				list, err := tx.Deliveries().Moved(ctx, due)
+				numbers = len(list)
+				return err
+			})
+			return numbers
+		}
+		goes := func(want map[bursar.ID]string) {
+			q.Helper()
+			for id, url := range want {
+				if d := q.read(id); d.URL != url || d.Status != store.DeliveryPending {
+					q.Errorf("%s goes to %s (%s), want %s", d.Kind, d.URL, d.Status, url)
+				}
+			}
+		}
+		if n := moved(); n != 0 {
+			q.Errorf("%d moved though nothing is set, want 0", n)
+		}
+		q.do(func(tx *store.Tx) error {
+			_, err := tx.Wallets().SetWebhook(ctx, shop, q.wallet, "https://new.example")
+			return err
+		})
+		if n := moved(); n != 1 {
+			q.Errorf("%d moved, want the deposit that has waited", n)
+		}
+		goes(map[bursar.ID]string{waited: "https://new.example", fresh: "https://old.example", test: "https://old.example",
+			payout: "https://old.example"})
+		q.do(func(tx *store.Tx) error {
+			if err := tx.WebhookURLs().Disable(ctx, shop, "https://gone.example"); err != nil {
+				return err
+			}
+			_, err := tx.Wallets().SetWebhook(ctx, shop, q.wallet, "https://gone.example")
+			return err
+		})
+		if n := moved(); n != 0 {
+			q.Errorf("%d moved to a receiver that answered 410 Gone, want 0", n)
+		}
 	})
 }
 

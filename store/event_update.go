@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -19,10 +20,18 @@ type Outcome struct {
 
 // RecordAttempts notes attempts, of different events, and what they came to. One whose event was delivered, made due
 // again or disabled meanwhile changes nothing but the list of attempts: so of a worker that was taken for dead, and of
-// one beside which somebody asked for the event again.
+// one beside which somebody asked for the event again. Two outcomes of one event are refused with all others: the
+// database would choose between them.
 func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 	if len(outcomes) == 0 {
 		return nil
+	}
+	seen := make(map[int64]bool, len(outcomes))
+	for _, o := range outcomes {
+		if seen[o.Event] {
+			return fmt.Errorf("record attempts: event %d has two outcomes", o.Event)
+		}
+		seen[o.Event] = true
 	}
 	if tx.postgres {
 		return tx.recordAllAttempts(ctx, outcomes)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
+	"time"
 )
 
 // maxGather is the most keys of one statement of a Gather, and maxReads how many of its statements run at once. beside
@@ -17,6 +19,10 @@ const (
 	beside    = 8
 )
 
+// hangs is how long a look-up waits for the statements that run before another one runs beside them, however few wait:
+// one that hangs must not hold up those behind it.
+const hangs = 25 * time.Millisecond
+
 // Gather answers look-ups of one kind, those that come at the same time by one statement: while as many statements run
 // as may, the next look-ups wait together. A single one waits for nobody, and every look-up is answered by a statement
 // that began after it was asked, so that it sees all that was committed before.
@@ -27,6 +33,7 @@ type Gather[K comparable, V any] struct {
 	mu      sync.Mutex
 	queue   []*asked[K, V]
 	running int
+	watched bool // something looks at the queue in a moment
 }
 
 type asked[K comparable, V any] struct {
@@ -52,15 +59,44 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 	if starts {
 		g.running++
 	}
+	watches := !starts && !g.watched && g.running < maxReads
+	g.watched = g.watched || watches
 	g.mu.Unlock()
 	if starts {
 		g.db.conduct.Go(g.drain)
+	}
+	if watches {
+		g.db.conduct.Go(func() { g.watch(a) })
 	}
 	if err := g.db.conduct.Wait(ctx, a.done); err != nil {
 		var none V
 		return none, err
 	}
 	return a.value, a.err
+}
+
+// watch has another statement run if a look-up still waits after a moment. It looks after one at a time, so that few
+// timers run where many look-ups come.
+func (g *Gather[K, V]) watch(a *asked[K, V]) {
+	g.db.conduct.Sleep(context.Background(), hangs)
+	g.mu.Lock()
+	g.watched = false
+	var next *asked[K, V]
+	starts := false
+	if len(g.queue) > 0 && g.running < maxReads {
+		if starts = slices.Contains(g.queue, a); starts {
+			g.running++
+		} else {
+			next, g.watched = g.queue[0], true
+		}
+	}
+	g.mu.Unlock()
+	switch {
+	case starts:
+		g.drain()
+	case next != nil:
+		g.watch(next)
+	}
 }
 
 // drain runs while anything is queued and then ends, so an idle Gather costs nothing.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
@@ -18,6 +19,12 @@ import (
 // nothing is ErrNotFound, and an error or a panic reaches everybody who asked.
 func TestLookUpsAreGathered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		over := make(chan struct{})
+		t.Cleanup(func() { close(over) })
+		db = db.As(db.Now, store.Conduct{Sleep: func(context.Context, time.Duration) bool { // nothing hangs here
+			<-over
+			return true
+		}})
 		var statements atomic.Int64
 		hold, release := make(chan struct{}, 100), make(chan struct{})
 		g := store.NewGather(db, func(ctx context.Context, tx *store.Tx, keys []int) (map[int]string, error) {
@@ -78,5 +85,33 @@ func TestLookUpsAreGathered(t *testing.T) {
 		if _, err := g.Find(t.Context(), 13); err == nil || !strings.Contains(err.Error(), "thirteen") {
 			t.Errorf("a panic gives %v", err)
 		}
+	})
+}
+
+// A look-up beside a statement that hangs is answered by another statement after a moment, though it is the only one
+// that waits.
+func TestALookUpWaitsForNoStatementThatHangs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		hangs, release := make(chan struct{}), make(chan struct{})
+		g := store.NewGather(db, func(_ context.Context, _ *store.Tx, keys []int) (map[int]string, error) {
+			if keys[0] == 1 {
+				close(hangs)
+				<-release
+			}
+			return map[int]string{keys[0]: "found"}, nil
+		})
+		var group sync.WaitGroup
+		group.Go(func() { _, _ = g.Find(t.Context(), 1) })
+		<-hangs
+		for key := 2; key < 4; key++ {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // far more than the moment
+			if value, err := g.Find(ctx, key); value != "found" || err != nil {
+				t.Errorf("beside a statement that hangs got %q, %v, want it found", value, err)
+			}
+			cancel()
+		}
+		close(release)
+		group.Wait()
 	})
 }

@@ -19,6 +19,8 @@ type (
 	Chains struct{ *Tx }
 	// Charges reads and writes charges.
 	Charges struct{ *Tx }
+	// Checkpoints reads and moves the point up to which the books' postings are in archives.
+	Checkpoints struct{ *Tx }
 	// Counters reads and writes counters that are compared with the marks beside the seed.
 	Counters struct{ *Tx }
 	// Custody reads the sums that reconciliation compares with the chains.
@@ -112,6 +114,9 @@ func (tx *Tx) Chains() Chains { return Chains{tx} }
 
 // Charges returns the handle.
 func (tx *Tx) Charges() Charges { return Charges{tx} }
+
+// Checkpoints returns the handle.
+func (tx *Tx) Checkpoints() Checkpoints { return Checkpoints{tx} }
 
 // Counters returns the handle.
 func (tx *Tx) Counters() Counters { return Counters{tx} }

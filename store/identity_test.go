@@ -90,3 +90,25 @@ func TestADatabaseKnowsWhichCopyItIs(t *testing.T) {
 		}
 	})
 }
+
+// Locks that are taken before what they guard is read need a transaction that sees what others committed meanwhile. At
+// another isolation level the second of two transfers would fail, or read a balance of before the first one.
+func TestTransactionsAreReadCommittedWhateverTheServerSays(t *testing.T) {
+	t.Parallel()
+	for _, level := range []string{"serializable", "repeatable read", "read committed"} {
+		url := postgresOnly(t)
+		set(t, url, "default_transaction_isolation = '"+level+"'")
+		db := storetest.Open(t, url)
+		var writing, reading string
+		ask := func(into *string) func(*store.Tx) error {
+			return func(tx *store.Tx) error { return tx.Ask(t.Context(), into, "SHOW transaction_isolation") }
+		}
+		if err := errors.Join(db.Do(t.Context(), ask(&writing)), db.View(t.Context(), ask(&reading))); err != nil {
+			t.Fatal(err)
+		}
+		if writing != "read committed" || reading != "repeatable read" {
+			t.Errorf("with a default of %s got %q to write and %q to read, want read committed and repeatable read", level,
+				writing, reading)
+		}
+	}
+}

@@ -34,18 +34,11 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 		dialect, files = goose.DialectSQLite3, sqliteText{files}
 	}
 	if db.postgres {
-		conn, err := db.write.Conn(ctx)
+		unlock, err := db.lockMigrations(ctx)
 		if err != nil {
 			return err
 		}
-		defer conn.Close()
-		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
-			return err
-		}
-		defer func() {
-			// The lock ends with its session at the latest.
-			_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
-		}()
+		defer unlock()
 	}
 	provider, err := goose.NewProvider(dialect, db.write, files)
 	if err != nil {
@@ -60,6 +53,31 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	return err
 }
 
+// lockMigrations waits until no other process migrates. It asks again and again: a statement that waited for the lock
+// would hold a snapshot, and an index that is built concurrently waits for all older ones, so that neither would end.
+func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for locked := false; !locked; {
+		err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, migrationLock).Scan(&locked)
+		if err == nil && !locked && !sleepFor(ctx, migrationPoll) {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return func() {
+		// The lock ends with its session at the latest.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		_ = conn.Close()
+	}, nil
+}
+
+const migrationPoll = 100 * time.Millisecond
+
 // haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so
 // that what was frozen is written by adoptFreezes.
 const haltsEverywhere = 11
@@ -67,7 +85,8 @@ const haltsEverywhere = 11
 // migrationLock is an arbitrary number that only this service's migrations lock.
 const migrationLock int64 = 0x627572736172
 
-// sqliteText serves the migrations with the one word that the two databases spell differently.
+// sqliteText serves the migrations with the one word that the two databases spell differently, and without the one that
+// SQLite, which has one writer, does not know.
 type sqliteText struct{ fs.FS }
 
 func (t sqliteText) Open(name string) (fs.File, error) {
@@ -80,8 +99,9 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	return &textFile{
-		Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")),
-		name:   name,
+		Reader: strings.NewReader(strings.NewReplacer("BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY",
+			" CONCURRENTLY", "").Replace(string(text))),
+		name: name,
 	}, nil
 }
 

@@ -36,6 +36,8 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 		switch {
 		case !is:
 			why[id] = "the books hold nothing for it"
+		case hold.archived:
+			why[id] = "its hold is in an archive of the books, so it had ended: an operator says what is paid"
 		case !hold.link.Valid:
 			why[id] = "its hold is under no link of the books"
 		case doubtful(hold) != "":
@@ -57,6 +59,8 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 type holdOf struct {
 	link sql.NullInt64 // that covers it
 	from []ledger.Key  // the balances that it was taken from
+
+	archived bool // its postings are not in the database any more
 }
 
 // endsOrHolds are the kinds of entries that hold an order's money or end the order.
@@ -100,7 +104,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 		case ledger.KindUnsettled, ledger.KindRefundUnsettled:
 			again[id] = kind
 		case ledger.KindWithdrawalHeld, ledger.KindRefundHeld:
-			holds[id] = holdOf{link, append(holds[id].from, from)}
+			holds[id] = holdOf{link, append(holds[id].from, from), from == ledger.Key{}}
 		default:
 			ended[id] = true
 		}

@@ -35,9 +35,11 @@ func serverOf(conn any) (*pgx.Conn, func(statement string)) {
 	return conn.(*stdlib.Conn).Conn(), func(string) {}
 }
 
-// The statements that begin a transaction, and a View.
+// The statements that begin a transaction, and a View. They name what the guarantees rest on, whatever the server, the
+// database or the role has as its default (default_transaction_isolation, PostgreSQL 15, 20.11.1): a transaction takes
+// its locks and then reads what others have committed before.
 const (
-	beginWriting = `BEGIN`
+	beginWriting = `BEGIN ISOLATION LEVEL READ COMMITTED`
 	beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 )
 

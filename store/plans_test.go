@@ -128,6 +128,10 @@ var listed = []read{
 	reading("ledger", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Statements().List(ctx, store.LineQuery{Accounts: customers}, aPage)
 	}),
+	reading("archived sums", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Checkpoints().SumsOfAccounts(ctx, customers...)
+	}),
+	reading("newest checkpoint", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Checkpoints().Newest(ctx) }),
 	reading("statement of a day", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Statements().After(ctx, store.LineQuery{Accounts: customers, Asset: "BTC",
 			Kind: ledger.KindDeposit, Since: today, Until: today.Add(24 * time.Hour)}, 0, 100)

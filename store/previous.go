@@ -103,11 +103,16 @@ func (tx UTXOs) Heights(ctx context.Context, chain bursar.ChainID, outputs []str
 	return heights, nil
 }
 
-// DropPrevious deletes the transactions whose UTXOs a final outgoing transaction has reserved, if none of them is left.
-func (tx UTXOs) DropPrevious(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "drop previous transactions", `DELETE FROM previous_txs WHERE (chain, tx_id) IN (
-			SELECT k.chain, substr(k.resource, 1, 64) FROM reservations k WHERE k.outgoing_id = $1)
-		AND NOT EXISTS (SELECT 1 FROM utxos c WHERE c.chain = previous_txs.chain AND c.spent = FALSE
-			AND substr(c.resource, 1, 64) = previous_txs.tx_id)`, id)
-	return err
+// DropPrevious deletes those of some transactions of which no UTXO of ours is left that is not spent finally.
+func (tx UTXOs) DropPrevious(ctx context.Context, chain bursar.ChainID, txIDs []string) error {
+	for part := range parts(tx.Tx, txIDs) {
+		those, args := among(tx.Tx, "tx_id", part, string(chain))
+		_, err := tx.exec(ctx, "drop previous transactions", `DELETE FROM previous_txs WHERE chain = $1 AND `+those+`
+			AND NOT EXISTS (SELECT 1 FROM utxos c WHERE c.chain = previous_txs.chain AND c.spent = FALSE
+				AND substr(c.resource, 1, 64) = previous_txs.tx_id`+byItself+`)`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -47,6 +47,16 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_account ON api_keys(account_id);
 
+CREATE TABLE archived_sums (
+  account   TEXT NOT NULL,
+  asset     TEXT NOT NULL,
+  debits    TEXT NOT NULL,
+  credits   TEXT NOT NULL,
+  link      BIGINT NOT NULL,   -- the last archived link that moved it
+  overdrawn BOOLEAN NOT NULL,  -- an entry took it below zero that may not, and it still was there
+  PRIMARY KEY (account, asset)
+);
+
 CREATE TABLE attempts (
   event    BIGINT NOT NULL REFERENCES events(number),
   attempt  BIGINT NOT NULL,
@@ -123,6 +133,19 @@ CREATE TABLE charges (
 );
 
 CREATE INDEX charges_account ON charges(account_id, number);
+
+CREATE TABLE checkpoints (
+  link       BIGINT PRIMARY KEY,  -- the last link whose postings were removed
+  first      BIGINT NOT NULL,     -- and the first one
+  key_id     TEXT NOT NULL,       -- of the last link
+  hash       BYTEA NOT NULL,
+  remains    BYTEA NOT NULL,      -- the code of what stays of these links
+  sums       BYTEA NOT NULL,      -- the code of all archived sums
+  until      BIGINT NOT NULL,     -- every entry that was archived so far is earlier
+  file       TEXT NOT NULL,       -- the SHA-256 of the archive's lines
+  removed_at BIGINT NOT NULL,
+  seal       BYTEA NOT NULL
+);
 
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,

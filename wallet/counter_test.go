@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/chain/solana"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -74,7 +75,7 @@ func newCounter(t testing.TB, db *store.DB, keys wallet.Keys) *counter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Service = wallet.NewService(db, keys, chains, registry, bursar.NewIDs(db.Now, nil), nil)
+	c.Service = wallet.NewService(db, keys, chains, registry, bursar.NewIDs(db.Now, nil), netpolicy.Receivers{})
 	return c
 }
 

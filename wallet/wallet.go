@@ -9,7 +9,6 @@ package wallet
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -31,15 +30,15 @@ type Chain interface {
 
 // Service creates and changes wallets. It is safe for concurrent use.
 type Service struct {
-	db       *store.DB
-	keys     Keys
-	chains   map[bursar.ChainID]Chain
-	registry *bursar.Registry
-	ids      *bursar.IDs
-	allowed  []netip.Prefix // networks that webhooks may reach besides public addresses
-	ahead    *ahead
-	batch    *store.Batch[New, bursar.Wallet]
-	reads    *store.Gather[store.WalletName, bursar.Wallet]
+	db        *store.DB
+	keys      Keys
+	chains    map[bursar.ChainID]Chain
+	registry  *bursar.Registry
+	ids       *bursar.IDs
+	receivers netpolicy.Receivers // where webhooks may be
+	ahead     *ahead
+	batch     *store.Batch[New, bursar.Wallet]
+	reads     *store.Gather[store.WalletName, bursar.Wallet]
 
 	// Pooled, when set before the first Create, is called after each request for a wallet whose key comes from the
 	// pool. It must not block.
@@ -56,8 +55,8 @@ type Service struct {
 
 // NewService returns a service for the configured chains.
 func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, registry *bursar.Registry, ids *bursar.IDs,
-	allowed []netip.Prefix) *Service {
-	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, allowed: allowed}
+	receivers netpolicy.Receivers) *Service {
+	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, receivers: receivers}
 	s.ahead = newAhead(s.derive)
 	s.batch = store.NewBatch(db, s.createAll)
 	s.reads = store.NewGather(db, func(ctx context.Context, tx *store.Tx, named []store.WalletName) (
@@ -92,7 +91,7 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	if err := bursar.CheckMetadata(n.Metadata); err != nil {
 		return bursar.Wallet{}, err
 	}
-	if err := netpolicy.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
+	if err := s.receivers.Check(n.Webhook); err != nil {
 		return bursar.Wallet{}, err
 	}
 	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // the reason is for the operator only
@@ -258,7 +257,7 @@ type Updated struct {
 func (s *Service) SetWebhook(
 	ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error,
 ) (u Updated, err error) {
-	if err := netpolicy.CheckWebhookURL(webhook, s.allowed); err != nil {
+	if err := s.receivers.Check(webhook); err != nil {
 		return u, err
 	}
 	if scope.Currency != "" {

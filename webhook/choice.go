@@ -35,8 +35,8 @@ type room struct {
 // costOfReaching is how many skipped attempts one attempt counts for that is made in vain.
 const costOfReaching = 5
 
-// choose looks for up to limit events by their time and, where one receiver has so many that others may not be found,
-// by receivers.
+// choose looks for up to limit events by their time and, where so many are due that those of others may not be found,
+// by accounts and their receivers.
 func (c *choice) choose(ctx context.Context, limit int) error {
 	c.seen = map[store.Receiver]bool{}
 	if !c.turn.on {
@@ -53,7 +53,7 @@ func (c *choice) choose(ctx context.Context, limit int) error {
 		}
 		c.again, c.turn = true, turn{on: true, denied: c.denied}
 	}
-	return c.byReceivers(ctx, limit)
+	return c.byAccounts(ctx, limit)
 }
 
 // add takes an event if its queue has room, and reports whether it did.
@@ -87,74 +87,4 @@ func (c *choice) room(r store.Receiver) *room {
 		c.rooms[key] = found
 	}
 	return found
-}
-
-// byReceivers takes what is due for the next receivers of the turn, an equal share of limit for each, and what some do
-// not need for those that have more.
-func (c *choice) byReceivers(ctx context.Context, limit int) error {
-	receivers, err := c.tx.Deliveries().Receivers(ctx, c.turn.after, receiversAtOnce)
-	if err != nil {
-		return err
-	}
-	var hungry []store.Receiver
-	for _, r := range receivers {
-		if !c.seen[r] {
-			hungry = append(hungry, r)
-		}
-	}
-	for rest := limit; len(hungry) > 0 && rest >= len(hungry); {
-		var took int
-		if took, hungry, err = c.share(ctx, hungry, rest); err != nil {
-			return err
-		}
-		rest -= took
-	}
-	c.again = c.again || len(hungry) > 0
-	c.turn.denied = c.turn.denied || c.denied || len(hungry) > 0
-	if len(receivers) == receiversAtOnce {
-		c.turn.after, c.again = receivers[len(receivers)-1], true
-		return nil
-	}
-	c.denied = c.denied || c.turn.denied
-	c.turn = turn{on: c.turn.denied}
-	return nil
-}
-
-// share takes what is due for some receivers, and returns how much that was and which of them may have more that can be
-// taken.
-func (c *choice) share(ctx context.Context, of []store.Receiver, limit int) (took int, hungry []store.Receiver,
-	err error) {
-	open := 0
-	for _, r := range of {
-		if c.room(r).send > 0 {
-			open++
-		}
-	}
-	shares := make([]store.Share, len(of))
-	each := max(limit/max(open, 1), 1)
-	for i, r := range of {
-		room := c.room(r)
-		most := room.send
-		if most == 0 && !room.skipUntil.IsZero() {
-			most = c.paced
-		}
-		shares[i] = store.Share{Receiver: r, Limit: max(min(most, each), 1)} // at least one, to see whether any is due
-	}
-	due, err := c.tx.Deliveries().DueOf(ctx, c.leased, shares)
-	if err != nil {
-		return 0, nil, err
-	}
-	added := map[store.Receiver]int{}
-	for _, delivery := range due {
-		if c.add(delivery) {
-			took++
-			added[store.ReceiverOf(delivery.Event)]++
-		}
-	}
-	for _, s := range shares {
-		if added[s.Receiver] == s.Limit {
-			hungry = append(hungry, s.Receiver)
-		}
-	}
-	return took, hungry, nil
 }

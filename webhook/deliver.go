@@ -68,6 +68,8 @@ type Deliverer struct {
 	wake     chan struct{}
 	group    sync.WaitGroup
 
+	disabling sync.Map // receivers whose waiting events are being disabled
+
 	// What leases need; only one goroutine leases.
 	row   store.DeliveryLease
 	turn  turn
@@ -216,7 +218,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 	switch {
 	case !taken.again:
 		d.idle(ctx, taken, n, looked)
-	case n > 0 && n < limit/2:
+	case n < limit/2:
 		d.space(ctx, leaseSpacing)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 const (
 	leaseBatch       = 4096 // events of one lease, and as many of other receivers where one has a backlog
-	receiversAtOnce  = 64   // that one lease looks at where one of them has a backlog
 	longestHostsList = 1 << 14
 )
 
@@ -44,14 +43,6 @@ type lease struct {
 	paced      int // used of the pace
 }
 
-// turn is how far the look at all receivers has come. There is one while a backlog keeps what is due for others from
-// being found by its time.
-type turn struct {
-	on     bool
-	after  store.Receiver
-	denied bool // a receiver that was looked at has more than may be sent
-}
-
 // lease takes due events: up to limit of those that have waited longest, as far as their queues have room, and where
 // one receiver has a backlog, up to as many of others.
 func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err error) {
@@ -68,6 +59,9 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 			return err
 		}
 		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, turn: c.turn, paced: paced - c.paced}
+		if taken.again, err = c.withoutMoved(ctx); err != nil {
+			return err
+		}
 		if taken.send, err = d.jobsOf(ctx, tx, c.send, now); err == nil {
 			taken.skip, err = d.jobsOf(ctx, tx, c.skip, now)
 		}
@@ -84,6 +78,18 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 	d.queues.take(taken, now.Add(d.times.lease))
 	d.pace.use(taken.paced)
 	return taken, nil
+}
+
+// withoutMoved takes out the events whose receiver was replaced: the next lease finds them in the queue of the new one.
+// It reports whether there is more to lease.
+func (c *choice) withoutMoved(ctx context.Context) (again bool, err error) {
+	moved, err := c.tx.Deliveries().Moved(ctx, slices.Concat(c.send, c.skip))
+	if err != nil || len(moved) == 0 {
+		return c.again, err
+	}
+	gone := func(d store.Delivery) bool { return slices.Contains(moved, d.Number) }
+	c.send, c.skip = slices.DeleteFunc(c.send, gone), slices.DeleteFunc(c.skip, gone)
+	return true, nil
 }
 
 // renewed keeps the lease of what is under way and of what is taken now. One that nothing was added to is written again
@@ -128,8 +134,8 @@ func (d *Deliverer) giveUpLease(ctx context.Context) {
 }
 
 // jobsOf returns what is to be sent of events that are being leased: all but those to a URL that answered 410 Gone,
-// recorded by a transaction that did not see the answer. It ends all deliveries to such a URL. The number of statements
-// does not depend on that of events or receivers, but for such URLs.
+// recorded by a transaction that did not see the answer, or by a process that died before it had disabled all. Those it
+// disables. The number of statements does not depend on that of events or receivers.
 func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delivery, leased time.Time) ([]*job, error) {
 	if len(due) == 0 {
 		return nil, nil
@@ -149,12 +155,8 @@ func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delive
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range receivers {
-		if dead[r] {
-			if err := tx.WebhookURLs().Disable(ctx, r.Account, r.URL); err != nil {
-				return nil, err
-			}
-		}
+	if err := d.disableDue(ctx, tx, due, dead); err != nil {
+		return nil, err
 	}
 	of, err := tx.Accounts().Each(ctx, accounts)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestABurstFindsCapacity(t *testing.T) {
 		s.events(bad.URL, 3*firstQueue)
 		s.events(good.URL, 20*firstQueue)
 		d := s.deliverer(s.db)
-		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Hour
+		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Minute
 		s.run(d)
 		s.until("all to be delivered", func() bool { return s.count(store.DeliveryDelivered) == 20*firstQueue })
 		if n := good.count(); n != 20*firstQueue {
@@ -37,7 +37,7 @@ func TestWaitingEventsAreReleasedAtTheEnd(t *testing.T) {
 		})
 		ids := s.events(r.URL, firstQueue)
 		d := s.deliverer(s.db)
-		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Hour
+		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Minute
 		stop := s.run(d)
 		for range firstWindow {
 			<-asked

@@ -249,6 +249,12 @@ func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
 	l.waiting = l.waiting[:keep]
 }
 
+func (q *destinationQueues) isClosed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
 // close gives all waiting events back, to be leased by others at once; attempts under way are left to end.
 func (q *destinationQueues) close() {
 	q.mu.Lock()

@@ -100,6 +100,9 @@ func (d *Deliverer) write(list []result) {
 			d.log.Error("webhook attempt could not be recorded", "number", r.Event, "error", err)
 		} else {
 			d.logAttempt(r)
+			if r.gone.URL != "" {
+				d.disable(r.gone)
+			}
 		}
 		d.queues.recorded(r, err == nil)
 	}

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"net/netip"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/netpolicy"
@@ -12,9 +11,9 @@ import (
 // TestDeliveries records test events. It is safe for concurrent use and works in any process: a Deliverer finds the
 // events in the database.
 type TestDeliveries struct {
-	DB            *store.DB
-	IDs           *bursar.IDs
-	AllowNetworks []netip.Prefix // where events may go besides public addresses
+	DB        *store.DB
+	IDs       *bursar.IDs
+	Receivers netpolicy.Receivers // where events may go
 }
 
 // TestDelivery is a request for a test event: to the webhook of a wallet, to a URL, or with neither to the account's
@@ -37,7 +36,7 @@ func (t *TestDeliveries) Record(ctx context.Context, test TestDelivery) (d store
 		if err != nil {
 			return err
 		}
-		if err := netpolicy.CheckWebhookURL(url, t.AllowNetworks); err != nil {
+		if err := t.Receivers.Check(url); err != nil {
 			return err
 		}
 		e, err := TestEvent(t.IDs.Next(), test.Account, url, tx.Now())

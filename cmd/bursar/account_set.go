@@ -6,6 +6,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // notifications are the flags that set which events an account receives, and where.
@@ -17,7 +18,12 @@ type notifications struct {
 
 func (n notifications) settings(cfg config.Config) account.Settings {
 	return account.Settings{NotifyPending: n.NotifyPending, NotifyWithdrawals: n.NotifyWithdrawals, Webhook: n.Webhook,
-		AllowNetworks: cfg.Webhooks.AllowNetworks}
+		Receivers: receivers(cfg)}
+}
+
+// receivers is where new webhooks may be.
+func receivers(cfg config.Config) netpolicy.Receivers {
+	return netpolicy.Receivers{Networks: cfg.Webhooks.AllowNetworks, HTTPSOnly: !cfg.Webhooks.AllowHTTP}
 }
 
 type accountSetCommand struct {

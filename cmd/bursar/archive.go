@@ -11,7 +11,8 @@ import (
 
 type archiveCommand struct {
 	File   string `arg:"" help:"File to write, which must not exist; with --check or --remove the file to read."`
-	Before string `xor:"what" placeholder:"TIME" help:"Archive events that were made before this time, such as 2026-01-01T00:00:00Z."`
+	Books  bool   `help:"Archive old postings of the books instead of delivered events."`
+	Before string `xor:"what" placeholder:"TIME" help:"Archive what was made before this time, such as 2026-01-01T00:00:00Z."`
 	Keep   bool   `help:"With --before: write and verify the file, and remove nothing from the database."`
 	Check  bool   `xor:"what" help:"Only read an archive from its first byte to its last and verify it."`
 	Remove bool   `xor:"what" help:"Remove what an archive holds from the database, after an interruption or --keep."`
@@ -22,9 +23,13 @@ type archiveCommand struct {
 func (archiveCommand) Help() string {
 	return "Runs beside the service without blocking it. It takes webhook events that were delivered, with their " +
 		"attempts. The file is\nread back and verified before anything is removed; an event that was made due again " +
-		"meanwhile stays. The books are never archived:\nbalances and statements stay as they are.\n\nExample:\n\n    " +
+		"meanwhile stays.\n\nWith --books it takes the postings of entries that are older than a week and that nothing " +
+		"depends on any more. Balances stay, and\nso do the entries' names, so that nothing is booked twice. Statements of " +
+		"that time then need the file: keep it like a backup, and\nname it with bursar ledger export --archive. It opens the " +
+		"seed, whose key seals what is noted of the archive.\n\nExample:\n\n    " +
 		"bursar archive /var/archive/bursar-events-2025.gz --before 2026-01-01T00:00:00Z\n    bursar archive --check " +
-		"/var/archive/bursar-events-2025.gz"
+		"/var/archive/bursar-events-2025.gz\n    bursar archive --books /var/archive/bursar-books-2025.gz --before " +
+		"2026-01-01T00:00:00Z"
 }
 
 type archived struct {
@@ -44,6 +49,9 @@ func (cmd *archiveCommand) Run(ctx context.Context, c *call) error {
 	}
 	if cmd.Keep && cmd.Before == "" {
 		return wrong("--keep needs --before")
+	}
+	if cmd.Books {
+		return cmd.books(ctx, c)
 	}
 	if cmd.Check {
 		summary, err := archive.Check(cmd.File)

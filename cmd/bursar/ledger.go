@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ type ledgerExportCommand struct {
 	All     bool      `xor:"whose" help:"Export the whole journal: every posting with the accounts that it debits and credits."`
 	Since   string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Default: the first entry."`
 	Until   string    `placeholder:"TIME" help:"End of the period, exclusive. Default: now."`
+	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
 }
@@ -31,7 +33,8 @@ func (ledgerExportCommand) Help() string {
 	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with " +
 		"those after it: the closing balances of one period are the opening balances of the next. The columns are " +
 		"explained in docs/accounting.md. Rows are written as they are read, so a period may be of any " +
-		"length.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since " +
+		"length.\nEntries that were archived are read from the files that --archive names: the statement is the same as " +
+		"before. Without them a period may\nbegin where the archives end; the journal always does.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since " +
 		"2026-01-01 --until 2026-02-01 > january.csv"
 }
 
@@ -49,6 +52,8 @@ type export struct {
 	owner    bursar.ID
 	since    time.Time
 	until    time.Time
+	files    []string
+	archived []store.Line // the owner's lines in archives, in the order of their numbers
 }
 
 // Run writes the books.
@@ -56,7 +61,10 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Account.IsZero() && !cmd.All {
 		return wrong("no books are named: use --account ACCOUNT, or --all")
 	}
-	x := &export{owner: cmd.Account, rows: newRowWriter(c.Stdout, cmd.JSON)}
+	if cmd.All && len(cmd.Archive) > 0 {
+		return wrong("--archive is for the statement of an account; the files themselves have the journal, in lines of JSON")
+	}
+	x := &export{owner: cmd.Account, files: cmd.Archive, rows: newRowWriter(c.Stdout, cmd.JSON)}
 	if err := cmd.period(x); err != nil {
 		return err
 	}
@@ -111,6 +119,7 @@ func (cmd *ledgerExportCommand) period(x *export) error {
 func (x *export) each(
 	ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error,
 ) error {
+	archived := inPeriod(x.archived, q)
 	for after := int64(0); ; {
 		var lines []store.Line
 		err := x.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -120,10 +129,15 @@ func (x *export) each(
 		if err != nil {
 			return err
 		}
-		if err := f(ctx, lines); err != nil || len(lines) < linesAtOnce {
+		last := int64(math.MaxInt64)
+		if len(lines) == linesAtOnce {
+			last = lines[linesAtOnce-1].Number()
+		}
+		lines, archived = merged(lines, archived, last)
+		if err := f(ctx, lines); err != nil || last == math.MaxInt64 {
 			return err
 		}
-		after = lines[len(lines)-1].Number()
+		after = last
 	}
 }
 
@@ -138,6 +152,17 @@ func (x *export) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 
 // journal writes every posting of the period.
 func (x *export) journal(ctx context.Context) error {
+	var newest store.Checkpoint
+	err := x.db.View(ctx, func(tx *store.Tx) (err error) {
+		newest, err = tx.Checkpoints().Newest(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if x.since.Before(newest.Until) {
+		return inArchives(newest.Until)
+	}
 	x.rows.head(journalRow{})
 	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
 		for _, l := range lines {
@@ -171,7 +196,10 @@ func (x *export) statement(ctx context.Context) error {
 		return err
 	}
 	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(x.owner), ledger.Held(x.owner)}}
-	running := ledger.Running{}
+	running, err := x.begin(ctx, q.Accounts)
+	if err != nil {
+		return err
+	}
 	x.rows.head(statementRow{})
 	if !x.since.IsZero() {
 		before := q

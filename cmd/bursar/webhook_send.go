@@ -120,7 +120,7 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	tests := webhook.TestDeliveries{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
+	tests := webhook.TestDeliveries{DB: db, IDs: bursar.NewIDs(db.Now, nil), Receivers: receivers(cfg)}
 	d, err := tests.Record(ctx, webhook.TestDelivery{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
 	if err != nil {
 		return named(err, "there is no such account, or it has no such wallet: see `bursar account list`")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -18,7 +19,8 @@ import (
 
 // grows are the tables whose rows grow with customers or with time. No statement that is made often, or while somebody
 // waits for its answer, may read one of them from one end to the other.
-var grows = []string{"accounts", "alarms", "api_keys", "attempts", "balances", "charges", "deposits", "entries", "events",
+var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempts", "balances", "charges", "checkpoints",
+	"deposits", "entries", "events",
 	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings", "previous_txs",
 	"reservations", "seals", "used_outputs", "utxos", "wallets", "watched_parts", "withdrawals"}
 
@@ -108,6 +110,34 @@ func (p *Plans) Check() {
 	for _, query := range slices.Sorted(maps.Keys(p.seen)) {
 		if scans := explain(query); len(scans) > 0 {
 			p.t.Errorf("%s: %s\nin %s\nwant an index that serves it", p.seen[query], strings.Join(scans, "; "), query)
+		}
+	}
+}
+
+// CheckOnSQLite is Check for statements that must all search by one index of a table, and sort nothing.
+func (p *Plans) CheckOnSQLite(table, index string) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open()
+	for _, query := range slices.Sorted(maps.Keys(p.seen)) {
+		found, err := p.raw.Query("EXPLAIN QUERY PLAN " + parameter.ReplaceAllString(query, "NULL"))
+		if err != nil {
+			p.t.Fatalf("explain %s: %v", query, err)
+		}
+		for found.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := found.Scan(&id, &parent, &unused, &detail); err != nil {
+				p.t.Fatal(err)
+			}
+			searches := strings.HasPrefix(detail, "SEARCH "+table+" USING ") && strings.Contains(detail, " INDEX "+index+" ")
+			if strings.Contains(detail, " "+table+" ") && !searches || strings.Contains(detail, "TEMP B-TREE") {
+				p.t.Errorf("%s: SQLite: %s\nin %s\nwant a search by %s in its order", p.seen[query], detail, query, index)
+			}
+		}
+		if err := cmp.Or(found.Err(), found.Close()); err != nil {
+			p.t.Fatal(err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func deliveries(t *testing.T, db *store.DB) {
 		group.Go(func() {
 			for range 5 {
 				err := db.Do(ctx, func(tx *store.Tx) error {
-					list, err := Lease(ctx, tx, tx.Now().Add(time.Hour), 4)
+					list, err := Lease(ctx, tx, tx.Now().Add(time.Minute), 4)
 					taken.Add(int64(len(list)))
 					return err
 				})
@@ -109,7 +109,14 @@ func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 		if err := tx.WebhookURLs().Disable(ctx, account, "https://r.example"); err != nil {
 			return err
 		}
-		left, _ := Lease(ctx, tx, tx.Now().Add(time.Hour), 10)
+		waiting := store.Receiver{Account: account, URL: "https://r.example"}
+		if n, err := tx.WebhookURLs().DisableWaiting(ctx, waiting, 20); n != 20 || err != nil {
+			t.Errorf("got %d disabled, %v, want 20 of 30", n, err)
+		}
+		if n, err := tx.WebhookURLs().DisableWaiting(ctx, waiting, 20); n != 10 || err != nil {
+			t.Errorf("got %d disabled, %v, want the other 10", n, err)
+		}
+		left, _ := Lease(ctx, tx, tx.Now().Add(time.Minute), 10)
 		gone := store.Receiver{Account: account, URL: "https://r.example"}
 		dead, _ := tx.WebhookURLs().Disabled(ctx, []store.Receiver{gone, {Account: account, URL: "https://other.example"}})
 		if !dead[gone] || len(dead) != 1 || len(left) != 0 {

@@ -59,6 +59,12 @@ func previousTransactions(t *testing.T, db *store.DB) {
 		}
 		return err
 	})
+	previousDropped(t, db, p, a, b, kept)
+}
+
+// previousDropped spends the UTXOs of two transactions one after the other.
+func previousDropped(t *testing.T, db *store.DB, p bursar.OutgoingTx, a, b string, kept func() []string) {
+	t.Helper()
 	spend := func(outpoint string) {
 		do(t, db, func(tx *store.Tx) error {
 			if err := tx.Reservations().Reserve(ctx, p, []string{outpoint}); err != nil {
@@ -67,7 +73,7 @@ func previousTransactions(t *testing.T, db *store.DB) {
 			if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
 				return err
 			}
-			return tx.UTXOs().DropPrevious(ctx, p.ID)
+			return tx.UTXOs().DropPrevious(ctx, bursar.Bitcoin, []string{outpoint[:64]})
 		})
 	}
 	spend(a + ":0")
@@ -77,5 +83,14 @@ func previousTransactions(t *testing.T, db *store.DB) {
 	spend(a + ":1")
 	if got := kept(); !slices.Equal(got, []string{"b34"}) {
 		t.Errorf("with both spent, kept are %v", got)
+	}
+	do(t, db, func(tx *store.Tx) error { // by a transaction that has not reserved it
+		if err := tx.UTXOs().SetSpent(ctx, bursar.Bitcoin, []string{b + ":0"}, true); err != nil {
+			return err
+		}
+		return tx.UTXOs().DropPrevious(ctx, bursar.Bitcoin, []string{a, b})
+	})
+	if got := kept(); len(got) != 0 {
+		t.Errorf("with the last one spent by another transaction, kept are %v, want none", got)
 	}
 }
