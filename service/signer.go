@@ -39,6 +39,14 @@ func (p *Parts) signsHere() (err error) {
 	return err
 }
 
+// freezeOnSignal freezes the signer of this process on SIGUSR1, if it has one that remembers.
+func (s *Service) freezeOnSignal(ctx context.Context) {
+	signs, here := s.parts.Signer.(*signer.Signer)
+	if _, durable := s.parts.Memory.(*memory.File); here && durable {
+		host.FreezeOnSignal(ctx, signs, s.log)
+	}
+}
+
 // policies returns what may be signed on each chain.
 func policies(
 	parts []ChainPart, registry *bursar.Registry, network config.Network,

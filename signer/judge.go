@@ -59,8 +59,13 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	var flow memory.Flow
 	var head memory.Checkpoint
 	var now time.Time
+	if err := j.gateIsOpen(c); err != nil {
+		return err // before the state is used: a freezing command gets at it
+	}
 	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-		flow, head, now, err = j.transact(ctx, tx, c)
+		if flow, head, now, err = j.transact(ctx, tx, c); err == nil {
+			err = j.gateIsOpen(c) // right before the commit
+		}
 		return err
 	})
 	var refused *RefusalError
@@ -248,19 +253,6 @@ func write(
 		return entry, err
 	}
 	return tx.Append(ctx, now, memory.KindSigned, string(text))
-}
-
-// notFrozen refuses everything while the signer is frozen.
-//
-// The attack: after an intrusion is noticed, the intruder restarts the signer, or lifts the halts that the service's
-// database holds.
-func notFrozen(ctx context.Context, tx memory.Tx, c *check) error {
-	list, err := tx.Freezes(ctx)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	f := list[0]
-	return c.refuse(ReasonFrozen, "frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
 }
 
 // notSetBack refuses to sign with a memory that is older than what a service has seen of it.

@@ -108,12 +108,14 @@ func (s *Signer) Sign(
 		signatures[i] = signature
 	}
 	signed, err := c.join(signatures)
-	if err == nil { // it may have been halted in the meantime: then the signatures are withheld
-		err = s.mayLeave(id, request)
-	}
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
+	done, err := s.Leaving(id, request) // it may have been halted or frozen in the meantime: then it is withheld
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	defer done()
 	return signed, nil
 }
 

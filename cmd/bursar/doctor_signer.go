@@ -30,7 +30,7 @@ func (e *healthCheck) signerState(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) }), file.Close())
+		err = errors.Join(s.Summary(ctx, file), file.Close())
 	}
 	switch {
 	case err != nil:

@@ -22,6 +22,7 @@ type File struct {
 	path   string
 	db     *sql.DB
 	mu     sync.Mutex
+	gate   *Gate
 	unlock func() error
 	step   func(what string) error // see OnStep
 }
@@ -88,6 +89,11 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 		return nil, errors.Join(err, unlock())
 	}
 	f.unlock = unlock
+	gate, err := openGate(path)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	f.gate = gate
 	state, err := stateOf(ctx, f)
 	if err == nil && state.Fingerprint != fingerprint {
 		err = fmt.Errorf("%w: %s belongs to the seed with fingerprint %s", ErrForeign, path, state.Fingerprint)
@@ -139,7 +145,7 @@ func connect(path string) (*File, error) {
 		return nil, fmt.Errorf("open the signer's state file: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	return &File{path: path, db: db}, nil
+	return &File{path: path, db: db, gate: &Gate{marker: path + markerSuffix}}, nil
 }
 
 // OnStep sets what is called before each statement that writes, and before ("commit") and after ("committed") each
@@ -182,9 +188,12 @@ func (f *File) at(what string) error {
 	return f.step(what)
 }
 
+// Gate implements Keeper.
+func (f *File) Gate() *Gate { return f.gate }
+
 // Close implements Keeper.
 func (f *File) Close() error {
-	err := f.db.Close()
+	err := errors.Join(f.db.Close(), f.gate.close())
 	if f.unlock != nil {
 		err = errors.Join(err, f.unlock())
 		f.unlock = nil
@@ -202,13 +211,16 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return f.do(ctx, func(tx *sqlTx) error {
-		if err := tx.setState(ctx, begin, rand.Text()); err != nil {
+		if err := tx.setState(ctx, begin, newInstance()); err != nil {
 			return err
 		}
 		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why, "cold": begin.Cold}))
 		return err
 	})
 }
+
+// newInstance returns a random name.
+func newInstance() string { return rand.Text() }
 
 func detail(of map[string]any) string {
 	text, err := json.Marshal(of)

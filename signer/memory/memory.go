@@ -30,6 +30,8 @@ type Keeper interface {
 	// Do runs f in a transaction. If f returns nil, what it wrote is durable when Do returns nil. An error of f is
 	// returned as it is and nothing is written; after any other error it is unknown whether something was.
 	Do(ctx context.Context, f func(tx Tx) error) error
+	// Gate is what every signature leaves through.
+	Gate() *Gate
 	// Close ends the use and gives up the lock.
 	Close() error
 }
@@ -129,6 +131,7 @@ type FlowCount struct {
 
 // Freeze is a freeze of the whole signer.
 type Freeze struct {
-	At       time.Time
-	Who, Why string
+	At  time.Time `json:"at"`
+	Who string    `json:"who"`
+	Why string    `json:"why"`
 }

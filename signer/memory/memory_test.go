@@ -267,6 +267,7 @@ type within struct{ tx Tx }
 
 func (w within) Do(_ context.Context, f func(Tx) error) error { return f(w.tx) }
 func (w within) Close() error                                 { return nil }
+func (w within) Gate() *Gate                                  { return &Gate{} }
 
 // A long log is read in several transactions, so that a signer can write in between.
 func TestALongLogIsVerified(t *testing.T) {

@@ -20,6 +20,7 @@ type RAM struct {
 	signed  map[ramKey]int64
 	freezes []Freeze
 	log     []Entry
+	gate    Gate
 }
 
 // ramKey is a chain with an outpoint, a resource or a digest.
@@ -50,6 +51,9 @@ func (m *RAM) Do(ctx context.Context, f func(tx Tx) error) error {
 	}
 	return f(ramTx{m})
 }
+
+// Gate implements Keeper.
+func (m *RAM) Gate() *Gate { return &m.gate }
 
 // Close implements Keeper.
 func (m *RAM) Close() error { return nil }

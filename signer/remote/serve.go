@@ -16,6 +16,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // Server serves one service, or several replicas of it.
@@ -121,24 +122,38 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Signer.Know(q.Seen)
 	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
+	if err == nil {
+		err = s.handOver(w, q, signed)
+	}
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
 		refused.Detail = clipped(refused.Detail)
 		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
-			"reason",
-			refused.Reason,
-			"detail", refused.Detail)
+			"reason", refused.Reason, "detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
 		s.Log.Error("outgoing transaction not signed", "outgoing", q.Request.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind, "hash",
-			signed.TxID,
-			"payments", len(q.Request.Payments))
-		s.answer(w, http.StatusOK, signAnswer{signed, s.Signer.Checkpoint()})
+		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
+			"hash", signed.TxID, "payments", len(q.Request.Payments))
 	}
+}
+
+// handOver answers with a signature, all of it while a freezing command waits, and within a bounded time. After an error
+// nothing was written.
+func (s *Server) handOver(w http.ResponseWriter, q signQuestion, signed chain.SignedTx) error {
+	done, err := s.Signer.Leaving(q.Chain, q.Request)
+	if err != nil {
+		return err
+	}
+	defer done()
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(memory.AnswerTime)) // a recorder of tests has none
+	s.answer(w, http.StatusOK, signAnswer{signed, s.Signer.Checkpoint()})
+	_ = control.Flush() // a service that disconnected repeats its request
+	return nil
 }
 
 // Bounds of texts of a request that are logged.

@@ -1,0 +1,103 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// marker is the content of a marker file. It is told to people; that the file is there is what freezes.
+type marker struct {
+	Freeze
+	Mark string `json:"mark"` // random: tells this marker from a later one
+}
+
+// maxMarker bounds what is read of a marker.
+const maxMarker = 64 << 10
+
+// mark makes a marker file. It freezes with the first call into the system; the rest makes it durable and says why.
+func mark(path string, f Freeze) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("freeze: make the marker file: %w", err)
+	}
+	text, err := json.Marshal(marker{f, newInstance()})
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("freeze: make the marker file: %w", err)
+	}
+	if err := replace(path, text); err != nil {
+		return fmt.Errorf("freeze: the marker file is there, but may not outlive a loss of power: %w", err)
+	}
+	return nil
+}
+
+// replace gives a file its content, durably and as a whole.
+func replace(path string, text []byte) error {
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return syncFolder(folder)
+}
+
+// marked returns what a marker file says. One without readable content freezes too.
+func marked(path string) (f Freeze, is bool, err error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, false, nil
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("look for the signer's marker file: %w", err)
+	}
+	m, _ := readMarker(path)
+	if m.Why == "" {
+		m.Freeze = Freeze{At: info.ModTime().UTC(), Who: "somebody", Why: "the file " + path + " is there"}
+	}
+	return m.Freeze, true, nil
+}
+
+func readMarker(path string) (m marker, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return m, err
+	}
+	defer file.Close()
+	text := make([]byte, maxMarker)
+	n, err := file.Read(text)
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(text[:n], &m)
+}
+
+// unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller sees
+// to it that nothing leaves meanwhile.
+func unmark(path string, m marker) error {
+	aside := path + ".thawing"
+	err := os.Rename(path, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	if now, _ := readMarker(aside); now.Mark != m.Mark {
+		err := errors.New("thaw: the signer was frozen again meanwhile")
+		return errors.Join(err, os.Rename(aside, path))
+	}
+	if err := os.Remove(aside); err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
