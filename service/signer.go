@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"os"
@@ -20,6 +21,7 @@ type Keys interface {
 	WebhookSecret(account bursar.ID, generation uint32) []byte
 	BooksKey() []byte
 	Fingerprint() string
+	Desk() ed25519.PublicKey // verifies what the signer says of its log
 }
 
 // signsHere creates the signer of this process, unless the signer is remote.

@@ -26,10 +26,18 @@ type judge struct {
 	keeper memory.Keeper
 
 	mu    sync.Mutex
-	tally tally             // nil: not read yet, or the outcome of a write is unknown
-	since time.Time         // from when on the tally has everything
+	tally tally     // nil: not read yet, or the outcome of a write is unknown
+	since time.Time // from when on the tally has everything
+
+	logMu sync.Mutex        // held for no longer than it takes to read or set these two
 	head  memory.Checkpoint // the newest entry of the log that was read or written here
 	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
+}
+
+func (j *judge) setHead(head memory.Checkpoint) {
+	j.logMu.Lock()
+	defer j.logMu.Unlock()
+	j.head = head
 }
 
 // newJudge reads which memory it is.
@@ -71,7 +79,7 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	var refused *RefusalError
 	switch {
 	case errors.Is(err, errKnown):
-		j.head = head
+		j.setHead(head)
 		return nil
 	case errors.As(err, &refused):
 		return err
@@ -79,7 +87,8 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 		j.tally = nil // it may have been written
 		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)
 	}
-	j.head, j.since = head, now.Add(-longest) // from now on no transaction counts earlier
+	j.setHead(head)
+	j.since = now.Add(-longest) // from now on no transaction counts earlier
 	for _, count := range flow.Counts {
 		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count}, now)
 	}
@@ -260,14 +269,17 @@ func write(
 // The attack: whoever restores an older copy of the state file, in good faith too, makes the signer forget what it
 // signed since, and with that what its windows hold and what UTXOs are worth.
 func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
-	if j.known.Number == 0 {
+	j.logMu.Lock()
+	known := j.known
+	j.logMu.Unlock()
+	if known.Number == 0 {
 		return nil
 	}
-	entry, found, err := tx.Entry(ctx, j.known.Number)
+	entry, found, err := tx.Entry(ctx, known.Number)
 	if err != nil {
 		return err
 	}
-	hash, err := hex.DecodeString(j.known.Hash)
+	hash, err := hex.DecodeString(known.Hash)
 	if found && err == nil && bytes.Equal(hash, entry.Hash[:]) {
 		return nil
 	}
@@ -277,22 +289,5 @@ func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
 	}
 	return c.refuse(ReasonSetBack, "the service has seen entry %d of the signer's log, and the state file does not hold "+
 		"it: it ends at %d and is an older copy. Find out who set it back, then `bursar signer begin-again`",
-		j.known.Number, newest.Number)
-}
-
-// Checkpoint returns the newest entry of the log that the signer has read or written.
-func (s *Signer) Checkpoint() memory.Checkpoint {
-	s.judge.mu.Lock()
-	defer s.judge.mu.Unlock()
-	return s.judge.head
-}
-
-// Know notes what a service has seen of the signer's log. While the memory does not hold it, nothing is signed. What was
-// seen of another log is passed over.
-func (s *Signer) Know(seen memory.Checkpoint) {
-	s.judge.mu.Lock()
-	defer s.judge.mu.Unlock()
-	if seen.After(s.judge.known) {
-		s.judge.known = seen
-	}
+		known.Number, newest.Number)
 }

@@ -56,7 +56,7 @@ func TestASignatureIsHandedOverWithinTheGate(t *testing.T) {
 	for _, frozen := range []bool{false, true} {
 		signs.frozen = frozen
 		w := &writes{ResponseRecorder: httptest.NewRecorder(), signer: signs}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/sign", bytes.NewReader(question))
+		r := ask("/v1/sign", bytes.NewReader(question))
 		b.server.Handler().ServeHTTP(w, r)
 		want := http.StatusOK
 		if frozen {

@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 4
+const Version = 5
 
 // Bounds of a message.
 const (
@@ -78,7 +78,11 @@ type signAnswer struct {
 type haltsAnswer struct {
 	Number int64             `json:"number"`
 	Log    memory.Checkpoint `json:"log"`
+	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 }
+
+// header names the version of the protocol with each request, as the connection may have outlived the other process.
+const header = "Bursar-Signer-Protocol"
 
 // marksQuestion requests the marks. With Raise they are raised first, and with Create also created if there are none.
 type marksQuestion struct {
@@ -108,5 +112,6 @@ type Signer interface {
 	Leaving(id bursar.ChainID, order chain.TxRequest) (done func(), err error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	Checkpoint() memory.Checkpoint
-	Know(seen memory.Checkpoint)
+	Know(seen memory.Checkpoint) error
+	Frozen() (string, error)
 }

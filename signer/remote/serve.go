@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type Server struct {
 	Log       *slog.Logger // one line for every signature and every refusal
 
 	halted atomic.Int64 // the number of the halts received last
+	claims atomic.Bool  // an entry of the log that was never signed was logged
 }
 
 // stopTime is how long requests in progress may take once the server shuts down.
@@ -68,7 +70,20 @@ func (s *Server) Handler() http.Handler {
 	if s.Marks != nil {
 		mux.HandleFunc("POST "+pathMarks, s.marks)
 	}
-	return newBounds().admit(mux)
+	return newBounds().admit(s.sameVersion(mux))
+}
+
+// sameVersion refuses requests of another version of the protocol, except the first one, whose answer says which it is.
+func (s *Server) sameVersion(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get(header); got != strconv.Itoa(Version) && r.URL.Path != pathHello {
+			s.Log.Warn("request of another version of the protocol", "path", r.URL.Path, "version", clipped(got))
+			http.Error(w, fmt.Sprintf("the signer speaks version %d of the protocol: run the same release of both", Version),
+				http.StatusBadRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +123,11 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint()})
+	frozen, err := s.Signer.Frozen()
+	if err != nil {
+		frozen = err.Error() // then nothing is signed either
+	}
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), frozen})
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +139,11 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request is not understood", http.StatusBadRequest)
 		return
 	}
-	s.Signer.Know(q.Seen)
+	if err := s.Signer.Know(q.Seen); err != nil && s.claims.CompareAndSwap(false, true) {
+		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After an "+
+			"upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
+			"number", q.Seen.Number)
+	}
 	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
 	if err == nil {
 		err = s.handOver(w, q, signed)
