@@ -203,7 +203,8 @@ func (f *File) Close() error {
 
 // BeginAgain says that the memory at a path may be incomplete, because it was set back to an older copy or because its
 // clock was wrong: it gets a new instance, its latest time is begin.At, and with begin.Cold every window counts as full
-// until it has passed. No signer may use it meanwhile.
+// until it has passed. What was counted while the clock was ahead of begin.At counts from begin.At on: it was signed
+// before, so it leaves no window too early. No signer may use the memory meanwhile.
 func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (err error) {
 	f, err := Open(ctx, path, begin.Fingerprint)
 	if err != nil {
@@ -214,7 +215,12 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 		if err := tx.setState(ctx, begin, newInstance()); err != nil {
 			return err
 		}
-		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why, "cold": begin.Cold}))
+		dated, err := tx.datedBack(ctx, begin.At)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, begin.At, KindBegin,
+			detail(map[string]any{"who": who, "why": why, "cold": begin.Cold, "dated": dated}))
 		return err
 	})
 }

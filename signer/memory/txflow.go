@@ -144,3 +144,12 @@ func (tx *sqlTx) CountsSince(ctx context.Context, at time.Time) (list []FlowCoun
 		})
 	return list, err
 }
+
+// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were.
+func (tx *sqlTx) datedBack(ctx context.Context, at time.Time) (int64, error) {
+	done, err := tx.exec(ctx, `UPDATE counts SET at = ? WHERE at > ?`, millis(at), millis(at))
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
+}
