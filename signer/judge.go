@@ -180,6 +180,9 @@ func (j *judge) count(
 	if len(sharing) > 0 {
 		before = &sharing[0]
 	}
+	if err := fewVersions(ctx, tx, c, before, now); err != nil {
+		return f, err
+	}
 	wanted, err := c.counts(now)
 	if err != nil {
 		return f, err
@@ -250,7 +253,10 @@ func write(
 	if err != nil {
 		return entry, err
 	}
-	if err := tx.AddSigned(ctx, f.ID, id, digest); err != nil {
+	if err := tx.AddSigned(ctx, f.ID, id, digest, now); err != nil {
+		return entry, err
+	}
+	if _, err := tx.Forget(ctx, now.Add(-keptFor), forgetAtOnce); err != nil {
 		return entry, err
 	}
 	if err := tx.SetHighWater(ctx, now); err != nil {

@@ -27,6 +27,7 @@ const (
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints
+	ReasonVersions     Reason = "replacements"        // too many transactions that exclude each other were signed
 	ReasonFrozen       Reason = "not-frozen"          // the signer is frozen, until it is thawed by a command
 	ReasonClock        Reason = "clock"               // the signer's clock is behind what it signed before
 	ReasonSetBack      Reason = "set-back"            // the signer's state is older than what the service has seen of it

@@ -113,8 +113,11 @@ func (cmd *signerFreezeCommand) Run(ctx context.Context, c *Call) error {
 	if err := memory.Stop(path, memory.Freeze{At: time.Now().UTC(), Who: cmd.Name(), Why: cmd.Reason}); err != nil {
 		return err
 	}
-	c.Note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
 	err = c.signerState(ctx, func(file *memory.File) error { return memory.Enter(ctx, file) })
+	if errors.Is(err, memory.ErrOlder) {
+		return fmt.Errorf("the signer is frozen from its next start on, but still signs: %w", err)
+	}
+	c.Note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
 	if err != nil {
 		c.Note("Its log does not say so yet, which the signer's next start makes up for: %v", err)
 	}

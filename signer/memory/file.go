@@ -84,7 +84,7 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	f, err := Join(ctx, path)
+	f, err := open(ctx, path, func() error { return nil })
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
@@ -104,9 +104,23 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	return f, nil
 }
 
-// Join opens a memory beside a running signer, for a command that freezes or reads. The error is ErrMissing,
-// ErrForeign, or one of the file.
+// Join opens a memory beside a running signer, for a command that thaws or reads. It brings the schema up to date only
+// where no signer runs. The error is ErrMissing, ErrForeign, ErrOlder, or one of the file.
 func Join(ctx context.Context, path string) (*File, error) {
+	return open(ctx, path, func() error {
+		unlock, err := lock(path + lockSuffix)
+		if errors.Is(err, ErrLocked) {
+			return ErrOlder
+		}
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", path, err)
+		}
+		return unlock() // a signer of this release that starts now would write the same
+	})
+}
+
+// open opens a memory. It asks before it changes the schema.
+func open(ctx context.Context, path string, mayMigrate func() error) (*File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrMissing, path)
@@ -125,6 +139,11 @@ func Join(ctx context.Context, path string) (*File, error) {
 		}
 		if err != nil || at == len(migrations) {
 			return err
+		}
+		if at < len(migrations) {
+			if err := mayMigrate(); err != nil {
+				return err
+			}
 		}
 		return migrate(ctx, tx.tx, at)
 	})

@@ -155,8 +155,8 @@ func remember(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(tx.AddSigned(ctx, id, "bitcoin", Digest{1}), tx.UpdateFlow(ctx, flow),
-		tx.AddSigned(ctx, id, "bitcoin", Digest{2}), tx.AddSigned(ctx, second, "ethereum", Digest{1}),
+	return errors.Join(tx.AddSigned(ctx, id, "bitcoin", Digest{1}, noon), tx.UpdateFlow(ctx, flow),
+		tx.AddSigned(ctx, id, "bitcoin", Digest{2}, noon), tx.AddSigned(ctx, second, "ethereum", Digest{1}, noon),
 		tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(1000), "bc1", noon}),
 		tx.SetHighWater(ctx, noon.Add(time.Hour)), tx.SetHighWater(ctx, noon),
 		tx.AddFreeze(ctx, Freeze{noon, "ann", "a test"}))
