@@ -41,11 +41,11 @@ func (p *Parts) signsHere() (err error) {
 	return err
 }
 
-// freezeOnSignal freezes the signer of this process on SIGUSR1, if it has one that remembers.
-func (s *Service) freezeOnSignal(ctx context.Context) {
+// armSigner makes the signer of this process freeze when it has to, if it has one that remembers.
+func (s *Service) armSigner(ctx context.Context) {
 	signs, here := s.parts.Signer.(*signer.Signer)
 	if _, durable := s.parts.Memory.(*memory.File); here && durable {
-		host.FreezeOnSignal(ctx, signs, s.log)
+		host.Arm(ctx, signs, s.log)
 	}
 }
 

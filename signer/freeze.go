@@ -55,8 +55,12 @@ func (s *Signer) Leaving(id bursar.ChainID, request chain.TxRequest) (done func(
 
 // Freeze freezes the signer: at once, and durably when it returns nil. `bursar signer thaw` ends it.
 func (s *Signer) Freeze(ctx context.Context, who, why string) error {
+	return s.freeze(ctx, memory.Freeze{At: time.Now().UTC(), Who: who, Why: why})
+}
+
+func (s *Signer) freeze(ctx context.Context, f memory.Freeze) error {
 	keeper := s.judge.keeper
-	if err := keeper.Gate().Shut(memory.Freeze{At: time.Now().UTC(), Who: who, Why: why}); err != nil {
+	if err := keeper.Gate().Shut(f); err != nil {
 		return err
 	}
 	return memory.Enter(ctx, keeper)

@@ -9,5 +9,5 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// FreezeOnSignal does nothing where the system has no such signal.
-func FreezeOnSignal(context.Context, *signer.Signer, *slog.Logger) {}
+// freezeOnSignal does nothing where the system has no such signal.
+func freezeOnSignal(context.Context, *signer.Signer, *slog.Logger) {}

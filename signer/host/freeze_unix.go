@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// FreezeOnSignal freezes a signer when its process gets SIGUSR1, until ctx ends: for a machine on which no command can
+// freezeOnSignal freezes a signer when its process gets SIGUSR1, until ctx ends: for a machine on which no command can
 // be run as the signer's user, or whose disk is stalled. It holds at once, and is durable as soon as the disk writes.
-func FreezeOnSignal(ctx context.Context, s *signer.Signer, log *slog.Logger) {
+func freezeOnSignal(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGUSR1)
 	go func() {
