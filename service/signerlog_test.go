@@ -23,6 +23,19 @@ type logged struct {
 	mu   sync.Mutex
 	log  memory.Checkpoint
 	told []memory.Checkpoint
+	why  string // frozen
+}
+
+func (l *logged) Frozen() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why, nil
+}
+
+func (l *logged) freeze(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = why
 }
 
 func (l *logged) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
@@ -98,6 +111,21 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	first := &logged{log: entry(7)}
 	s := start(first)
 	eventually(t, "the entry at the start is noted", func() bool { return noted(t, s.DB) == 7 })
+	frozen := func() bool {
+		var open bool
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			open, err = tx.Alarms().IsOpen(ctx, "signer_frozen", "I")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return open
+	}
+	first.freeze("by ann")
+	eventually(t, "an alarm says that it is frozen", frozen)
+	first.freeze("")
+	eventually(t, "the alarm is closed", func() bool { return !frozen() })
 	first.become(9)
 	eventually(t, "a later entry is noted", func() bool { return noted(t, s.DB) == 9 })
 	second := &logged{log: entry(4)}

@@ -70,6 +70,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 			fmt.Errorf("the signer speaks version %d of the protocol, this service %d: run the same release of both",
 				a.Version, Version)
 	}
+	c.hear(a.Frozen)
 	if err := c.pin(a.KeyExport.Desk); err != nil {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
@@ -149,6 +150,13 @@ func (c *Client) see(log memory.Checkpoint) error {
 	return nil
 }
 
+// hear notes whether the signer is frozen.
+func (c *Client) hear(frozen string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = frozen
+}
+
 // Frozen returns why the signer signs nothing until a thaw, as it said last; "" if it is not frozen.
 func (c *Client) Frozen() (string, error) {
 	c.mu.Lock()
@@ -183,9 +191,7 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
-	c.mu.Lock()
-	c.frozen = a.Frozen
-	c.mu.Unlock()
+	c.hear(a.Frozen)
 	if err := c.see(a.Log); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}

@@ -47,7 +47,8 @@ type hello struct {
 	Version   int              `json:"version"`
 	KeyExport signer.KeyExport `json:"handover"`
 
-	Log memory.Checkpoint `json:"log"` // the newest entry of the signer's log
+	Log    memory.Checkpoint `json:"log"`              // the newest entry of the signer's log
+	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 }
 
 // keysQuestion requests the public keys of deposit addresses from an index on.

@@ -62,7 +62,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint()})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen()})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -123,11 +123,16 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen()})
+}
+
+// frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
+func (s *Server) frozen() string {
 	frozen, err := s.Signer.Frozen()
 	if err != nil {
-		frozen = err.Error() // then nothing is signed either
+		return err.Error() // then nothing is signed either
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), frozen})
+	return frozen
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
