@@ -18,35 +18,40 @@ type marker struct {
 // maxMarker bounds what is read of a marker.
 const maxMarker = 64 << 10
 
-// mark makes a marker file. It freezes with the first call into the system; the rest makes it durable and says why.
+// mark makes a marker file. It freezes as soon as the file is there, before the disk has it.
 func mark(path string, f Freeze) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	text, err := json.Marshal(marker{f, newInstance()})
+	if err != nil {
+		return fmt.Errorf("freeze: %w", err)
+	}
+	if err := replace(path, text); err == nil {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // a full disk may still take a name
+	if err == nil {
+		err = errors.Join(file.Sync(), file.Close(), syncFolder(filepath.Dir(path)))
+	}
 	if err != nil {
 		return fmt.Errorf("freeze: make the marker file: %w", err)
-	}
-	text, err := json.Marshal(marker{f, newInstance()})
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("freeze: make the marker file: %w", err)
-	}
-	if err := replace(path, text); err != nil {
-		return fmt.Errorf("freeze: the marker file is there, but may not outlive a loss of power: %w", err)
 	}
 	return nil
 }
 
-// replace gives a file its content, durably and as a whole.
+// replace gives a file its content as a whole, and then makes it durable.
 func replace(path string, text []byte) error {
 	folder := filepath.Dir(path)
 	file, err := os.CreateTemp(folder, filepath.Base(path)+".")
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+	if _, err = file.Write(text); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
+		return errors.Join(err, file.Close(), os.Remove(file.Name()))
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
 	}
 	return syncFolder(folder)
 }
