@@ -25,7 +25,7 @@ import (
 
 // bench is a signer of one chain with a request that it signs.
 type bench struct {
-	t        *testing.T
+	t        testing.TB
 	keys     *signer.Keys
 	signer   *signer.Signer
 	server   *remote.Server
@@ -34,7 +34,7 @@ type bench struct {
 	log      *bytes.Buffer
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, log: &bytes.Buffer{}}
 	var err error
