@@ -53,6 +53,7 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	}
 	signed := make([]chain.SignedTx, len(orders))
 	var left atomic.Int64
+	busy := make(chan struct{})
 	take := func() {
 		var next atomic.Int64
 		var group sync.WaitGroup
@@ -70,7 +71,9 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 						t.Errorf("order %d is signed twice in two ways", i)
 					case err == nil && signed[i].TxID == "":
 						signed[i] = got
-						left.Add(1)
+						if left.Add(1) == 5 {
+							close(busy)
+						}
 					}
 				}
 			})
@@ -80,9 +83,7 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
-		for left.Load() < 5 {
-			time.Sleep(time.Millisecond) // until it is at it
-		}
+		<-busy
 		c.stop(syscall.SIGKILL)
 	}()
 	take()
@@ -281,6 +282,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	var signed, late atomic.Int64
+	busy := make(chan struct{})
 	var frozen atomic.Bool
 	var group sync.WaitGroup
 	for range 8 {
@@ -292,8 +294,8 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 				if errors.As(err, &refused) && refused.Reason == signer.ReasonFrozen {
 					return
 				}
-				if err == nil {
-					signed.Add(1)
+				if err == nil && signed.Add(1) == 10 {
+					close(busy)
 				}
 				if err == nil && after {
 					late.Add(1)
@@ -305,9 +307,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 			}
 		})
 	}
-	for signed.Load() < 10 {
-		time.Sleep(time.Millisecond) // until it is at it
-	}
+	<-busy
 	if _, says, code := c.run("freeze", "--reason", "an intruder"); code != 0 {
 		t.Errorf("freeze exits with %d: %s", code, says)
 	}
