@@ -219,11 +219,13 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	c.want("without its state", c.takes(1), signer.ReasonQuota)
 }
 
-// post makes a request as no client does, and returns the status.
+// post makes a request as no client does, and returns the status; 0 if the connection ended before.
 func (c *lyingCore) post(path, body string) int {
 	c.t.Helper()
 	answer, err := c.raw(path, strings.NewReader(body), int64(len(body)))
-	c.must(err)
+	if err != nil {
+		return 0
+	}
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode
@@ -343,7 +345,8 @@ func TestBadRequestsEndNothing(t *testing.T) {
 		`{"chain":"polygon"}`:    http.StatusForbidden,
 		`{"seed":true}`:          http.StatusBadRequest,
 	} {
-		if got := c.post("/v1/sign", body); got != want {
+		got := c.post("/v1/sign", body)
+		if closed := got == 0 && len(body) > 1<<16; got != want && !closed { // the rest of a long one may not be read
 			t.Errorf("%.40q: HTTP %d, want %d", body, got, want)
 		}
 	}
