@@ -23,6 +23,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.startSignerLog(ctx); err != nil {
 		return err
 	}
+	s.armSigner(ctx)
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
