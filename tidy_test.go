@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"signer/host": {".", "chain", "chain/registry", "chain/rpc", "config", "marks", "signer", "signer/memory",
 		"signer/remote"},
 	"signer/command":        {".", "chain/registry", "config", "signer", "signer/host", "signer/memory"},
+	"sshsig":                {},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
 	"netpolicy":             {"."},
