@@ -45,6 +45,8 @@ var mayImport = map[string][]string{
 		"signer/remote"},
 	"signer/command":        {".", "chain/registry", "config", "signer", "signer/host", "signer/memory"},
 	"sshsig":                {},
+	"approval":              {"."},
+	"roster":                {".", "approval", "sshsig"},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
 	"netpolicy":             {"."},
