@@ -60,6 +60,9 @@ func (w *Writer) Amount(name string, a bursar.Amount) {
 // Time writes a time, to the second.
 func (w *Writer) Time(name string, t time.Time) { w.Field(name, Moment(t)) }
 
+// OptionalHash writes a hash that may be missing.
+func (w *Writer) OptionalHash(name string, h Hash) { w.Field(name, pick(h == Hash{}, none, h.String())) }
+
 // Address writes an address with its tag.
 func (w *Writer) Address(a bursar.Address) {
 	w.Field("pay", a.Base)
@@ -260,6 +263,14 @@ func (r *Reader) hash(name, value string) (h Hash) {
 	r.Demand(r.err != nil || found && err == nil && len(read) == len(h), "%s is %.80q, want a SHA-256", name, value)
 	copy(h[:], read)
 	return h
+}
+
+// OptionalHash reads a hash that may be missing, which is zero.
+func (r *Reader) OptionalHash(name string) Hash {
+	if value := r.Line(name); value != none {
+		return r.hash(name, value)
+	}
+	return Hash{}
 }
 
 // Version reads the version of a policy and its hash.
