@@ -20,6 +20,7 @@ type RAM struct {
 	signed  map[ramKey]int64
 	freezes []Freeze
 	log     []Entry
+	people  *ramPeople
 }
 
 // ramKey is a chain with an outpoint, a resource or a digest.
@@ -36,7 +37,7 @@ var (
 // NewRAM returns an empty memory in which nothing was signed before.
 func NewRAM() *RAM {
 	m := &RAM{state: State{Instance: rand.Text()}, utxos: map[ramKey]UTXO{}, using: map[ramKey][]int64{},
-		signed: map[ramKey]int64{}}
+		signed: map[ramKey]int64{}, people: &ramPeople{}}
 	m.log = []Entry{Entry{}.next(time.Time{}, KindInit, "{}")}
 	return m
 }

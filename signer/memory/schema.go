@@ -68,7 +68,7 @@ CREATE TABLE log (
 	detail TEXT NOT NULL,
 	hash BLOB NOT NULL
 ) STRICT;
-`}
+`, peopleSchema}
 
 // version returns a file's schema version; 0 is a file without tables.
 func version(ctx context.Context, tx *sql.Tx) (n int, err error) {

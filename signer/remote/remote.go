@@ -40,6 +40,8 @@ const (
 	pathSign  = "/v1/sign"
 	pathHalts = "/v1/halts"
 	pathMarks = "/v1/marks"
+
+	pathPolicy = "/v1/policy"
 )
 
 // hello is the response to the first request.
@@ -107,4 +109,5 @@ type Signer interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint)
+	Policy(ctx context.Context) (signer.PolicyText, error)
 }
