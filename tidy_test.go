@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"sshsig":                {},
 	"approval":              {"."},
 	"roster":                {".", "approval", "sshsig"},
+	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
 	"netpolicy":             {"."},

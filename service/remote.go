@@ -103,6 +103,11 @@ func (a *remoteSigner) Checkpoint() memory.Checkpoint { return a.client.Checkpoi
 // Know notes what was seen of the remote signer's log.
 func (a *remoteSigner) Know(seen memory.Checkpoint) { a.client.Know(seen) }
 
+// Policy returns the remote signer's policy.
+func (a *remoteSigner) Policy(ctx context.Context) (signer.PolicyText, error) {
+	return a.client.Policy(ctx)
+}
+
 // Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
