@@ -82,6 +82,7 @@ var mayImport = map[string][]string{
 	"simulation":           nil,
 	"cmd/bursar":           nil,
 	"cmd/bursar-signer":    {"signer/command", "signer/host"},
+	"cmd/bursar-approve":   {".", "approval", "roster", "sshsig"},
 }
 
 // plan returns which packages a package may import, and whether it is known at all; nil means all.

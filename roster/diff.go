@@ -203,3 +203,11 @@ func diffWindows(old, next Rule, name string, add adder) {
 		}
 	}
 }
+
+// String says whether a change loosens, and what it is.
+func (c Change) String() string {
+	if c.Loosens {
+		return "loosens:  " + c.What
+	}
+	return "tightens: " + c.What
+}
