@@ -120,6 +120,9 @@ func (signerThawCommand) Help() string {
 // Run thaws the signer.
 func (cmd *signerThawCommand) Run(ctx context.Context, c *Call) error {
 	return c.signerState(ctx, func(file *memory.File) error {
+		if err := mayThaw(ctx, file); err != nil {
+			return err
+		}
 		n, err := memory.SetThawed(ctx, file, time.Now(), cmd.Name(), cmd.Reason)
 		if err == nil && n == 0 {
 			err = errors.New("the signer is not frozen")
