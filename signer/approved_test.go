@@ -3,8 +3,12 @@ package signer
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -410,5 +414,69 @@ func TestTheLogSaysWhoApproved(t *testing.T) {
 	}))
 	if !strings.Contains(last.Detail, `"policy":1,"rule":"large","by":["cat","bob"]`) {
 		t.Errorf("got %s, want who approved it", last.Detail)
+	}
+}
+
+// Killed at any statement, the signer has either not taken the approvals or signs the same transaction again; never
+// another one by them.
+func TestACrashTakesApprovalsOnceAtMost(t *testing.T) {
+	t.Parallel()
+	steps := 0
+	for n := 1; ; n++ {
+		d := newDesk(t, nil)
+		r := d.ordered(1, 11, ann, bob)
+		left, step := "", 0
+		d.file.OnStep(func(string) error {
+			if step++; step != n {
+				return nil
+			}
+			left = copyState(t, d.path)
+			return errKilled
+		})
+		_, err := d.sign(r)
+		if left == "" {
+			break
+		}
+		if steps = n; !errors.Is(err, errKilled) {
+			t.Fatalf("killed at step %d it returns %v", n, err)
+		}
+		d.file.OnStep(nil)
+		d.file = d.reopen(left)
+		d.wantReason(r, "")
+		beside := r
+		beside.contents.Reservations = []string{"hot/7"}
+		d.wantReason(beside, ReasonApproved, "it was used before")
+	}
+	if steps < 9 {
+		t.Errorf("it was killed at %d steps, want more", steps)
+	}
+}
+
+// However many ask at once, no more leaves than the window holds.
+func TestManyOrdersAgainstOneWindow(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.list("alice", false)
+	d.clock.Advance(time.Hour)
+	var list []request
+	for n := range byte(40) {
+		r := d.ordered(n+1, 10)
+		unsigned, err := json.Marshal(r.contents)
+		d.must(err)
+		r.unsigned.Bytes = unsigned
+		list = append(list, r)
+	}
+	var signed atomic.Int64
+	var group sync.WaitGroup
+	for _, r := range list {
+		group.Go(func() {
+			if _, err := d.signer.Sign(t.Context(), r.chain, r.request, r.unsigned); err == nil {
+				signed.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if got := signed.Load(); got != 2 {
+		t.Errorf("got %d payments of 10 signed, want 2 within a window of 25", got)
 	}
 }
