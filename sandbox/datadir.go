@@ -125,7 +125,7 @@ func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string)
 		{"network", "regtest"}, {"seed_file", "seed.age"}} {
 		fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
 	}
-	b.WriteString("poll_interval: 200ms\n")
+	b.WriteString("poll_interval: 500ms\n")
 	fmt.Fprintf(&b, "webhooks: {allow_networks: [%s]}\nchains:\n", strconv.Quote(webhooks))
 	for _, c := range running {
 		fmt.Fprintf(&b, "  %s: %s\n", c.ID, c.Settings)

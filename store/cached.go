@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"math"
 	"regexp"
 )
 
@@ -42,12 +43,14 @@ type cachedConn struct {
 	sqliteConn
 	quiet bool
 	kept  map[string]*cachedStatement
+	uses  uint64 // of kept statements, so far
 }
 
 // cachedStatement is a prepared statement; it is busy while its rows are read.
 type cachedStatement struct {
 	driver.Stmt
 	busy bool
+	used uint64 // cachedConn.uses when it was used last
 }
 
 func (c cachedConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -79,7 +82,10 @@ func (c *cachedConn) Close() error {
 // statement returns a prepared statement that is free, nil where there is none: then the text is run as it is.
 func (c *cachedConn) statement(ctx context.Context, query string) *cachedStatement {
 	s := c.kept[query]
-	if s == nil && len(c.kept) < maxStatements {
+	if s == nil {
+		if len(c.kept) >= maxStatements {
+			c.forgetOldest()
+		}
 		prepared, err := c.sqliteConn.PrepareContext(ctx, steady(query))
 		if err != nil {
 			return nil // the same error comes from running it
@@ -87,15 +93,32 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 		s = &cachedStatement{Stmt: prepared}
 		c.kept[query] = s
 	}
-	if s == nil || s.busy {
+	if s.busy {
 		return nil
 	}
+	c.uses++
+	s.used = c.uses
 	return s
+}
+
+// forgetOldest closes the statement that was not used for longest: texts that come once, with a list of some length,
+// must not keep out those that come all the time.
+func (c *cachedConn) forgetOldest() {
+	oldest, text := uint64(math.MaxUint64), ""
+	for query, s := range c.kept {
+		if !s.busy && s.used < oldest {
+			oldest, text = s.used, query
+		}
+	}
+	if s := c.kept[text]; s != nil {
+		_ = s.Close() // its last error was returned when it ran
+		delete(c.kept, text)
+	}
 }
 
 // lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and
 // compared with what the condition of a partial index may name (exprCompareVariable).
-var lone = regexp.MustCompile(`(\sLIMIT\s|\s=\s)\$([0-9]+)`)
+var lone = regexp.MustCompile(`(\s(?:LIMIT|=|<>|<|<=|>|>=)\s)\$([0-9]+)`)
 
 // steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again
 // each time that it is bound.

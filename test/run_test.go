@@ -130,6 +130,26 @@ func TestTestsCollectGarbageLessOftenUnlessTheEnvironmentSays(t *testing.T) {
 	}
 }
 
+func TestTestsAreBuiltAsWhatIsReleasedUnlessTheEnvironmentSays(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	f.effect = func(c command) {
+		if !slices.Contains(c.env, "CGO_ENABLED=0") {
+			t.Errorf("%q runs with %q, want CGO_ENABLED=0", c, c.env)
+		}
+	}
+	if err := check(t.Context(), f.machine, arguments{vet: everything, test: everything}); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.ran) != 2 {
+		t.Errorf("it ran %q, want the linter and the tests", f.ran)
+	}
+	f.env["CGO_ENABLED"] = "1"
+	if got := static(f.machine); len(got) != 0 {
+		t.Errorf("with CGO_ENABLED=1 in the environment it adds %q, want nothing", got)
+	}
+}
+
 func TestWhatFailsEndsTheRun(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)

@@ -27,6 +27,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	host.KeepPrivate() // as main does
 	dir, err := os.MkdirTemp("", "bursar-command-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -105,17 +106,43 @@ type outcome struct {
 
 func (d *harness) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, program, args...)
-	c.Dir, c.Env = d.dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}, d.env...)
+	c.Dir, c.Env = d.dir, d.environ()
 	return c
 }
 
-// run runs the command with a standard input.
+func (d *harness) environ() []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}, d.env...)
+}
+
+// within returns the command line with the configuration file that it finds in its folder, nil if it needs a process of
+// its own: one that keeps running, one that names files of its folder, and one that looks for its configuration.
+func (d *harness) within(args []string) []string {
+	config := filepath.Join(d.dir, config.DefaultFile)
+	_, err := os.Stat(config)
+	own := []string{"serve", "archive", "backup", "restore", "--config"}
+	if err != nil || slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(own, arg) }) ||
+		slices.Equal(args, []string{"signer"}) {
+		return nil
+	}
+	return append([]string{"--config=" + config}, args...)
+}
+
+// run runs the command with a standard input: within this process where it can be, because a start costs more than most
+// commands do.
 func (d *harness) run(input string, args ...string) outcome {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := d.command(ctx, args...)
 	var out, err bytes.Buffer
+	if within := d.within(args); within != nil {
+		c := &call{command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
+		code := run(ctx, c, within)
+		if ctx.Err() != nil {
+			d.Fatalf("bursar %s: %v\n%s", args, ctx.Err(), err.String())
+		}
+		return outcome{out.String(), err.String(), code}
+	}
+	c := d.command(ctx, args...)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &err
 	failed := c.Run()
 	var exit *exec.ExitError

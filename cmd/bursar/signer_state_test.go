@@ -20,8 +20,8 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.ok("seed", "new")
-	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.State != "seed.age.state" || s.ColdSince != nil ||
-		s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.ColdSince != nil ||
+		s.State != filepath.Join(d.dir, "seed.age.state") || s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
 		t.Errorf("after seed new it is %+v", s)
 	}
 	d.fails(exitFailed, "exists already", "signer", "init")
@@ -39,7 +39,8 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.ok("signer", "init", "--unused")
-	if s := parse[command.SignerStatus](first, "signer", "status", "--json"); s.ColdSince != nil || s.State != "kept/here" {
+	if s := parse[command.SignerStatus](first, "signer", "status", "--json"); s.ColdSince != nil ||
+		s.State != filepath.Join(first.dir, "kept/here") {
 		t.Errorf("the first one is %+v", s)
 	}
 }

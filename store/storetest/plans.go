@@ -52,6 +52,18 @@ func NewPlans(t testing.TB, db *store.DB) *Plans {
 	return p
 }
 
+// Made returns how many statements were made since the last call of Name.
+func (p *Plans) Made() (made int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, of := range p.seen {
+		if of == "" {
+			made++
+		}
+	}
+	return made
+}
+
 // Name returns how many statements were made since the last call, and names them.
 func (p *Plans) Name(name string) (made int) {
 	p.mu.Lock()
