@@ -39,7 +39,8 @@ type ChainConfig struct {
 	Fees   Periods // what all transactions of a period can cost, in units of the native asset
 	Sweeps Periods // how many sweeps, consolidations and gas top-ups are signed in a period
 
-	DefaultFees bool // Fees are not configured: they are those of mainnet, or none
+	DefaultFees   bool // Fees are not configured: they are those of mainnet, or none
+	DefaultSweeps bool // likewise Sweeps
 
 	GasFromCustomers bool // network fees of tokens may be paid from what is owed to customers in the native asset
 }

@@ -266,20 +266,21 @@ func TestEveryLimitBoundsAWithdrawal(t *testing.T) {
 	}
 }
 
-// On mainnet the fees of a period are limited even if nobody says so; on other networks they are not.
-func TestFeesAreLimitedOnMainnet(t *testing.T) {
+// On mainnet the fees and the sweeps of a period are limited even if nobody says so; on other networks they are not.
+func TestFeesAndSweepsAreLimitedOnMainnet(t *testing.T) {
 	t.Parallel()
-	for network, want := range map[string]config.Periods{
-		"mainnet": {Hour: bursar.Units(2e7), Day: bursar.Units(1e8)},
+	for network, want := range map[string][2]config.Periods{
+		"mainnet": {{Hour: bursar.Units(2e7), Day: bursar.Units(1e8)}, {Hour: bursar.Units(500), Day: bursar.Units(5000)}},
 		"regtest": {},
 	} {
 		cfg := parse(t, "network: "+network+"\nchains: {bitcoin: {rpc: http://a, max_fee: 0.01}}")
-		if got := cfg.Chains["bitcoin"]; got.Fees != want || !got.Sweeps.IsZero() || !got.DefaultFees {
+		if got := cfg.Chains["bitcoin"]; got.Fees != want[0] || got.Sweeps != want[1] || !got.DefaultFees ||
+			!got.DefaultSweeps {
 			t.Errorf("%s: %+v and %+v", network, got.Fees, got.Sweeps)
 		}
 	}
 	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, max_fee: 0.01, daily_fees: 0.5, weekly_sweeps: 1000}}")
-	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
+	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.DefaultSweeps || got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
 		got.Sweeps != (config.Periods{Week: bursar.Units(1000)}) {
 		t.Errorf("configured: %+v and %+v", got.Fees, got.Sweeps)
 	}

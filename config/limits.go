@@ -19,6 +19,12 @@ const (
 	feesOfDay  = 100
 )
 
+// Sweeps, consolidations and gas top-ups that the signer allows on mainnet where the configuration does not limit them.
+const (
+	sweepsOfHour = 500
+	sweepsOfDay  = 5000
+)
+
 // maxSweeps is the highest number of sweeps that may be configured for a period.
 const maxSweeps = 1_000_000_000
 
@@ -75,7 +81,7 @@ func (r *reader) ordered(
 	}
 }
 
-// chainLimits checks a chain's limits of fees and sweeps, and fills in those of fees on mainnet.
+// chainLimits checks a chain's limits of fees and sweeps, and fills in those of mainnet.
 func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 	native := func(a bursar.Amount) string { return a.Decimal(d.of.Decimals, 0) }
 	d.DefaultFees = d.Fees.IsZero()
@@ -85,6 +91,10 @@ func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 				*d.Fees.each()[i] = most
 			}
 		}
+	}
+	d.DefaultSweeps = d.Sweeps.IsZero()
+	if d.DefaultSweeps && network == Mainnet {
+		d.Sweeps.Hour, d.Sweeps.Day = bursar.Units(sweepsOfHour), bursar.Units(sweepsOfDay)
 	}
 	r.ordered(n, d.Fees, feeKeys, d.MaxFee, "max_fee", "fee", native)
 	r.ordered(n, d.Sweeps, sweepKeys, bursar.Amount{}, "", "", bursar.Amount.String)

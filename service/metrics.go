@@ -93,6 +93,7 @@ var (
 	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is in cool-down.", "chain", "endpoint")
 	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
+	signerFrozen = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
 	scrapeFailed = newGauge("scrape_failed", "1 if the database did not answer the scrape.")
 )
 
@@ -113,6 +114,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		return nil
 	})
 	scrapeFailed.set(out, truth(err != nil))
+	signerFrozen.set(out, truth(m.service.signerFrozen()))
 	m.endpoints(out)
 	m.fallbacks(out)
 	m.subscriptions(out)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -121,11 +122,14 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// pin binds the database to the seed and the network: with another seed, addresses would be issued that this service
-// cannot spend from.
+// pin binds the database to the seed, to the key with which its signer signs entries of its log, and to the network:
+// with another seed, addresses would be issued that this service cannot spend from.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
+			return err
+		}
+		if err := tx.Settings().Pin(ctx, "signer_desk", hex.EncodeToString(keys.Desk())); err != nil {
 			return err
 		}
 		return tx.Settings().Pin(ctx, "network", string(cfg.Network))

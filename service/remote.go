@@ -101,7 +101,10 @@ func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int
 func (a *remoteSigner) Checkpoint() memory.Checkpoint { return a.client.Checkpoint() }
 
 // Know notes what was seen of the remote signer's log.
-func (a *remoteSigner) Know(seen memory.Checkpoint) { a.client.Know(seen) }
+func (a *remoteSigner) Know(seen memory.Checkpoint) error { return a.client.Know(seen) }
+
+// Frozen returns why the remote signer signs nothing, as it said last.
+func (a *remoteSigner) Frozen() (string, error) { return a.client.Frozen() }
 
 // Policy returns the remote signer's policy.
 func (a *remoteSigner) Policy(ctx context.Context) (signer.PolicyText, error) {

@@ -107,6 +107,7 @@ type Service struct {
 
 	anchored atomic.Int64                      // the link of the books that was logged last
 	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
+	frozen   atomic.Pointer[string]            // why the signer is frozen, as it said last; nil: it was not asked
 
 	parts Parts
 	log   *slog.Logger

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"os"
@@ -20,6 +21,7 @@ type Keys interface {
 	WebhookSecret(account bursar.ID, generation uint32) []byte
 	BooksKey() []byte
 	Fingerprint() string
+	Desk() ed25519.PublicKey // verifies what the signer says of its log
 }
 
 // signsHere creates the signer of this process, unless the signer is remote.
@@ -37,6 +39,14 @@ func (p *Parts) signsHere() (err error) {
 	allowed := p.Seams.policies(policies(p.Chains, p.Registry, p.Network))
 	p.Signer, err = signer.Remembering(context.Background(), seed, allowed, p.Memory)
 	return err
+}
+
+// armSigner makes the signer of this process freeze when it has to, if it has one that remembers.
+func (s *Service) armSigner(ctx context.Context) {
+	signs, here := s.parts.Signer.(*signer.Signer)
+	if _, durable := s.parts.Memory.(*memory.File); here && durable {
+		host.Arm(ctx, signs, s.log)
+	}
 }
 
 // policies returns what may be signed on each chain.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
 )
@@ -12,7 +13,7 @@ import (
 // remembering is a signer with a log.
 type remembering interface {
 	Checkpoint() memory.Checkpoint
-	Know(seen memory.Checkpoint)
+	Know(seen memory.Checkpoint) error
 }
 
 // noteSignerLog notes in the database what was seen of the signer's log, and tells the signer what another process, or
@@ -29,9 +30,13 @@ func (s *Service) noteSignerLog(ctx context.Context) error {
 	if last := s.signerAt.Load(); last != nil && *last == seen {
 		return nil
 	}
+	if err := s.signed(store.SignerLog(seen)); err != nil {
+		return fmt.Errorf("note the signer's log: %w", err)
+	}
 	var newest store.SignerLog
+	believed := func(l store.SignerLog) bool { return s.signed(l) == nil }
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		newest, err = tx.Settings().NoteSignerLog(ctx, store.SignerLog(seen))
+		newest, err = tx.Settings().NoteSignerLog(ctx, store.SignerLog(seen), believed)
 		return err
 	})
 	if err != nil {
@@ -42,8 +47,13 @@ func (s *Service) noteSignerLog(ctx context.Context) error {
 		s.log.Error("the signer's state is older than what was seen of it, and it signs nothing; see "+
 			"docs/operations/signer.md", "seen", newest.Number, "holds", seen.Number)
 	}
-	keeps.Know(memory.Checkpoint(newest))
-	return nil
+	return keeps.Know(memory.Checkpoint(newest))
+}
+
+// signed returns signer.ErrClaim for an entry that the signer of this service's seed did not sign: the database is no
+// proof of what the signer said.
+func (s *Service) signed(l store.SignerLog) error {
+	return signer.VerifyCheckpoint(s.Keys.Desk(), memory.Checkpoint(l))
 }
 
 // startSignerLog is noteSignerLog before anything is signed. An unreachable database is waited for.

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,19 @@ type logged struct {
 	mu   sync.Mutex
 	log  memory.Checkpoint
 	told []memory.Checkpoint
+	why  string // frozen
+}
+
+func (l *logged) Frozen() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why, nil
+}
+
+func (l *logged) freeze(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = why
 }
 
 func (l *logged) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
@@ -34,10 +48,11 @@ func (l *logged) Checkpoint() memory.Checkpoint {
 	return l.log
 }
 
-func (l *logged) Know(seen memory.Checkpoint) {
+func (l *logged) Know(seen memory.Checkpoint) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, seen)
+	return nil
 }
 
 func (l *logged) become(number int64) {
@@ -58,6 +73,14 @@ func (l *logged) knows(number int64) bool {
 }
 
 func entry(number int64) memory.Checkpoint {
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		panic(err)
+	}
+	return keys.SignCheckpoint(unsigned(number))
+}
+
+func unsigned(number int64) memory.Checkpoint {
 	return memory.Checkpoint{Instance: "I", Number: number, Hash: strings.Repeat("ab", 32)}
 }
 
@@ -88,6 +111,21 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	first := &logged{log: entry(7)}
 	s := start(first)
 	eventually(t, "the entry at the start is noted", func() bool { return noted(t, s.DB) == 7 })
+	frozen := func() bool {
+		var open bool
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			open, err = tx.Alarms().IsOpen(ctx, "signer_frozen", "I")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return open
+	}
+	first.freeze("by ann")
+	eventually(t, "an alarm says that it is frozen", frozen)
+	first.freeze("")
+	eventually(t, "the alarm is closed", func() bool { return !frozen() })
 	first.become(9)
 	eventually(t, "a later entry is noted", func() bool { return noted(t, s.DB) == 9 })
 	second := &logged{log: entry(4)}
@@ -96,6 +134,53 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	if got := noted(t, s.DB); got != 9 {
 		t.Errorf("afterwards %d is noted", got)
 	}
+}
+
+// What the database says of the signer's log is believed only if the signer signed it: an invented entry, and one that a
+// version without signatures noted, is replaced by the next one that is signed.
+func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
+	t.Parallel()
+	forged := entry(99)
+	forged.Number = 100
+	for _, before := range []memory.Checkpoint{unsigned(99), forged} {
+		url := storetest.Reused(t)
+		db := open(t, url)
+		err := db.Do(ctx, func(tx *store.Tx) error {
+			_, err := tx.Settings().NoteSignerLog(ctx, store.SignerLog(before), func(store.SignerLog) bool { return true })
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &logged{log: entry(4)}
+		keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		registry, err := bursar.NewRegistry([]bursar.Currency{native})
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := sim.New(sim.Config{ID: native.Chain, Family: chain.FamilyEVM, Spending: chain.AccountModel})
+		s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: l, Registry: registry,
+			Pace: 10 * time.Millisecond, Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, s)
+		eventually(t, "the signed entry is noted", func() bool { return noted(t, db) == 4 })
+		for _, told := range l.heard() {
+			if told.Number > 4 {
+				t.Errorf("the signer is told %+v", told)
+			}
+		}
+	}
+}
+
+func (l *logged) heard() []memory.Checkpoint {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.told)
 }
 
 func noted(t *testing.T, db *store.DB) int64 {

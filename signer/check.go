@@ -115,6 +115,18 @@ func (c *check) topUpHolds() error {
 	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.request.From.Base {
 		return c.refuse(ReasonRequest, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
 	}
+	return c.topUpIsBounded(p.Amount)
+}
+
+// topUpIsBounded refuses more gas than twice the highest fee, which no sweep needs.
+//
+// The attack: whoever controls the core moves the hot wallet's money to deposit addresses, where it is of no use until
+// sweeps have brought it back for fees.
+func (c *check) topUpIsBounded(amount bursar.Amount) error {
+	most, err := c.policy.MaxFee.Add(c.policy.MaxFee)
+	if err == nil && most.Less(amount) {
+		return c.refuse(ReasonTopUp, "%s units of gas are more than twice the highest fee, which is %s", amount, most)
+	}
 	return nil
 }
 

@@ -27,10 +27,18 @@ type judge struct {
 	keeper memory.Keeper
 
 	mu    sync.Mutex
-	tally tally             // nil: not read yet, or the outcome of a write is unknown
-	since time.Time         // from when on the tally has everything
+	tally tally     // nil: not read yet, or the outcome of a write is unknown
+	since time.Time // from when on the tally has everything
+
+	logMu sync.Mutex        // held for no longer than it takes to read or set these two
 	head  memory.Checkpoint // the newest entry of the log that was read or written here
 	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
+}
+
+func (j *judge) setHead(head memory.Checkpoint) {
+	j.logMu.Lock()
+	defer j.logMu.Unlock()
+	j.head = head
 }
 
 // newJudge reads which memory it is.
@@ -60,8 +68,13 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	var flow memory.Flow
 	var head memory.Checkpoint
 	var now time.Time
+	if err := j.gateIsOpen(c); err != nil {
+		return err // before the state is used: a freezing command gets at it
+	}
 	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-		flow, head, now, err = j.transact(ctx, tx, c)
+		if flow, head, now, err = j.transact(ctx, tx, c); err == nil {
+			err = j.gateIsOpen(c) // right before the commit
+		}
 		return err
 	})
 	var refused *RefusalError
@@ -71,7 +84,7 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	}
 	switch {
 	case errors.Is(err, errKnown):
-		j.head = head
+		j.setHead(head)
 		return nil
 	case errors.As(err, &refused):
 		return err
@@ -79,7 +92,8 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 		j.tally = nil // it may have been written
 		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)
 	}
-	j.head, j.since = head, now.Add(-longest) // from now on no transaction counts earlier
+	j.setHead(head)
+	j.since = now.Add(-longest) // from now on no transaction counts earlier
 	for _, count := range flow.Counts {
 		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count}, now)
 	}
@@ -176,6 +190,9 @@ func (j *judge) count(
 	if len(sharing) > 0 {
 		before = &sharing[0]
 	}
+	if err := fewVersions(ctx, tx, c, before, now); err != nil {
+		return f, err
+	}
 	wanted, err := c.counts(now)
 	if err != nil {
 		return f, err
@@ -257,7 +274,10 @@ func write(
 	if err != nil {
 		return entry, err
 	}
-	if err := tx.AddSigned(ctx, f.ID, id, digest); err != nil {
+	if err := tx.AddSigned(ctx, f.ID, id, digest, now); err != nil {
+		return entry, err
+	}
+	if _, err := tx.Forget(ctx, now.Add(-keptFor), forgetAtOnce); err != nil {
 		return entry, err
 	}
 	if err := grants.Write(ctx, tx, f.ID, now); err != nil {
@@ -274,32 +294,22 @@ func write(
 	return tx.Append(ctx, now, memory.KindSigned, string(text))
 }
 
-// notFrozen refuses everything while the signer is frozen.
-//
-// The attack: after an intrusion is noticed, the intruder restarts the signer, or lifts the halts that the service's
-// database holds.
-func notFrozen(ctx context.Context, tx memory.Tx, c *check) error {
-	list, err := tx.Freezes(ctx)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	f := list[0]
-	return c.refuse(ReasonFrozen, "frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
-}
-
 // notSetBack refuses to sign with a memory that is older than what a service has seen of it.
 //
 // The attack: whoever restores an older copy of the state file, in good faith too, makes the signer forget what it
 // signed since, and with that what its windows hold and what UTXOs are worth.
 func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
-	if j.known.Number == 0 {
+	j.logMu.Lock()
+	known := j.known
+	j.logMu.Unlock()
+	if known.Number == 0 {
 		return nil
 	}
-	entry, found, err := tx.Entry(ctx, j.known.Number)
+	entry, found, err := tx.Entry(ctx, known.Number)
 	if err != nil {
 		return err
 	}
-	hash, err := hex.DecodeString(j.known.Hash)
+	hash, err := hex.DecodeString(known.Hash)
 	if found && err == nil && bytes.Equal(hash, entry.Hash[:]) {
 		return nil
 	}
@@ -309,22 +319,5 @@ func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
 	}
 	return c.refuse(ReasonSetBack, "the service has seen entry %d of the signer's log, and the state file does not hold "+
 		"it: it ends at %d and is an older copy. Find out who set it back, then `bursar signer begin-again`",
-		j.known.Number, newest.Number)
-}
-
-// Checkpoint returns the newest entry of the log that the signer has read or written.
-func (s *Signer) Checkpoint() memory.Checkpoint {
-	s.judge.mu.Lock()
-	defer s.judge.mu.Unlock()
-	return s.judge.head
-}
-
-// Know notes what a service has seen of the signer's log. While the memory does not hold it, nothing is signed. What was
-// seen of another log is passed over.
-func (s *Signer) Know(seen memory.Checkpoint) {
-	s.judge.mu.Lock()
-	defer s.judge.mu.Unlock()
-	if seen.After(s.judge.known) {
-		s.judge.known = seen
-	}
+		known.Number, newest.Number)
 }

@@ -290,21 +290,21 @@ func TestAnOlderStateIsNoticed(t *testing.T) {
 		t.Fatalf("the checkpoint is %+v", seen)
 	}
 	b.reopen(path)
-	b.signer.Know(seen)
+	b.must(b.signer.Know(seen))
 	b.wantReason(costing(b.sweep(), 2, 1), "")
 	b.reopen(older)
 	b.wantReason(costing(b.sweep(), 1, 1), "") // nobody has said yet what was seen
-	b.signer.Know(memory.Checkpoint{Instance: "another", Number: 99})
+	b.must(b.signer.Know(memory.Checkpoint{Instance: "another", Number: 99}))
 	b.wantReason(costing(b.sweep(), 1, 1), "")
-	b.signer.Know(seen)
+	b.must(b.signer.Know(seen))
 	b.wantReason(costing(b.sweep(), 1, 1), ReasonSetBack, "has seen entry 3", "it ends at 2")
 	b.clock.Advance(time.Second)
-	b.signer.Know(memory.Checkpoint{Instance: seen.Instance, Number: 2}) // an older one takes nothing back
+	b.must(b.signer.Know(memory.Checkpoint{Instance: seen.Instance, Number: 2})) // an older one takes nothing back
 	b.wantReason(costing(b.sweep(), 3, 1), ReasonSetBack)
 	b.close()
 	b.must(memory.BeginAgain(t.Context(), older, memory.Init{Fingerprint: "seed", At: b.clock.Now()}, "ann", "a backup"))
 	b.reopen(older)
-	b.signer.Know(seen) // of the instance before
+	b.must(b.signer.Know(seen)) // of the instance before
 	b.wantReason(costing(b.sweep(), 3, 1), "")
 }
 
@@ -321,7 +321,7 @@ func TestAnotherHistoryIsNoticed(t *testing.T) {
 	b.reopen(older)
 	b.wantReason(costing(b.sweep(), 2, 1), "")
 	b.wantReason(costing(b.sweep(), 3, 1), "")
-	b.signer.Know(seen)
+	b.must(b.signer.Know(seen))
 	b.wantReason(costing(b.sweep(), 4, 1), ReasonSetBack)
 }
 

@@ -29,6 +29,7 @@ type material struct {
 	private map[bursar.Family]*[branches]btcec.ModNScalar // secp256k1: the branch keys
 	trees   map[bursar.Family]*slip10                     // ed25519: purpose'/coin'
 	webhook [sha256.Size]byte                             // the root of the webhook secrets
+	desk    ed25519.PrivateKey                            // signs entries of the signer's log
 }
 
 // NewKeys derives the keys of a mnemonic without a BIP 39 passphrase.
@@ -58,6 +59,9 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 	}
 	m := &material{private: map[bursar.Family]*[branches]btcec.ModNScalar{}, trees: map[bursar.Family]*slip10{}}
 	if m.webhook, err = webhookRoot(seed); err != nil {
+		return nil, err
+	}
+	if m.desk, err = deskKey(seed); err != nil {
 		return nil, err
 	}
 	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
@@ -207,4 +211,5 @@ func (k *Keys) Wipe() {
 		tree.wipe()
 	}
 	clear(m.webhook[:])
+	clear(m.desk)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // numbered is a payment of a token with a nonce and a fee.
@@ -57,4 +58,40 @@ func TestAClockThatWasAheadAtTheStartHidesNothing(t *testing.T) {
 	b.wantReason(first, "") // the same bytes: nothing is written, and the clock is corrected after that
 	b.clock.Advance(-longest - time.Hour)
 	b.wantReason(b.numbered(2, 1, 1), ReasonQuota)
+}
+
+// TestBeginningAgainDatesWhatTheFutureHolds: what was counted while the clock was ahead counts, once the clock is right
+// and the state began again, from that moment on: it was signed before it, so no window forgets it early, and none holds
+// it for as long as the clock was ahead.
+func TestBeginningAgainDatesWhatTheFutureHolds(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{10 * time.Minute, 3 * time.Hour, 3 * 24 * time.Hour, 400 * 24 * time.Hour} {
+		b := newBench(t, limited(func(p *Policy) {
+			p.Payments = map[string]Limits{"token": {Hour: bursar.Units(100), Day: bursar.Units(200), Week: bursar.Units(300)}}
+		}))
+		path := b.stateFile(false)
+		b.wantReason(b.numbered(1, 60, 1), "") // at the right time
+		b.clock.Advance(ahead)
+		b.wantReason(b.numbered(2, 40, 1), "") // while it is ahead
+		b.clock.Advance(30*time.Minute - ahead)
+		b.wantReason(b.numbered(3, 1, 1), map[bool]Reason{true: ReasonClock, false: ReasonQuota}[ahead > 32*time.Minute])
+		b.close()
+		b.must(memory.BeginAgain(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}, "ann", "the clock"))
+		b.reopen(path)
+		b.wantReason(b.numbered(3, 1, 1), ReasonQuota)
+		b.clock.Advance(30*time.Minute + time.Second) // the first has left the hour
+		b.wantReason(b.numbered(4, 61, 1), ReasonQuota)
+		b.wantReason(b.numbered(4, 60, 1), "")
+		b.clock.Advance(30 * time.Minute) // and so has the second
+		b.wantReason(b.numbered(5, 41, 1), ReasonQuota)
+		b.wantReason(b.numbered(5, 40, 1), "")
+		b.clock.Advance(time.Hour + time.Second)
+		b.wantReason(b.numbered(6, 1, 1), ReasonQuota) // 200 within the day
+		b.clock.Advance(22 * time.Hour)
+		b.wantReason(b.numbered(6, 100, 1), "")
+		b.clock.Advance(6*24*time.Hour - 2*time.Hour)
+		b.wantReason(b.numbered(7, 1, 1), ReasonQuota) // 300 within the week
+		b.clock.Advance(2 * time.Hour)
+		b.wantReason(b.numbered(7, 100, 1), "")
+	}
 }

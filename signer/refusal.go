@@ -24,9 +24,11 @@ const (
 	ReasonDigest       Reason = "bad_digest"          // a digest has the wrong form, or occurs twice
 	ReasonFee          Reason = "fee"                 // the fee exceeds a limit, or differs from the stated one
 	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
+	ReasonTopUp        Reason = "top-up"              // a gas top-up is more than twice the highest fee
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints
+	ReasonVersions     Reason = "replacements"        // too many transactions that exclude each other were signed
 	ReasonFrozen       Reason = "not-frozen"          // the signer is frozen, until it is thawed by a command
 	ReasonClock        Reason = "clock"               // the signer's clock is behind what it signed before
 	ReasonSetBack      Reason = "set-back"            // the signer's state is older than what the service has seen of it

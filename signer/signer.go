@@ -20,6 +20,8 @@ type Signer struct {
 	policies map[bursar.ChainID]*chainPolicy
 	halts    *halts
 	judge    *judge
+
+	suspicion *suspicion
 }
 
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
@@ -36,7 +38,8 @@ func Remembering(
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge}
+	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge,
+		suspicion: &suspicion{}}
 	for id, policy := range policies {
 		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {
@@ -87,6 +90,16 @@ func (s *Signer) Sign(
 	}
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
 	c := &check{policy: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
+	signed, err := s.sign(ctx, c)
+	if err != nil {
+		s.consider(ctx, c, err)
+		return chain.SignedTx{}, err
+	}
+	return signed, nil
+}
+
+// sign is Sign of a request that is not halted.
+func (s *Signer) sign(ctx context.Context, c *check) (chain.SignedTx, error) {
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
@@ -96,24 +109,26 @@ func (s *Signer) Sign(
 	signatures := make([][]byte, len(c.contents.Inputs))
 	for i, input := range c.contents.Inputs {
 		if err := ctx.Err(); err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", request.ID, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", c.request.ID, err)
 		}
 		signature, err := s.keys.sign(input.Source.Key, input.Digest)
 		if errors.Is(err, errBadSignature) {
 			return chain.SignedTx{}, c.refuse(ReasonSignature, "input %d", i)
 		}
 		if err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s, input %d: %w", request.ID, i, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s, input %d: %w", c.request.ID, i, err)
 		}
 		signatures[i] = signature
 	}
 	signed, err := c.join(signatures)
-	if err == nil { // it may have been halted in the meantime: then the signatures are withheld
-		err = s.mayLeave(id, request)
-	}
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
+	done, err := s.Leaving(c.policy.Capabilities.ID, c.request) // it may have been halted or frozen in the meantime: then it is withheld
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	defer done()
 	return signed, nil
 }
 

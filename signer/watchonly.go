@@ -1,6 +1,8 @@
 package signer
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 
@@ -14,11 +16,12 @@ type KeyExport struct {
 	Public      PublicKeys                        `json:"public"`
 	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed
 	WebhookRoot []byte                            `json:"webhookRoot"`
+	Desk        []byte                            `json:"desk"` // the ed25519 key that signs entries of the signer's log
 }
 
 // Export returns what a service without the seed needs.
 func (k *Keys) Export() (KeyExport, error) {
-	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}}
+	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}, Desk: k.Desk()}
 	root := k.secret.open().webhook
 	h.WebhookRoot = root[:]
 	for _, family := range Families(chain.Ed25519) {
@@ -37,6 +40,7 @@ type WatchOnly struct {
 	public *Deriver
 	hot    map[bursar.Family]chain.PublicKey
 	root   vault[[sha256.Size]byte]
+	desk   ed25519.PublicKey
 }
 
 // FromKeyExport imports a key export. The error is ErrBadPublicKeys.
@@ -48,8 +52,11 @@ func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 	if len(h.WebhookRoot) != sha256.Size {
 		return nil, fmt.Errorf("%w: a webhook root of %d bytes", ErrBadPublicKeys, len(h.WebhookRoot))
 	}
+	if len(h.Desk) != 0 && len(h.Desk) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("%w: a key of the signer's log of %d bytes", ErrBadPublicKeys, len(h.Desk))
+	}
 	root := [sha256.Size]byte(h.WebhookRoot)
-	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root)}, nil
+	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk)}, nil
 }
 
 // Public is Keys.Public, except that it returns ErrNeedsSeed for deposit keys on ed25519.

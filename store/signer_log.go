@@ -3,15 +3,17 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // SignerLog is the newest entry of a signer's log that the service has seen. It outlives the service, so that a signer
 // whose state was set back is noticed.
 type SignerLog struct {
-	Instance string // of the signer's state
-	Number   int64
-	Hash     string
+	Instance  string // of the signer's state
+	Number    int64
+	Hash      string
+	Signature string // of the signer; empty: noted by a version that had none
 }
 
 func (l SignerLog) setting() string { return "signer_log:" + l.Instance }
@@ -23,17 +25,27 @@ func (tx Settings) SeenSignerLog(ctx context.Context, instance string) (SignerLo
 	if err != nil || text == "" {
 		return l, err
 	}
-	if n, err := fmt.Sscanf(text, "%d %s", &l.Number, &l.Hash); err != nil || n != 2 || strings.Contains(l.Hash, " ") {
+	words := strings.Split(text, " ")
+	if len(words) == 2 || len(words) == 3 {
+		l.Number, err = strconv.ParseInt(words[0], 10, 64)
+		l.Hash = words[1]
+		l.Signature = strings.Join(words[2:], "")
+	}
+	if err != nil || l.Number < 1 {
 		return l, fmt.Errorf("the noted entry of the signer's log is %.80q", text)
 	}
 	return l, nil
 }
 
-// NoteSignerLog notes an entry that is newer than the one that was noted, and returns the newest.
-func (tx Settings) NoteSignerLog(ctx context.Context, seen SignerLog) (SignerLog, error) {
+// NoteSignerLog notes an entry that is newer than the one that was noted, and returns the newest. One that was noted and
+// is not believed is replaced: an entry that the signer did not sign says nothing, however high its number is.
+func (tx Settings) NoteSignerLog(
+	ctx context.Context, seen SignerLog, believed func(SignerLog) bool,
+) (SignerLog, error) {
 	newest, err := tx.SeenSignerLog(ctx, seen.Instance)
-	if err != nil || newest.Number >= seen.Number {
+	if err != nil || newest.Number >= seen.Number && believed(newest) {
 		return newest, err
 	}
-	return seen, tx.set(ctx, "note the signer's log", seen.setting(), fmt.Sprintf("%d %s", seen.Number, seen.Hash))
+	text := strings.TrimSpace(fmt.Sprintf("%d %s %s", seen.Number, seen.Hash, seen.Signature))
+	return seen, tx.set(ctx, "note the signer's log", seen.setting(), text)
 }

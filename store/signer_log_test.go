@@ -15,7 +15,8 @@ func TestTheSeenSignerLogOnlyGrows(t *testing.T) {
 			t.Helper()
 			err := db.Do(t.Context(), func(tx *store.Tx) (err error) {
 				newest, err = tx.Settings().NoteSignerLog(t.Context(),
-					store.SignerLog{Instance: instance, Number: number, Hash: strings.Repeat("ab", 32)})
+					store.SignerLog{Instance: instance, Number: number, Hash: strings.Repeat("ab", 32), Signature: "01"},
+					func(l store.SignerLog) bool { return l.Signature == "01" })
 				return err
 			})
 			if err != nil {

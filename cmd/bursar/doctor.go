@@ -125,6 +125,7 @@ func (e *healthCheck) configuration() {
 		}
 	}
 	e.limits()
+	e.feeRoom()
 }
 
 // limits records the currencies that the signer pays out nothing of. A remote signer has a file of its own, which
@@ -230,6 +231,12 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	if err != nil {
 		e.advise(who, resultFailed, seedAdvice[who], "%v", err)
 		return false
+	}
+	if signs, apart := keys.(interface{ Frozen() (string, error) }); apart {
+		if why, err := signs.Frozen(); why != "" || err != nil {
+			e.advise(who, resultFailed, "investigate, then `bursar signer thaw` on the signer's machine", "%s", why)
+			return true
+		}
 	}
 	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
 	return true

@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/big"
+	"strings"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/host"
@@ -30,7 +34,7 @@ func (e *healthCheck) signerState(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = errors.Join(file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) }), file.Close())
+		err = errors.Join(s.Summary(ctx, file), file.Close())
 	}
 	switch {
 	case err != nil:
@@ -42,5 +46,40 @@ func (e *healthCheck) signerState(ctx context.Context) {
 			"for a week", "began cold at %s", moment(*s.ColdSince))
 	default:
 		e.note(check, resultOK, "entries in its log: %d, latest at %s", s.Entry, moment(s.LatestAt))
+	}
+}
+
+// fewFees is the number of transactions at max_fee in an hour and in a day below which the limits of fees hold back a
+// service that is hardly used.
+var fewFees = map[string]int64{"hourly_fees": 5, "daily_fees": 24, "weekly_fees": 24}
+
+// feeRoom compares each chain's limits of fees with max_fee: every transaction counts the most that it can cost, which on
+// Tron is its fee limit, and one that expired and was built again counts twice, since the first may have been included.
+func (e *healthCheck) feeRoom() {
+	for _, id := range host.ChainOrder(e.cfg) {
+		of := e.cfg.Chains[id]
+		var rooms []string
+		few := ""
+		for _, limit := range []struct {
+			key  string
+			most bursar.Amount
+		}{{"hourly_fees", of.Fees.Hour}, {"daily_fees", of.Fees.Day}, {"weekly_fees", of.Fees.Week}} {
+			if limit.most.IsZero() || of.MaxFee.IsZero() {
+				continue
+			}
+			room := new(big.Int).Div(limit.most.Big(), of.MaxFee.Big())
+			rooms = append(rooms, fmt.Sprintf("%s %s", limit.key, room))
+			if few == "" && room.Cmp(big.NewInt(fewFees[limit.key])) < 0 {
+				few = limit.key
+			}
+		}
+		check, says := "fees "+string(id), "transactions that cost max_fee: "+strings.Join(rooms, ", ")
+		switch {
+		case few != "":
+			e.advise(check, resultWarning, "raise `"+few+"` under `chains."+string(id)+"`, or lower `max_fee` to what a "+
+				"transaction really costs", "%s", says)
+		case len(rooms) > 0:
+			e.note(check, resultOK, "%s", says)
+		}
 	}
 }

@@ -101,6 +101,21 @@ func TestDoctorLooksAtTheSignersState(t *testing.T) {
 	}
 }
 
+// Doctor says how many transactions at max_fee the limits of fees allow, and when that is hardly any.
+func TestDoctorComparesFeesWithTheHighestFee(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, "chains:", "  bitcoin: {rpc: http://127.0.0.1:1, max_fee: \"0.01\", daily_fees: \"0.5\"}",
+		"  tron: {rpc: http://127.0.0.1:1, max_fee: \"100\", hourly_fees: \"400\", daily_fees: \"9000\"}")
+	found, _ := d.findings()
+	if f := found["fees bitcoin"]; f.Result != resultOK || f.Detail != "transactions that cost max_fee: daily_fees 50" {
+		t.Errorf("on Bitcoin doctor finds %+v", f)
+	}
+	if f := found["fees tron"]; f.Result != resultWarning || !strings.Contains(f.Detail, "hourly_fees 4, daily_fees 90") ||
+		!strings.Contains(f.Advice, "raise `hourly_fees`") {
+		t.Errorf("on Tron doctor finds %+v", f)
+	}
+}
+
 // Status shows how much of each limit is used up.
 func TestStatusShowsTheUsedLimits(t *testing.T) {
 	t.Parallel()

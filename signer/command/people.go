@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/sshsig"
@@ -49,7 +50,7 @@ func (cmd *signerApplyCommand) Run(ctx context.Context, c *Call) error {
 		case approval.KindDestination:
 			return c.applyDestination(ctx, file, text, signatures)
 		case approval.KindFreeze:
-			return c.applyFreeze(ctx, file, text, signatures)
+			return c.applyFreeze(ctx, host.StateFile(cfg), file, text, signatures)
 		}
 		return fmt.Errorf("it begins with %.40q: apply takes a policy, a destination, a freeze or a thaw", kind)
 	})
@@ -105,7 +106,9 @@ func (c *Call) applyDestination(ctx context.Context, file *memory.File, text str
 		Moment(act.From), Moment(d.Until))
 }
 
-func (c *Call) applyFreeze(ctx context.Context, file *memory.File, text string, signatures []string) error {
+func (c *Call) applyFreeze(
+	ctx context.Context, path string, file *memory.File, text string, signatures []string,
+) error {
 	var f approval.Freeze
 	var by []string
 	err := file.Do(ctx, func(tx memory.Tx) (err error) {
@@ -117,13 +120,16 @@ func (c *Call) applyFreeze(ctx context.Context, file *memory.File, text string, 
 	}
 	who := strings.Join(by, ", ")
 	if f.Thaw {
-		n, err := memory.SetThawed(ctx, file, now(), who, f.Why)
+		n, err := memory.Thaw(ctx, file, now(), who, f.Why)
 		if err != nil {
 			return err
 		}
 		return c.Say("Freezes ended by %s: %d.", who, n)
 	}
-	if err := memory.SetFrozen(ctx, file, now(), who, f.Why); err != nil {
+	if err := memory.Stop(path, memory.Freeze{At: now().UTC(), Who: who, Why: f.Why}); err != nil {
+		return err
+	}
+	if err := memory.Enter(ctx, file); err != nil {
 		return err
 	}
 	return c.Say("The signer is frozen by %s.", who)

@@ -60,7 +60,7 @@ func (signerPolicyCommand) Run(c *Call) error {
 	section = "chains:\n"
 	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
 		of, lines := cfg.Chains[id], feeLines(cfg.Chains[id])
-		if of.Sweeps.IsZero() {
+		if of.DefaultSweeps {
 			lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
 				dayOfHours*hourSweeps, weekOfHours*hourSweeps)
 		}

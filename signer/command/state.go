@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/bursar/bursar/config"
@@ -93,19 +95,33 @@ type signerFreezeCommand struct {
 // Help returns an example.
 func (signerFreezeCommand) Help() string {
 	return "From then on this signer signs nothing, also after a restart, whatever the service says; `bursar signer thaw` " +
-		"ends it. Run it on the signer's machine, as its user, while the signer runs or not. `bursar halt` stops payments " +
-		"from the service's side.\n\nExample:\n\n    bursar signer freeze --reason 'the service may be in other hands'"
+		"ends it. Once the command has returned, no signature leaves the signer any more. Run it on the signer's machine, " +
+		"as its user, while the signer runs or not; it waits for no database. `bursar halt` stops payments from the " +
+		"service's side.\n\nExample:\n\n    bursar signer freeze --reason 'the service may be in other hands'"
 }
 
-// Run freezes the signer.
+// Run freezes the signer: with the marker file first, which needs no database, then in the state.
 func (cmd *signerFreezeCommand) Run(ctx context.Context, c *Call) error {
-	return c.signerState(ctx, func(file *memory.File) error {
-		if err := memory.SetFrozen(ctx, file, time.Now(), cmd.Name(), cmd.Reason); err != nil {
-			return err
-		}
-		c.Note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
-		return nil
-	})
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	path := host.StateFile(cfg)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", memory.ErrMissing, path)
+	}
+	if err := memory.Stop(path, memory.Freeze{At: time.Now().UTC(), Who: cmd.Name(), Why: cmd.Reason}); err != nil {
+		return err
+	}
+	err = c.signerState(ctx, func(file *memory.File) error { return memory.Enter(ctx, file) })
+	if errors.Is(err, memory.ErrOlder) {
+		return fmt.Errorf("the signer is frozen from its next start on, but still signs: %w", err)
+	}
+	c.Note("The signer is frozen: it signs nothing until `bursar signer thaw`.")
+	if err != nil {
+		c.Note("Its log does not say so yet, which the signer's next start makes up for: %v", err)
+	}
+	return nil
 }
 
 type signerThawCommand struct {
@@ -123,7 +139,7 @@ func (cmd *signerThawCommand) Run(ctx context.Context, c *Call) error {
 		if err := mayThaw(ctx, file); err != nil {
 			return err
 		}
-		n, err := memory.SetThawed(ctx, file, time.Now(), cmd.Name(), cmd.Reason)
+		n, err := memory.Thaw(ctx, file, time.Now(), cmd.Name(), cmd.Reason)
 		if err == nil && n == 0 {
 			err = errors.New("the signer is not frozen")
 		}
@@ -217,26 +233,29 @@ func (s *SignerStatus) read(ctx context.Context, file *memory.File) error {
 	if err != nil {
 		return err
 	}
-	err = file.Do(ctx, func(tx memory.Tx) error { return s.Summary(ctx, tx) })
+	err = s.Summary(ctx, file)
 	s.Entry, s.Hash = head.Number, hex.EncodeToString(head.Hash[:]) // the entry that was checked
 	return err
 }
 
 // Summary reads the state without checking the log.
-func (s *SignerStatus) Summary(ctx context.Context, tx memory.Tx) error {
-	state, err := tx.State(ctx)
+func (s *SignerStatus) Summary(ctx context.Context, file *memory.File) error {
+	err := file.Do(ctx, func(tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		if err != nil {
+			return err
+		}
+		head, err := tx.Head(ctx)
+		s.Instance, s.Seed, s.Entry, s.LatestAt = state.Instance, state.Fingerprint, head.Number, state.HighWater
+		if !state.ColdSince.IsZero() {
+			s.ColdSince = &state.ColdSince
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	head, err := tx.Head(ctx)
-	if err != nil {
-		return err
-	}
-	s.Instance, s.Seed, s.Entry, s.LatestAt = state.Instance, state.Fingerprint, head.Number, state.HighWater
-	if !state.ColdSince.IsZero() {
-		s.ColdSince = &state.ColdSince
-	}
-	frozen, err := tx.Freezes(ctx)
+	frozen, err := memory.Freezes(ctx, file)
 	for _, f := range frozen {
 		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", Moment(f.At), f.Who, f.Why))
 	}

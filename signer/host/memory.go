@@ -31,7 +31,7 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	if err != nil {
 		return nil, err
 	}
-	if err := logMemory(ctx, file, log); err != nil {
+	if err := errors.Join(memory.Agree(ctx, file), logMemory(ctx, file, log)); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil

@@ -41,6 +41,7 @@ func Serve(
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
 	signs.AwaitHalts()
+	Arm(ctx, signs, log)
 	exported, err := keys.Export()
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)

@@ -22,6 +22,7 @@ type File struct {
 	path   string
 	db     *sql.DB
 	mu     sync.Mutex
+	gate   *Gate
 	unlock func() error
 	step   func(what string) error // see OnStep
 }
@@ -83,11 +84,16 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	f, err := Join(ctx, path)
+	f, err := open(ctx, path, func() error { return nil })
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
 	f.unlock = unlock
+	gate, err := openGate(path)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	f.gate = gate
 	state, err := stateOf(ctx, f)
 	if err == nil && state.Fingerprint != fingerprint {
 		err = fmt.Errorf("%w: %s belongs to the seed with fingerprint %s", ErrForeign, path, state.Fingerprint)
@@ -98,9 +104,23 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	return f, nil
 }
 
-// Join opens a memory beside a running signer, for a command that freezes or reads. The error is ErrMissing,
-// ErrForeign, or one of the file.
+// Join opens a memory beside a running signer, for a command that thaws or reads. It brings the schema up to date only
+// where no signer runs. The error is ErrMissing, ErrForeign, ErrOlder, or one of the file.
 func Join(ctx context.Context, path string) (*File, error) {
+	return open(ctx, path, func() error {
+		unlock, err := lock(path + lockSuffix)
+		if errors.Is(err, ErrLocked) {
+			return ErrOlder
+		}
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", path, err)
+		}
+		return unlock() // a signer of this release that starts now would write the same
+	})
+}
+
+// open opens a memory. It asks before it changes the schema.
+func open(ctx context.Context, path string, mayMigrate func() error) (*File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrMissing, path)
@@ -119,6 +139,11 @@ func Join(ctx context.Context, path string) (*File, error) {
 		}
 		if err != nil || at == len(migrations) {
 			return err
+		}
+		if at < len(migrations) {
+			if err := mayMigrate(); err != nil {
+				return err
+			}
 		}
 		return migrate(ctx, tx.tx, at)
 	})
@@ -139,7 +164,7 @@ func connect(path string) (*File, error) {
 		return nil, fmt.Errorf("open the signer's state file: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	return &File{path: path, db: db}, nil
+	return &File{path: path, db: db, gate: &Gate{marker: path + markerSuffix}}, nil
 }
 
 // OnStep sets what is called before each statement that writes, and before ("commit") and after ("committed") each
@@ -182,9 +207,12 @@ func (f *File) at(what string) error {
 	return f.step(what)
 }
 
+// Gate implements Keeper.
+func (f *File) Gate() *Gate { return f.gate }
+
 // Close implements Keeper.
 func (f *File) Close() error {
-	err := f.db.Close()
+	err := errors.Join(f.db.Close(), f.gate.close())
 	if f.unlock != nil {
 		err = errors.Join(err, f.unlock())
 		f.unlock = nil
@@ -194,7 +222,8 @@ func (f *File) Close() error {
 
 // BeginAgain says that the memory at a path may be incomplete, because it was set back to an older copy or because its
 // clock was wrong: it gets a new instance, its latest time is begin.At, and with begin.Cold every window counts as full
-// until it has passed. No signer may use it meanwhile.
+// until it has passed. What was counted while the clock was ahead of begin.At counts from begin.At on: it was signed
+// before, so it leaves no window too early. No signer may use the memory meanwhile.
 func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (err error) {
 	f, err := Open(ctx, path, begin.Fingerprint)
 	if err != nil {
@@ -202,13 +231,21 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return f.do(ctx, func(tx *sqlTx) error {
-		if err := tx.setState(ctx, begin, rand.Text()); err != nil {
+		if err := tx.setState(ctx, begin, newInstance()); err != nil {
 			return err
 		}
-		_, err := tx.Append(ctx, begin.At, KindBegin, detail(map[string]any{"who": who, "why": why, "cold": begin.Cold}))
+		dated, err := tx.datedBack(ctx, begin.At)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, begin.At, KindBegin,
+			detail(map[string]any{"who": who, "why": why, "cold": begin.Cold, "dated": dated}))
 		return err
 	})
 }
+
+// newInstance returns a random name.
+func newInstance() string { return rand.Text() }
 
 func detail(of map[string]any) string {
 	text, err := json.Marshal(of)

@@ -5,18 +5,21 @@ import (
 	"time"
 )
 
-// SetFrozen freezes the signer: from then on it signs nothing, also after a restart, until it is thawed.
+// SetFrozen enters a freeze into the state: from then on the signer signs nothing, also after a restart, until it is
+// thawed. Stop freezes sooner.
 func SetFrozen(ctx context.Context, keeper Keeper, at time.Time, who, why string) error {
-	return keeper.Do(ctx, func(tx Tx) error {
-		if err := tx.AddFreeze(ctx, Freeze{At: at, Who: who, Why: why}); err != nil {
-			return err
-		}
-		_, err := tx.Append(ctx, at, KindFreeze, detail(map[string]any{"who": who, "why": why}))
-		return err
-	})
+	return keeper.Do(ctx, func(tx Tx) error { return setFrozen(ctx, tx, Freeze{at, who, why}) })
 }
 
-// SetThawed ends every freeze and returns how many there were. Without a freeze nothing is written.
+func setFrozen(ctx context.Context, tx Tx, f Freeze) error {
+	if err := tx.AddFreeze(ctx, f); err != nil {
+		return err
+	}
+	_, err := tx.Append(ctx, f.At, KindFreeze, detail(map[string]any{"who": f.Who, "why": f.Why}))
+	return err
+}
+
+// SetThawed ends every freeze in the state and returns how many there were. Without a freeze nothing is written.
 func SetThawed(ctx context.Context, keeper Keeper, at time.Time, who, why string) (n int, err error) {
 	err = keeper.Do(ctx, func(tx Tx) error {
 		if n, err = tx.Thaw(ctx, at, who, why); err != nil || n == 0 {
@@ -25,5 +28,71 @@ func SetThawed(ctx context.Context, keeper Keeper, at time.Time, who, why string
 		_, err = tx.Append(ctx, at, KindThaw, detail(map[string]any{"who": who, "why": why}))
 		return err
 	})
+	if err == nil {
+		keeper.Gate().forget()
+	}
 	return n, err
+}
+
+// Thaw ends every freeze of a state file: in the state, then that of its marker. It returns how many there were. A
+// freeze that comes meanwhile stays, and is an error.
+func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int, err error) {
+	path := file.path + markerSuffix
+	m, readErr := readMarker(path)
+	if err := Enter(ctx, file); err != nil {
+		return 0, err
+	}
+	if n, err = SetThawed(ctx, file, at, who, why); err != nil {
+		return n, err
+	}
+	if readErr != nil {
+		m.Mark = "" // without readable content there is none
+	}
+	return n, alone(file.path, gateTime, func() error { return unmark(path, m) })
+}
+
+// Enter enters the freeze of the gate into the state, unless that is frozen already.
+func Enter(ctx context.Context, keeper Keeper) error {
+	f, frozen, err := keeper.Gate().Frozen()
+	if err != nil || !frozen {
+		return err
+	}
+	return keeper.Do(ctx, func(tx Tx) error {
+		list, err := tx.Freezes(ctx)
+		if err != nil || len(list) > 0 {
+			return err
+		}
+		return setFrozen(ctx, tx, f)
+	})
+}
+
+// Agree makes the gate and the state say the same at the start of a signer: frozen, if one of them does.
+func Agree(ctx context.Context, keeper Keeper) error {
+	if err := Enter(ctx, keeper); err != nil {
+		return err
+	}
+	list, err := Freezes(ctx, keeper)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if _, shut, err := keeper.Gate().Frozen(); shut || err != nil {
+		return err
+	}
+	return keeper.Gate().Shut(list[0])
+}
+
+// Freezes returns every freeze, that of the gate too where it is not in the state yet.
+func Freezes(ctx context.Context, keeper Keeper) (list []Freeze, err error) {
+	err = keeper.Do(ctx, func(tx Tx) error {
+		list, err = tx.Freezes(ctx)
+		return err
+	})
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	f, frozen, err := keeper.Gate().Frozen()
+	if frozen {
+		list = append(list, f)
+	}
+	return list, err
 }

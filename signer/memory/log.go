@@ -58,11 +58,19 @@ type Checkpoint struct {
 	Instance string `json:"instance"`
 	Number   int64  `json:"number"`
 	Hash     string `json:"hash"` // hexadecimal
+	// Signature is the signer's, over Text, in hexadecimal; empty before it is signed.
+	Signature string `json:"signature,omitempty"`
 }
 
-// CheckpointOf returns the checkpoint at an entry.
+// CheckpointOf returns the checkpoint at an entry, unsigned.
 func CheckpointOf(instance string, e Entry) Checkpoint {
-	return Checkpoint{instance, e.Number, hex.EncodeToString(e.Hash[:])}
+	return Checkpoint{Instance: instance, Number: e.Number, Hash: hex.EncodeToString(e.Hash[:])}
+}
+
+// Text is what is signed of a checkpoint: a label and, each in a line of its own, instance, number and hash. An instance
+// with a line break, which no signer has, is quoted.
+func (c Checkpoint) Text() []byte {
+	return fmt.Appendf(nil, "bursar signer log checkpoint 1\n%q\n%d\n%q\n", c.Instance, c.Number, c.Hash)
 }
 
 // After reports whether a checkpoint is of the same instance as another and later.

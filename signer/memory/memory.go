@@ -22,6 +22,8 @@ var (
 	ErrExists  = errors.New("the signer's state file exists already")
 	ErrLocked  = errors.New("another signer uses the state file")
 	ErrForeign = errors.New("the file is not the state of this signer")
+	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or stop " +
+		"it first")
 )
 
 // Keeper is where a signer remembers: a File, or RAM for what ends with its process. It is safe for concurrent use; one
@@ -30,6 +32,8 @@ type Keeper interface {
 	// Do runs f in a transaction. If f returns nil, what it wrote is durable when Do returns nil. An error of f is
 	// returned as it is and nothing is written; after any other error it is unknown whether something was.
 	Do(ctx context.Context, f func(tx Tx) error) error
+	// Gate is what every signature leaves through.
+	Gate() *Gate
 	// Close ends the use and gives up the lock.
 	Close() error
 }
@@ -54,7 +58,12 @@ type Tx interface {
 	// UpdateFlow replaces the resources and the counts of a flow.
 	UpdateFlow(ctx context.Context, f Flow) error
 	// AddSigned counts an unsigned transaction to a flow.
-	AddSigned(ctx context.Context, flow int64, chain bursar.ChainID, digest Digest) error
+	AddSigned(ctx context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time) error
+	// SignedSince returns how many transactions were counted to a flow from a time on.
+	SignedSince(ctx context.Context, flow int64, at time.Time) (int, error)
+	// Forget removes up to most digests of transactions that were signed before a time, and with the last of a flow that
+	// uses nothing up and counts nothing since, the flow. Outpoints, what flows use up, and the log are kept for ever.
+	Forget(ctx context.Context, before time.Time, most int) (int, error)
 	// CountsSince returns what counts from a time on, oldest first.
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)
 
@@ -131,6 +140,7 @@ type FlowCount struct {
 
 // Freeze is a freeze of the whole signer.
 type Freeze struct {
-	At       time.Time
-	Who, Why string
+	At  time.Time `json:"at"`
+	Who string    `json:"who"`
+	Why string    `json:"why"`
 }

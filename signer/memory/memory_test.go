@@ -155,8 +155,8 @@ func remember(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(tx.AddSigned(ctx, id, "bitcoin", Digest{1}), tx.UpdateFlow(ctx, flow),
-		tx.AddSigned(ctx, id, "bitcoin", Digest{2}), tx.AddSigned(ctx, second, "ethereum", Digest{1}),
+	return errors.Join(tx.AddSigned(ctx, id, "bitcoin", Digest{1}, noon), tx.UpdateFlow(ctx, flow),
+		tx.AddSigned(ctx, id, "bitcoin", Digest{2}, noon), tx.AddSigned(ctx, second, "ethereum", Digest{1}, noon),
 		tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(1000), "bc1", noon}),
 		tx.SetHighWater(ctx, noon.Add(time.Hour)), tx.SetHighWater(ctx, noon),
 		tx.AddFreeze(ctx, Freeze{noon, "ann", "a test"}))
@@ -267,6 +267,7 @@ type within struct{ tx Tx }
 
 func (w within) Do(_ context.Context, f func(Tx) error) error { return f(w.tx) }
 func (w within) Close() error                                 { return nil }
+func (w within) Gate() *Gate                                  { return &Gate{} }
 
 // A long log is read in several transactions, so that a signer can write in between.
 func TestALongLogIsVerified(t *testing.T) {
@@ -308,7 +309,7 @@ func TestBeginningAgain(t *testing.T) {
 		t.Errorf("the state is %+v, was %+v, %v", after, before, err)
 	}
 	head, err := Verify(t.Context(), f)
-	if err != nil || head.Number != 2 || head.Kind != KindBegin || head.Detail != `{"cold":true,"who":"ann","why":"the clock was wrong"}` {
+	if err != nil || head.Number != 2 || head.Kind != KindBegin || head.Detail != `{"cold":true,"dated":3,"who":"ann","why":"the clock was wrong"}` {
 		t.Errorf("the log ends with %+v, %v", head, err)
 	}
 	do(t, f, func(ctx context.Context, tx Tx) error { // what was remembered stays

@@ -18,9 +18,11 @@ type RAM struct {
 	flows   []Flow // by ID, from 1 on
 	using   map[ramKey][]int64
 	signed  map[ramKey]int64
+	times   map[int64][]time.Time // of a flow's signatures
 	freezes []Freeze
 	log     []Entry
 	people  *ramPeople
+	gate    Gate
 }
 
 // ramKey is a chain with an outpoint, a resource or a digest.
@@ -37,7 +39,7 @@ var (
 // NewRAM returns an empty memory in which nothing was signed before.
 func NewRAM() *RAM {
 	m := &RAM{state: State{Instance: rand.Text()}, utxos: map[ramKey]UTXO{}, using: map[ramKey][]int64{},
-		signed: map[ramKey]int64{}, people: &ramPeople{}}
+		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}, people: &ramPeople{}}
 	m.log = []Entry{Entry{}.next(time.Time{}, KindInit, "{}")}
 	return m
 }
@@ -51,6 +53,9 @@ func (m *RAM) Do(ctx context.Context, f func(tx Tx) error) error {
 	}
 	return f(ramTx{m})
 }
+
+// Gate implements Keeper.
+func (m *RAM) Gate() *Gate { return &m.gate }
 
 // Close implements Keeper.
 func (m *RAM) Close() error { return nil }
@@ -87,9 +92,22 @@ func (m ramTx) Signed(_ context.Context, chain bursar.ChainID, digest Digest) (i
 }
 
 // AddSigned implements Tx.
-func (m ramTx) AddSigned(_ context.Context, flow int64, chain bursar.ChainID, digest Digest) error {
+func (m ramTx) AddSigned(
+	_ context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time,
+) error {
 	m.signed[ramKey{chain, string(digest[:])}] = flow
+	m.times[flow] = append(m.times[flow], at)
 	return nil
+}
+
+// SignedSince implements Tx.
+func (m ramTx) SignedSince(_ context.Context, flow int64, at time.Time) (n int, _ error) {
+	for _, t := range m.times[flow] {
+		if !t.Before(at) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Sharing implements Tx.

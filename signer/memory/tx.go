@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
@@ -79,7 +78,7 @@ func timeOf(millis int64) time.Time {
 
 // begin writes the first state and the first entry of the log.
 func (tx *sqlTx) begin(ctx context.Context, begin Init) error {
-	instance := rand.Text()
+	instance := newInstance()
 	if err := tx.setState(ctx, begin, instance); err != nil {
 		return err
 	}

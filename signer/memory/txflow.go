@@ -14,9 +14,18 @@ func (tx *sqlTx) Signed(ctx context.Context, chain bursar.ChainID, digest Digest
 }
 
 // AddSigned implements Tx.
-func (tx *sqlTx) AddSigned(ctx context.Context, flow int64, chain bursar.ChainID, digest Digest) error {
-	_, err := tx.exec(ctx, `INSERT INTO signed(chain, digest, flow) VALUES (?, ?, ?)`, string(chain), digest[:], flow)
+func (tx *sqlTx) AddSigned(
+	ctx context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time,
+) error {
+	_, err := tx.exec(ctx, `INSERT INTO signed(chain, digest, flow, at) VALUES (?, ?, ?, ?)`, string(chain), digest[:], flow,
+		millis(at))
 	return err
+}
+
+// SignedSince implements Tx.
+func (tx *sqlTx) SignedSince(ctx context.Context, flow int64, at time.Time) (n int, err error) {
+	_, err = tx.one(ctx, `SELECT count(*) FROM signed WHERE flow = ? AND at >= ?`, []any{flow, millis(at)}, &n)
+	return n, err
 }
 
 // Sharing implements Tx.
@@ -143,4 +152,13 @@ func (tx *sqlTx) CountsSince(ctx context.Context, at time.Time) (list []FlowCoun
 			return err
 		})
 	return list, err
+}
+
+// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were.
+func (tx *sqlTx) datedBack(ctx context.Context, at time.Time) (int64, error) {
+	done, err := tx.exec(ctx, `UPDATE counts SET at = ? WHERE at > ?`, millis(at), millis(at))
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
 }

@@ -95,6 +95,7 @@ func flood(t *testing.T, client *http.Client, i int) {
 		t.Error(err)
 		return
 	}
+	r.Header.Set("Bursar-Signer-Protocol", "5")
 	r.ContentLength = int64(len(head) + n*len(part) + len(tail))
 	answer, err := client.Do(r)
 	if err != nil {
@@ -156,7 +157,7 @@ func TestElementsAreCounted(t *testing.T) {
 	for n, want := range map[int]int{150_000: http.StatusForbidden, 250_000: http.StatusBadRequest} {
 		body := `{"order":{"payments":[` + strings.Repeat("{},", n) + `{}]}}`
 		w := httptest.NewRecorder()
-		b.server.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/v1/sign", strings.NewReader(body)))
+		b.server.Handler().ServeHTTP(w, ask("/v1/sign", strings.NewReader(body)))
 		if w.Code != want {
 			t.Errorf("%d elements: HTTP %d %s", n, w.Code, w.Body)
 		}
@@ -167,7 +168,7 @@ func TestElementsAreCounted(t *testing.T) {
 func TestABodyHasALength(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	r := httptest.NewRequest("POST", "/v1/sign", io.NopCloser(bytes.NewReader([]byte("{}"))))
+	r := ask("/v1/sign", io.NopCloser(bytes.NewReader([]byte("{}"))))
 	r.ContentLength = -1
 	w := httptest.NewRecorder()
 	b.server.Handler().ServeHTTP(w, r)
@@ -185,7 +186,7 @@ func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	stuck := make([]*stuckBody, 64)
 	for i := range stuck {
 		stuck[i] = &stuckBody{reading: make(chan struct{}), end: make(chan struct{})}
-		r := httptest.NewRequest("POST", "/v1/sign", stuck[i])
+		r := ask("/v1/sign", stuck[i])
 		r.ContentLength = 1
 		group.Go(func() { handler.ServeHTTP(httptest.NewRecorder(), r) })
 		<-stuck[i].reading

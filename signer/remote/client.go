@@ -3,11 +3,13 @@ package remote
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,8 +23,10 @@ import (
 type Client struct {
 	http *http.Client
 
-	mu   sync.Mutex
-	seen memory.Checkpoint // the newest entry of the signer's log
+	mu     sync.Mutex
+	desk   ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
+	seen   memory.Checkpoint // the newest entry of the signer's log
+	frozen string            // why the signer signs nothing, as it said last
 }
 
 // askTime bounds one request: five hundred inputs are signed in well under a second.
@@ -66,7 +70,13 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 			fmt.Errorf("the signer speaks version %d of the protocol, this service %d: run the same release of both",
 				a.Version, Version)
 	}
-	c.see(a.Log)
+	c.hear(a.Frozen)
+	if err := c.pin(a.KeyExport.Desk); err != nil {
+		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
+	}
+	if err := c.see(a.Log); err != nil {
+		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
+	}
 	return a.KeyExport, nil
 }
 
@@ -105,18 +115,53 @@ func (c *Client) Sign(
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
 	}
-	c.see(a.Log)
+	if err := c.see(a.Log); err != nil {
+		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
+	}
 	return a.Signed, nil
 }
 
-// see notes the newest entry of the signer's log. An older one of the same log is passed over: a signer that was set
-// back is told what was seen, and refuses.
-func (c *Client) see(log memory.Checkpoint) {
+// pin notes the key of the signer's log; another one later is not the same signer.
+func (c *Client) pin(desk ed25519.PublicKey) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.desk) > 0 && !c.desk.Equal(desk) {
+		return errors.New("another signer answers: its log has another key")
+	}
+	c.desk = desk
+	return nil
+}
+
+// see notes the newest entry of the signer's log. An older one of the same log is passed over: a signer that was set
+// back is told what was seen, and refuses. An entry that the signer did not sign is ErrUnavailable. Before Hello nothing
+// is noted: there is nothing to verify with.
+func (c *Client) see(log memory.Checkpoint) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.desk) == 0 || log == c.seen {
+		return nil
+	}
+	if err := signer.VerifyCheckpoint(c.desk, log); err != nil {
+		return fmt.Errorf("%w as the signer that it was: %w", ErrUnavailable, err)
+	}
 	if log.Instance != c.seen.Instance || log.After(c.seen) {
 		c.seen = log
 	}
+	return nil
+}
+
+// hear notes whether the signer is frozen.
+func (c *Client) hear(frozen string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = frozen
+}
+
+// Frozen returns why the signer signs nothing until a thaw, as it said last; "" if it is not frozen.
+func (c *Client) Frozen() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frozen, nil
 }
 
 // Checkpoint returns the newest entry of the signer's log that was seen; it is zero before the first answer.
@@ -127,12 +172,17 @@ func (c *Client) Checkpoint() memory.Checkpoint {
 }
 
 // Know notes what was seen of the log through another client, as signer.Signer.Know.
-func (c *Client) Know(seen memory.Checkpoint) {
+func (c *Client) Know(seen memory.Checkpoint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if seen.After(c.seen) {
-		c.seen = seen
+	if !seen.After(c.seen) {
+		return nil
 	}
+	if err := signer.VerifyCheckpoint(c.desk, seen); err != nil {
+		return err
+	}
+	c.seen = seen
+	return nil
 }
 
 // SendHalts is signer.Signer.SendHalts of the remote signer. The error is ErrUnavailable.
@@ -141,7 +191,10 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
-	c.see(a.Log)
+	c.hear(a.Frozen)
+	if err := c.see(a.Log); err != nil {
+		return 0, fmt.Errorf("send the halts to the signer: %w", err)
+	}
 	return a.Number, nil
 }
 
@@ -168,6 +221,7 @@ func (c *Client) ask(ctx context.Context, path string, q, a any) error {
 		return fmt.Errorf("encode the request: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(header, strconv.Itoa(Version))
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -1,7 +1,11 @@
 package remote_test
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -36,20 +40,92 @@ func TestWhatWasSeenOfTheLogIsPassedOn(t *testing.T) {
 	other := b.dial(at)
 	_, err = other.SendHalts(t.Context(), signer.Halts{})
 	b.must(err)
+	if got := other.Checkpoint(); got.Number != 0 {
+		t.Errorf("before the keys, with nothing to verify with, it has seen %+v", got)
+	}
+	_, err = other.Hello(t.Context())
+	b.must(err)
 	if got := other.Checkpoint(); got.Number != 2 {
 		t.Errorf("with the halts comes %+v", got)
 	}
-	other.Know(first) // older
-	other.Know(memory.Checkpoint{Instance: "another", Number: 99})
+	b.must(other.Know(first)) // older
+	b.must(other.Know(memory.Checkpoint{Instance: "another", Number: 99}))
 	if got := other.Checkpoint(); got.Number != 2 {
 		t.Errorf("afterwards it has seen %+v", got)
 	}
-	other.Know(memory.Checkpoint{Instance: first.Instance, Number: 3, Hash: first.Hash})
+	third := memory.Checkpoint{Instance: first.Instance, Number: 3, Hash: first.Hash}
+	if err := other.Know(third); !errors.Is(err, signer.ErrClaim) {
+		t.Errorf("one that is not signed: %v", err)
+	}
+	b.must(other.Know(b.keys.SignCheckpoint(third)))
 	_, err = other.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 	var refused *signer.RefusalError
 	if !errors.As(err, &refused) || refused.Reason != signer.ReasonSetBack {
 		t.Errorf("a signer that was set back: %v", err)
 	}
+}
+
+// A service pins the key of the signer's log: answers of which it did not sign the entry are those of somebody else.
+func TestAnotherSignersAnswersAreNotTaken(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	stop := b.serve(at)
+	c := b.dial(at)
+	_, err := c.Hello(t.Context())
+	b.must(err)
+	stop()
+	other := newBench(t)
+	keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{4}, 64), signer.Testnet)
+	other.must(err)
+	impostor, err := signer.New(keys, nil)
+	other.must(err)
+	other.server.Signer = claims{b.signer, impostor}
+	defer other.serve(at)()
+	if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) ||
+		!errors.Is(err, signer.ErrClaim) {
+		t.Errorf("a signature with another signer's log: %v", err)
+	}
+	if _, err := c.SendHalts(t.Context(), signer.Halts{}); !errors.Is(err, signer.ErrClaim) {
+		t.Errorf("halts: %v", err)
+	}
+	exported, err := keys.Export()
+	b.must(err)
+	other.server.KeyExport = exported
+	if _, err := c.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "another signer answers") {
+		t.Errorf("keys: %v", err)
+	}
+}
+
+// claims is a signer with the log of another.
+type claims struct {
+	*signer.Signer
+	of *signer.Signer
+}
+
+func (c claims) Checkpoint() memory.Checkpoint { return c.of.Checkpoint() }
+
+// Each request says which version of the protocol it is in: a connection may outlive either process.
+func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, path := range []string{"/v1/sign", "/v1/keys", "/v1/halts", "/v1/marks"} {
+		for _, version := range []string{"", "4", "99"} {
+			r := ask(path, strings.NewReader("{}"))
+			r.Header.Set("Bursar-Signer-Protocol", version)
+			w := httptest.NewRecorder()
+			b.server.Handler().ServeHTTP(w, r)
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 5") {
+				t.Errorf("%s in version %q: HTTP %d %s", path, version, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// ask is a request in the version of the protocol.
+func ask(path string, body io.Reader) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, path, body)
+	r.Header.Set("Bursar-Signer-Protocol", "5")
+	return r
 }
 
 // Texts of a request are neither logged nor returned at any length.

@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 4
+const Version = 5
 
 // Bounds of a message.
 const (
@@ -49,7 +49,8 @@ type hello struct {
 	Version   int              `json:"version"`
 	KeyExport signer.KeyExport `json:"handover"`
 
-	Log memory.Checkpoint `json:"log"` // the newest entry of the signer's log
+	Log    memory.Checkpoint `json:"log"`              // the newest entry of the signer's log
+	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 }
 
 // keysQuestion requests the public keys of deposit addresses from an index on.
@@ -80,7 +81,11 @@ type signAnswer struct {
 type haltsAnswer struct {
 	Number int64             `json:"number"`
 	Log    memory.Checkpoint `json:"log"`
+	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 }
+
+// header names the version of the protocol with each request, as the connection may have outlived the other process.
+const header = "Bursar-Signer-Protocol"
 
 // marksQuestion requests the marks. With Raise they are raised first, and with Create also created if there are none.
 type marksQuestion struct {
@@ -106,8 +111,11 @@ type refusal struct {
 type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
+	// Leaving is asked right before a signature is handed over; done is called after that.
+	Leaving(id bursar.ChainID, order chain.TxRequest) (done func(), err error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	Checkpoint() memory.Checkpoint
-	Know(seen memory.Checkpoint)
+	Know(seen memory.Checkpoint) error
+	Frozen() (string, error)
 	Policy(ctx context.Context) (signer.PolicyText, error)
 }

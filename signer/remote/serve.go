@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // Server serves one service, or several replicas of it.
@@ -26,6 +28,7 @@ type Server struct {
 	Log       *slog.Logger // one line for every signature and every refusal
 
 	halted atomic.Int64 // the number of the halts received last
+	claims atomic.Bool  // an entry of the log that was never signed was logged
 }
 
 // stopTime is how long requests in progress may take once the server shuts down.
@@ -59,7 +62,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint()})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen()})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -68,7 +71,20 @@ func (s *Server) Handler() http.Handler {
 	if s.Marks != nil {
 		mux.HandleFunc("POST "+pathMarks, s.marks)
 	}
-	return newBounds().admit(mux)
+	return newBounds().admit(s.sameVersion(mux))
+}
+
+// sameVersion refuses requests of another version of the protocol, except the first one, whose answer says which it is.
+func (s *Server) sameVersion(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get(header); got != strconv.Itoa(Version) && r.URL.Path != pathHello {
+			s.Log.Warn("request of another version of the protocol", "path", r.URL.Path, "version", clipped(got))
+			http.Error(w, fmt.Sprintf("the signer speaks version %d of the protocol: run the same release of both", Version),
+				http.StatusBadRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +124,16 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint()})
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen()})
+}
+
+// frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
+func (s *Server) frozen() string {
+	frozen, err := s.Signer.Frozen()
+	if err != nil {
+		return err.Error() // then nothing is signed either
+	}
+	return frozen
 }
 
 // policy answers with the policy that people signed.
@@ -131,26 +156,44 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request is not understood", http.StatusBadRequest)
 		return
 	}
-	s.Signer.Know(q.Seen)
+	if err := s.Signer.Know(q.Seen); err != nil && s.claims.CompareAndSwap(false, true) {
+		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After an "+
+			"upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
+			"number", q.Seen.Number)
+	}
 	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
+	if err == nil {
+		err = s.handOver(w, q, signed)
+	}
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
 		refused.Detail = clipped(refused.Detail)
 		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
-			"reason",
-			refused.Reason,
-			"detail", refused.Detail)
+			"reason", refused.Reason, "detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
 		s.Log.Error("outgoing transaction not signed", "outgoing", q.Request.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind, "hash",
-			signed.TxID,
-			"payments", len(q.Request.Payments))
-		s.answer(w, http.StatusOK, signAnswer{signed, s.Signer.Checkpoint()})
+		s.Log.Info("outgoing transaction signed", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
+			"hash", signed.TxID, "payments", len(q.Request.Payments))
 	}
+}
+
+// handOver answers with a signature, all of it while a freezing command waits, and within a bounded time. After an error
+// nothing was written.
+func (s *Server) handOver(w http.ResponseWriter, q signQuestion, signed chain.SignedTx) error {
+	done, err := s.Signer.Leaving(q.Chain, q.Request)
+	if err != nil {
+		return err
+	}
+	defer done()
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(memory.AnswerTime)) // a recorder of tests has none
+	s.answer(w, http.StatusOK, signAnswer{signed, s.Signer.Checkpoint()})
+	_ = control.Flush() // a service that disconnected repeats its request
+	return nil
 }
 
 // Bounds of texts of a request that are logged.

@@ -1,0 +1,373 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// matic is one MATIC in its smallest unit.
+var matic = big.NewInt(gwei * gwei)
+
+// takes is a payment of some MATIC to the intruder, which the order says too.
+func (c *lyingCore) takes(units uint64) asked {
+	c.t.Helper()
+	amount := new(big.Int).Mul(matic, new(big.Int).SetUint64(units))
+	a := c.polygons(func(p *evmPayload) { p.To, p.Value, p.Gas = mallorys20, amount, 21_000 })
+	paid, err := bursar.AmountFromBig(amount)
+	c.must(err)
+	a.order.Payments = []chain.Payment{{Amount: paid,
+		Address: bursar.Address{Base: c.base(bursar.Polygon, fmt.Sprintf("0x%x", mallorys20))}}}
+	return a
+}
+
+// TestAThousandOrdersAgainstOneWindow asks for a thousand payments of three MATIC at once, and for the same again after
+// the process was killed: of an hourly limit of 100 MATIC, 99 leave.
+func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
+	t.Parallel()
+	c := newLyingCore(t)
+	orders := make([]asked, 1000)
+	for i := range orders {
+		orders[i] = c.takes(3)
+	}
+	signed := make([]chain.SignedTx, len(orders))
+	var left atomic.Int64
+	take := func() {
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range 32 {
+			group.Go(func() {
+				for i := next.Add(1) - 1; i < int64(len(orders)); i = next.Add(1) - 1 {
+					got, err := c.sign(orders[i])
+					var refused *signer.RefusalError
+					switch {
+					case errors.Is(err, remote.ErrUnavailable):
+						return // killed
+					case errors.As(err, &refused) && refused.Reason != signer.ReasonQuota:
+						t.Errorf("order %d: %v", i, err)
+					case err == nil && signed[i].TxID != "" && !reflect.DeepEqual(got, signed[i]):
+						t.Errorf("order %d is signed twice in two ways", i)
+					case err == nil && signed[i].TxID == "":
+						signed[i] = got
+						left.Add(1)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		for left.Load() < 5 {
+			time.Sleep(time.Millisecond) // until it is at it
+		}
+		c.stop(syscall.SIGKILL)
+	}()
+	take()
+	<-killed
+	c.start()
+	take()
+	if got := left.Load(); got > 33 {
+		t.Errorf("%d payments of 3 left of an hourly limit of 100", got)
+	}
+	c.want("what is left of the window", c.takes(3), signer.ReasonQuota)
+}
+
+// most is what an intruder who asks for all that is signed gets within an hour, in the smallest units.
+type most struct {
+	paid, fees, topUps *big.Int
+	sweeps             int
+}
+
+// drain asks until nothing more is signed: payments, then fees of gas top-ups, the highest that are signed.
+func (c *lyingCore) drain() (m most) {
+	c.t.Helper()
+	m = most{new(big.Int), new(big.Int), new(big.Int), 0}
+	for units := uint64(64); units > 0; {
+		a := c.takes(units)
+		if _, err := c.sign(a); err != nil {
+			units /= 2
+			continue
+		}
+		m.paid.Add(m.paid, a.order.Payments[0].Amount.Big())
+		m.fees.Add(m.fees, a.draft.Fee.Big())
+	}
+	home := c.deposit(bursar.Polygon)
+	for price := int64(3_000_000); price > 0; {
+		a := c.polygons(func(p *evmPayload) {
+			p.To, p.Value, p.Gas = unhex(home.Base[2:]), new(big.Int).Mul(matic, big.NewInt(2)), 333_333
+			p.Tip, p.MaxFee = big.NewInt(1), big.NewInt(price*1_000_000)
+		})
+		paid, err := bursar.AmountFromBig(new(big.Int).Mul(matic, big.NewInt(2)))
+		c.must(err)
+		a.order.Kind, a.order.Change = chain.KindGasTopUp, home
+		a.order.Payments = []chain.Payment{{Address: bursar.Address{Base: home.Base}, Amount: paid}}
+		if _, err := c.sign(a); err != nil {
+			price /= 2
+			continue
+		}
+		m.fees.Add(m.fees, a.draft.Fee.Big())
+		m.topUps.Add(m.topUps, paid.Big())
+		m.sweeps++
+	}
+	return m
+}
+
+// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and 20
+// MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
+func TestTheMostThatALyingCoreTakes(t *testing.T) {
+	t.Parallel()
+	c := newLyingCore(t)
+	m := c.drain()
+	whole := func(n int64) *big.Int { return new(big.Int).Mul(matic, big.NewInt(n)) }
+	if m.paid.Cmp(whole(100)) != 0 {
+		t.Errorf("paid to the intruder: %s, want the hourly limit of 100 MATIC", m.paid)
+	}
+	if m.fees.Cmp(whole(20)) > 0 || m.fees.Cmp(whole(19)) < 0 {
+		t.Errorf("spent on fees: %s, want close to the limit of 20 MATIC and no more", m.fees)
+	}
+	if m.sweeps == 0 || m.sweeps > 30 || m.topUps.Cmp(whole(60)) > 0 {
+		t.Errorf("%d top-ups of %s together, want at most 30 of 2 MATIC each", m.sweeps, m.topUps)
+	}
+	c.stop(syscall.SIGTERM)
+	c.start()
+	if again := c.drain(); again.paid.Sign() != 0 || again.fees.Cmp(new(big.Int).Sub(whole(20), m.fees)) > 0 {
+		t.Errorf("after a restart it takes %+v", again)
+	}
+}
+
+// TestTheStateIsNoWayOut attacks what the signer remembers: replays, restarts, halts that are lost, a second signer, an
+// invented log, an older copy, a clock that was set back, and a state that is gone.
+func TestTheStateIsNoWayOut(t *testing.T) {
+	t.Parallel()
+	c := newLyingCore(t)
+	first := c.takes(60)
+	c.want("a payment", first, "")
+	c.want("replayed, it counts once", first, "")
+	c.want("and the limit is what it was", c.takes(41), signer.ReasonQuota)
+
+	second := exec.CommandContext(t.Context(), program)
+	second.Dir, second.Env = c.folder, append([]string{"HOME=" + c.folder, "BURSAR_SIGNER_ADDRESS=unix:s2"}, c.env...)
+	says, err := second.CombinedOutput()
+	if err == nil || !strings.Contains(string(says), "another signer uses the state file") {
+		t.Errorf("a second signer: %v, %s", err, says)
+	}
+
+	invented := c.client.Checkpoint()
+	invented.Number += 1000
+	if err := c.client.Know(invented); !errors.Is(err, signer.ErrClaim) {
+		t.Errorf("the client takes an invented entry: %v", err)
+	}
+	if status := c.post("/v1/sign", fmt.Sprintf(`{"chain":"polygon","seen":{"instance":%q,"number":%d,"hash":%q}}`,
+		invented.Instance, invented.Number, invented.Hash)); status != http.StatusForbidden {
+		t.Errorf("an invented entry: HTTP %d", status)
+	}
+	c.want("after an invented entry of the log", c.takes(1), "")
+
+	c.stop(syscall.SIGKILL)
+	c.launch()
+	c.want("before it has heard of halts", c.takes(1), signer.ReasonHalted)
+	c.resume()
+	c.want("after a kill, its limit", c.takes(40), signer.ReasonQuota)
+	c.want("a replay after a kill", first, "")
+
+	older := c.copied()
+	c.want("a payment that the older copy lacks", c.takes(20), "")
+	seen := c.client.Checkpoint()
+	c.stop(syscall.SIGKILL)
+	c.put(older)
+	c.start()
+	c.must(c.client.Know(seen))
+	c.want("with an older copy of the state", c.takes(1), signer.ReasonSetBack)
+	c.want("again", c.takes(1), signer.ReasonFrozen)
+	c.stop(syscall.SIGTERM)
+	if _, says, code := c.run("begin-again", "--reason", "an old copy"); code != 0 {
+		t.Fatalf("begin-again exits with %d: %s", code, says)
+	}
+	c.thaw()
+
+	c.ahead(time.Hour) // as if the clock had been set back by an hour
+	c.start()
+	c.want("with a clock that was set back", c.takes(1), signer.ReasonClock)
+	c.stop(syscall.SIGTERM)
+
+	c.put(nil)
+	c.start()
+	c.want("without its state", c.takes(1), signer.ReasonQuota)
+}
+
+// post makes a request as no client does, and returns the status.
+func (c *lyingCore) post(path, body string) int {
+	c.t.Helper()
+	answer, err := c.raw(path, strings.NewReader(body), int64(len(body)))
+	c.must(err)
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+func (c *lyingCore) raw(path string, body io.Reader, length int64) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://signer"+path, body)
+	c.must(err)
+	r.ContentLength = length
+	r.Header.Set("Bursar-Signer-Protocol", fmt.Sprint(remote.Version))
+	return (&http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(c.folder, "s"))
+		}}}).Do(r)
+}
+
+// copied returns the files of the state as they are.
+func (c *lyingCore) copied() map[string][]byte {
+	c.t.Helper()
+	files := map[string][]byte{}
+	for _, suffix := range []string{"", "-wal"} {
+		content, err := os.ReadFile(filepath.Join(c.folder, "seed.age.state"+suffix))
+		if err == nil {
+			files[suffix] = content
+		}
+	}
+	return files
+}
+
+// put replaces the files of the state; without any the state is lost.
+func (c *lyingCore) put(files map[string][]byte) {
+	c.t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		path := filepath.Join(c.folder, "seed.age.state"+suffix)
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			c.t.Fatal(err)
+		}
+		if content, is := files[suffix]; is {
+			c.must(os.WriteFile(path, content, 0o600))
+		}
+	}
+}
+
+// ahead lets the state remember something from a later time.
+func (c *lyingCore) ahead(by time.Duration) {
+	c.t.Helper()
+	file, err := memory.Join(c.t.Context(), filepath.Join(c.folder, "seed.age.state"))
+	c.must(err)
+	c.must(file.Do(c.t.Context(), func(tx memory.Tx) error { return tx.SetHighWater(c.t.Context(), time.Now().Add(by)) }))
+	c.must(file.Close())
+}
+
+// TestAFreezeOfTheProcessWins freezes the process while it signs without pause: once the command has returned, no
+// signature arrives that was not on its way, and none after a restart. A signal freezes as well.
+func TestAFreezeOfTheProcessWins(t *testing.T) {
+	t.Parallel()
+	c := newLyingCore(t)
+	var signed, late atomic.Int64
+	var frozen atomic.Bool
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for {
+				after := frozen.Load() // asked after the command had returned
+				_, err := c.sign(c.trons(func(*tronTx, []byte) {}))
+				var refused *signer.RefusalError
+				if errors.As(err, &refused) && refused.Reason == signer.ReasonFrozen {
+					return
+				}
+				if err == nil {
+					signed.Add(1)
+				}
+				if err == nil && after {
+					late.Add(1)
+				}
+				if err != nil && !errors.As(err, &refused) {
+					t.Errorf("got %v", err)
+					return
+				}
+			}
+		})
+	}
+	for signed.Load() < 10 {
+		time.Sleep(time.Millisecond) // until it is at it
+	}
+	if _, says, code := c.run("freeze", "--reason", "an intruder"); code != 0 {
+		t.Errorf("freeze exits with %d: %s", code, says)
+	}
+	frozen.Store(true)
+	group.Wait()
+	if late.Load() > 0 {
+		t.Errorf("%d signatures after the freeze", late.Load())
+	}
+	c.stop(syscall.SIGKILL)
+	c.start()
+	c.want("after a restart", c.takes(1), signer.ReasonFrozen)
+	c.thaw()
+	c.want("after the thaw", c.takes(1), "")
+	c.must(c.process.Process.Signal(syscall.SIGUSR1))
+	for why := ""; why == ""; why, _ = c.client.Frozen() {
+		c.resume() // the signal is delivered at some time
+	}
+	c.want("after SIGUSR1", c.takes(1), signer.ReasonFrozen)
+	if out, _, _ := c.run("status"); !strings.Contains(out, "SIGUSR1") {
+		t.Errorf("the status says %s", out)
+	}
+}
+
+// TestBadRequestsEndNothing sends what no client sends: bodies that are too long, that end early, that have no end, that
+// nest, and requests without a version. The process goes on and signs the next one.
+func TestBadRequestsEndNothing(t *testing.T) {
+	t.Parallel()
+	c := newLyingCore(t)
+	for body, want := range map[string]int{
+		"":                       http.StatusBadRequest,
+		strings.Repeat("[", 1e6): http.StatusBadRequest,
+		`{"chain":"polygon"} {}`: http.StatusBadRequest,
+		`{"chain":"polygon"}`:    http.StatusForbidden,
+		`{"seed":true}`:          http.StatusBadRequest,
+	} {
+		if got := c.post("/v1/sign", body); got != want {
+			t.Errorf("%.40q: HTTP %d, want %d", body, got, want)
+		}
+	}
+	if answer, err := c.raw("/v1/sign", strings.NewReader(strings.Repeat("x", 17e6)), 17e6); err == nil {
+		answer.Body.Close() // mostly the connection is closed before the body is sent
+		if answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("a body that is too long: HTTP %d", answer.StatusCode)
+		}
+	}
+	for range 40 { // each announces the longest body, sends a part of it, and goes
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", filepath.Join(c.folder, "s"))
+		c.must(err)
+		_, err = fmt.Fprintf(conn, "POST /v1/sign HTTP/1.1\r\nHost: s\r\nBursar-Signer-Protocol: %d\r\nContent-Length: %d\r\n\r\n{",
+			remote.Version, 16<<20)
+		c.must(err)
+		defer conn.Close()
+	}
+	slow := bytes.Repeat([]byte(" "), 100)
+	if answer, err := c.raw("/v1/keys", bytes.NewReader(slow), int64(len(slow))); err == nil {
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			t.Error("spaces are answered")
+		}
+	}
+	c.client.Close()
+	c.want("beside forty requests that do not end", c.takes(1), "")
+}

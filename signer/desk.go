@@ -1,0 +1,71 @@
+package signer
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// deskKey returns the key with which a signer signs what it says of its log. It spends nothing. It comes from the seed,
+// so a new state file has the same one, and the file stays without secrets.
+func deskKey(seed []byte) (ed25519.PrivateKey, error) {
+	key, err := hkdf.Key(sha256.New, seed, nil, "bursar signer desk v1", ed25519.SeedSize)
+	if err != nil {
+		return nil, fmt.Errorf("derive the signer's own key: %w", err)
+	}
+	defer clear(key)
+	return ed25519.NewKeyFromSeed(key), nil
+}
+
+// ErrClaim is returned for an entry of a signer's log that this signer did not sign.
+var ErrClaim = errors.New("the signer did not sign this entry of its log")
+
+// Desk returns the public half of the key with which the signer of this seed signs entries of its log.
+func (k *Keys) Desk() ed25519.PublicKey { return k.secret.open().desk.Public().(ed25519.PublicKey) }
+
+// Desk is Keys.Desk; it is empty if the signer's release did not export it.
+func (s *WatchOnly) Desk() ed25519.PublicKey { return s.desk }
+
+// SignCheckpoint returns a checkpoint with the signature of the signer of this seed.
+func (k *Keys) SignCheckpoint(c memory.Checkpoint) memory.Checkpoint {
+	c.Signature = hex.EncodeToString(ed25519.Sign(k.secret.open().desk, c.Text()))
+	return c
+}
+
+// VerifyCheckpoint returns ErrClaim unless the owner of the key signed the checkpoint.
+func VerifyCheckpoint(desk ed25519.PublicKey, c memory.Checkpoint) error {
+	signature, err := hex.DecodeString(c.Signature)
+	if err != nil || len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, c.Text(), signature) {
+		return ErrClaim
+	}
+	return nil
+}
+
+// Checkpoint returns the newest entry of the log that the signer has read or written, signed. It waits for no disk.
+func (s *Signer) Checkpoint() memory.Checkpoint {
+	s.judge.logMu.Lock()
+	head := s.judge.head
+	s.judge.logMu.Unlock()
+	return s.keys.SignCheckpoint(head)
+}
+
+// Know notes what a service has seen of the signer's log: while the memory does not hold it, nothing is signed. What was
+// seen of another log is passed over. What this signer never signed changes nothing either, and is ErrClaim: whoever
+// asks could name any entry. It waits for no disk.
+func (s *Signer) Know(seen memory.Checkpoint) error {
+	s.judge.logMu.Lock()
+	defer s.judge.logMu.Unlock()
+	if !seen.After(s.judge.known) {
+		return nil
+	}
+	if err := VerifyCheckpoint(s.keys.Desk(), seen); err != nil {
+		return err
+	}
+	s.judge.known = seen
+	return nil
+}

@@ -1,0 +1,76 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// notFrozen refuses everything while the signer is frozen.
+//
+// The attack: after an intrusion is noticed, the intruder restarts the signer, or lifts the halts that the service's
+// database holds.
+func notFrozen(ctx context.Context, tx memory.Tx, c *check) error {
+	list, err := tx.Freezes(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return c.frozen(list[0])
+}
+
+func (c *check) frozen(f memory.Freeze) error {
+	return c.refuse(ReasonFrozen, "%s", frozenBy(f))
+}
+
+func frozenBy(f memory.Freeze) string {
+	return fmt.Sprintf("frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
+}
+
+// gateIsOpen is notFrozen without the state, which a stalled disk or a busy signer may keep a freeze from.
+func (j *judge) gateIsOpen(c *check) error {
+	f, frozen, err := j.keeper.Gate().Frozen()
+	if frozen {
+		return c.frozen(f)
+	}
+	return err
+}
+
+// Leaving is the last check of a signature that Sign returned, for a caller that hands it to somebody else: it may have
+// been halted or frozen in the meantime. The caller calls done once it has handed it over, within memory.AnswerTime; a
+// freezing command waits for that. The error is a *RefusalError, or one of looking at the freeze.
+func (s *Signer) Leaving(id bursar.ChainID, request chain.TxRequest) (done func(), err error) {
+	if err := s.mayLeave(id, request); err != nil {
+		return nil, err
+	}
+	done, f, frozen, err := s.judge.keeper.Gate().Pass()
+	if frozen {
+		err = &RefusalError{id, request.ID, ReasonFrozen, frozenBy(f)}
+	}
+	return done, err
+}
+
+// Freeze freezes the signer: at once, and durably when it returns nil. `bursar signer thaw` ends it.
+func (s *Signer) Freeze(ctx context.Context, who, why string) error {
+	return s.freeze(ctx, memory.Freeze{At: time.Now().UTC(), Who: who, Why: why})
+}
+
+func (s *Signer) freeze(ctx context.Context, f memory.Freeze) error {
+	keeper := s.judge.keeper
+	if err := keeper.Gate().Shut(f); err != nil {
+		return err
+	}
+	return memory.Enter(ctx, keeper)
+}
+
+// Frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
+func (s *Signer) Frozen() (string, error) {
+	f, frozen, err := s.judge.keeper.Gate().Frozen()
+	if frozen {
+		return frozenBy(f), nil
+	}
+	return "", err
+}

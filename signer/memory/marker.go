@@ -1,0 +1,108 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// marker is the content of a marker file. It is told to people; that the file is there is what freezes.
+type marker struct {
+	Freeze
+	Mark string `json:"mark"` // random: tells this marker from a later one
+}
+
+// maxMarker bounds what is read of a marker.
+const maxMarker = 64 << 10
+
+// mark makes a marker file. It freezes as soon as the file is there, before the disk has it.
+func mark(path string, f Freeze) error {
+	text, err := json.Marshal(marker{f, newInstance()})
+	if err != nil {
+		return fmt.Errorf("freeze: %w", err)
+	}
+	if err := replace(path, text); err == nil {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // a full disk may still take a name
+	if err == nil {
+		err = errors.Join(file.Sync(), file.Close(), syncFolder(filepath.Dir(path)))
+	}
+	if err != nil {
+		return fmt.Errorf("freeze: make the marker file: %w", err)
+	}
+	return nil
+}
+
+// replace gives a file its content as a whole, and then makes it durable.
+func replace(path string, text []byte) error {
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(text); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close(), os.Remove(file.Name()))
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+// marked returns what a marker file says. One without readable content freezes too.
+func marked(path string) (f Freeze, is bool, err error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, false, nil
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("look for the signer's marker file: %w", err)
+	}
+	m, _ := readMarker(path)
+	if m.Why == "" {
+		m.Freeze = Freeze{At: info.ModTime().UTC(), Who: "somebody", Why: "the file " + path + " is there"}
+	}
+	return m.Freeze, true, nil
+}
+
+func readMarker(path string) (m marker, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return m, err
+	}
+	defer file.Close()
+	text := make([]byte, maxMarker)
+	n, err := file.Read(text)
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(text[:n], &m)
+}
+
+// unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller sees
+// to it that nothing leaves meanwhile.
+func unmark(path string, m marker) error {
+	aside := path + ".thawing"
+	err := os.Rename(path, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	if now, _ := readMarker(aside); now.Mark != m.Mark {
+		err := errors.New("thaw: the signer was frozen again meanwhile")
+		return errors.Join(err, os.Rename(aside, path))
+	}
+	if err := os.Remove(aside); err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
