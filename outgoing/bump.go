@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
 
@@ -140,11 +141,15 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, fmt.Errorf("bump the fee: %w", err)
 	}
+	var added []string
 	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, request, stepBump, lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
+			return err
+		}
+		if added, err = unowned(ctx, tx, now, unsigned.Reservations); err != nil {
 			return err
 		}
 		return tx.Reservations().Reserve(ctx, now, unsigned.Reservations)
@@ -154,7 +159,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err != nil {
-		return false, fmt.Errorf("bump the fee: %w", err)
+		return false, errors.Join(fmt.Errorf("bump the fee: %w", err), s.cannotBump(ctx, lease, p, added, err))
 	}
 	p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
@@ -163,4 +168,34 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	s.Log.Info("outgoing transaction fee bumped", "outgoing", p.ID, "chain", p.Chain, "hash", signed.TxID,
 		"fee", s.native(unsigned.Fee))
 	return true, s.Chain.Broadcast(ctx, signed)
+}
+
+// unowned returns which of the reservations an outgoing transaction does not have yet.
+func unowned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, reservations []string) (list []string, err error) {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, reservations)
+	for _, resource := range reservations {
+		if owners[resource] != p.ID {
+			list = append(list, resource)
+		}
+	}
+	return list, err
+}
+
+// cannotBump gives back what only a replacement would have used that the signer refused, and raises an alarm. What an
+// earlier replacement reserved stays: that one may have been signed, if the signer's answer was lost.
+func (s *Sender) cannotBump(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, added []string, cause error,
+) error {
+	var refused *signer.RefusalError
+	if !errors.As(cause, &refused) {
+		return nil
+	}
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		if err := tx.Reservations().GiveBack(ctx, now, added); err != nil || refused.Reason == signer.ReasonHalted {
+			return err
+		}
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: now.Chain, Kind: "signer_refused", Ref: now.ID.String(),
+			Message: "its fee is not bumped: " + cause.Error()})
+	})
+	return err
 }

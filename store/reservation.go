@@ -51,6 +51,18 @@ func (tx Reservations) Keep(ctx context.Context, id bursar.ID, reservations []st
 	return err
 }
 
+// GiveBack frees some reservations of an outgoing transaction.
+func (tx Reservations) GiveBack(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
+	for _, reservation := range reservations {
+		if _, err := tx.exec(ctx, "give back a reservation",
+			`DELETE FROM reservations WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`, string(p.Chain), reservation,
+			p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Take makes those reservations an outgoing transaction's own that are nobody's. What a signed transaction has
 // reserved stays with it, until the final blocks prove that it has lost them.
 func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {

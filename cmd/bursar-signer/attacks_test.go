@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,5 +73,30 @@ func TestTheLyingCoreIsRefused(t *testing.T) {
 	c.thaw()
 	for name, ask := range honest {
 		c.want(name, ask(c), "")
+	}
+}
+
+// row is how docs/threat-model.md lists an attack.
+func (a attack) row() string {
+	return "| `" + a.rule + "` | " + a.what + " | `" + string(a.reason) + "` |"
+}
+
+// The threat model lists every attack of the harness, and no other.
+func TestTheThreatModelListsTheAttacks(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/threat-model.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| rule | attack | refused as |\n|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	listed := strings.Split(strings.TrimSpace(table), "\n")
+	var want []string
+	for _, a := range attacks() {
+		want = append(want, a.row())
+	}
+	slices.Sort(want)
+	if !found || !slices.Equal(listed, want) {
+		t.Errorf("its table is\n%s\n\nwant\n%s", table, strings.Join(want, "\n"))
 	}
 }
