@@ -128,4 +128,22 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(1, "too few persons signed", b.signed(approval.NamespaceFreeze, "alone", thaw.Text(), "cat")...)
 	b.want(0, "Freezes ended by ann, cat: 1", b.signed(approval.NamespaceFreeze, "thaw", thaw.Text(), "cat", "ann")...)
 	b.want(1, "apply takes a policy", "apply", "order")
+	b.auditsLog()
+}
+
+// auditsLog takes a checkpoint, proves an entry, and checks both.
+func (b *bench) auditsLog() {
+	b.Helper()
+	signed, says, code := b.run("audit", "checkpoint")
+	_, key, found := strings.Cut(strings.TrimSpace(says), "The key is ")
+	if code != 0 || !found {
+		b.Fatalf("got %d: %s", code, says)
+	}
+	b.write("november", signed)
+	b.want(0, "", "freeze", "--reason", "the month has ended")
+	b.want(0, "and the 5 of the checkpoint are unchanged", "audit", "verify", "november", "--key", key)
+	b.want(1, "invalid verifier hash", "audit", "verify", "november", "--key", key[:len(key)-2]+"AA")
+	b.write("entry", b.want(0, "", "audit", "prove", "2", "--checkpoint", "november", "--key", key))
+	b.want(0, `"by":["ann","bob"]`, "audit", "verify", "entry", "--key", key)
+	b.want(1, "the log has no such entry", "audit", "prove", "6", "--checkpoint", "november", "--key", key)
 }
