@@ -54,6 +54,8 @@ var mayImport = map[string][]string{
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
 	"netpolicy":             {"."},
+	"tlsfile":               {},
+	"tlsfile/tlstest":       {},
 	"store/storetest":       {".", "ledger", "store"},
 	"archive":               {".", "store"},
 	"store/storetest/cover": {},

@@ -46,6 +46,7 @@ type limits struct {
 	classes        map[bursar.Scope]*buckets[bursar.ID]
 	testDeliveries *buckets[bursar.ID] // by account
 	addresses      *buckets[netip.Prefix]
+	open           *buckets[netip.Prefix] // of what needs no key
 	failed         *buckets[netip.Prefix]
 	known          *buckets[[sha256.Size]byte] // keys that were valid recently, by their hash
 }
@@ -59,20 +60,29 @@ func newLimits(r RateLimits) *limits {
 		},
 		testDeliveries: newBuckets[bursar.ID](r.TestDelivery),
 		addresses:      newBuckets[netip.Prefix](r.Address),
+		open:           newBuckets[netip.Prefix](r.Address),
 		failed:         newBuckets[netip.Prefix](r.Failed),
 		known:          newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),
 	}
 }
 
-// allowAddress is called before anything is done for a request: may this address send one now? After too many failures
-// only keys that were valid recently are looked up, so that guessing costs no look-up, and locks out nobody who shares
-// the address.
-func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
-	network := household(from)
-	if wait := l.addresses.take(at, network); wait > 0 {
+// allowAddress is called before anything is done for a request, whatever it asks for: may this address send one now?
+// What needs no key is counted apart, so that a health check behind a busy client's address is answered.
+func (l *limits) allowAddress(at time.Time, from netip.Addr, open bool) error {
+	count := l.addresses
+	if open {
+		count = l.open
+	}
+	if wait := count.take(at, household(from)); wait > 0 {
 		return tooMany(wait)
 	}
-	if wait := l.failed.wait(at, network); wait > 0 && !l.known.has(sha256.Sum256([]byte(key))) {
+	return nil
+}
+
+// allowKey is called before a key is looked up. After too many failures only keys that were valid recently are, so that
+// guessing costs no look-up, and locks out nobody who shares the address.
+func (l *limits) allowKey(at time.Time, from netip.Addr, key string) error {
+	if wait := l.failed.wait(at, household(from)); wait > 0 && !l.known.has(sha256.Sum256([]byte(key))) {
 		return tooMany(wait)
 	}
 	return nil

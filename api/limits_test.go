@@ -121,12 +121,20 @@ func TestEachAddressHasItsLimit(t *testing.T) {
 	g.ask(here, read, mine.APIKey, 200)
 	g.ask("[::ffff:192.0.2.1]:9", read, mine.APIKey, 200)
 	g.ask(here, read, mine.APIKey, 429)
-	for _, open := range []string{"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs"} {
-		g.ask(here, open, "", 200)
+	g.ask(here, "GET /nowhere", "", 429) // not even that
+	g.ask(here, "PATCH /api/v1/account", "", 429)
+	for _, open := range []string{"GET /healthz", "GET /readyz"} {
+		g.ask(here, open, "", 200) // has a counter of its own
 	}
+	for _, open := range []string{"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs"} {
+		g.ask(here, open, "", 429)
+	}
+	g.ask(there, "GET /docs", "", 200)
 	g.clock.Advance(time.Second)
 	g.ask(here, read, mine.APIKey, 200)
 	g.ask(here, read, mine.APIKey, 429)
+	g.ask(here, "GET /docs", "", 200)
+	g.ask(here, "GET /docs", "", 429)
 }
 
 // TestGuessingLocksOutTheGuesserOnly has an address that tries keys. A client at the same address with a recently valid

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -78,7 +79,16 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 // answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
 // the key, the key's scopes, and only then the parameters.
 func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
+	// A request with a Content-Length too is read by its chunks, and a proxy in front may have read it by its length: what
+	// follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops the length.
+	if len(r.TransferEncoding) > 0 {
+		w.Header().Set("Connection", "close")
+	}
+	from, now := a.remote(r), a.DB.Now()
 	route, err := a.route(w, r)
+	if wait := a.limits.allowAddress(now, from, err == nil && route != nil && route.open != nil); wait != nil {
+		return store.Answer{}, wait
+	}
 	if err != nil {
 		return store.Answer{}, err
 	}
@@ -90,7 +100,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)
 	defer cancel()
-	c, err := a.admit(ctx, r, route)
+	c, err := a.admit(ctx, r, route, from, now)
 	if err != nil {
 		return store.Answer{}, err
 	}
@@ -108,13 +118,14 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 }
 
 // admit returns the identity of a request, and refuses it where the key lacks the route's scope.
-func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, error) {
-	from, now := a.remote(r), a.DB.Now()
+func (a *api) admit(
+	ctx context.Context, r *http.Request, route *route, from netip.Addr, now time.Time,
+) (*call, error) {
 	if !a.mayConnect(from) {
 		return nil, errNetwork
 	}
 	key, secret := only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET"))
-	if err := a.limits.allowAddress(now, from, key); err != nil {
+	if err := a.limits.allowKey(now, from, key); err != nil {
 		return nil, err
 	}
 	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})

@@ -61,7 +61,9 @@ func (w *Writer) Amount(name string, a bursar.Amount) {
 func (w *Writer) Time(name string, t time.Time) { w.Field(name, Moment(t)) }
 
 // OptionalHash writes a hash that may be missing.
-func (w *Writer) OptionalHash(name string, h Hash) { w.Field(name, pick(h == Hash{}, none, h.String())) }
+func (w *Writer) OptionalHash(name string, h Hash) {
+	w.Field(name, pick(h == Hash{}, none, h.String()))
+}
 
 // Address writes an address with its tag.
 func (w *Writer) Address(a bursar.Address) {

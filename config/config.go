@@ -55,6 +55,8 @@ type Config struct {
 	Listen       string // host:port of the API
 	AdminListen  string // host:port of metrics and the dashboard; empty: not served
 	AdminPprof   bool   // the admin address serves Go's profiles too
+	TLS          TLS    // of Listen
+	Admin        Admin  // who may use AdminListen
 	Database     Secret // "sqlite:<file>" or "postgres://…"
 	Failover     Failover
 	Lease        time.Duration // how long a replica keeps a chain lease without hearing from the database

@@ -104,6 +104,11 @@ func fixedPaths() (paths [][]string) {
 	add(withdrawalsKey, keysOf(withdrawalsSettings))
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
+	add(tlsKey, keysOf(tlsSettings))
+	add(adminKey, keysOf(adminSettings))
+	for _, key := range keysOf(tlsSettings) {
+		paths = append(paths, []string{adminKey, tlsKey, key})
+	}
 	return paths
 }
 

@@ -82,7 +82,17 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: webhooks.allow_networks: "10.0.0.1/8" is not a network: did you mean 10.0.0.0/8?`},
 	{"section expected", "chains: bitcoin",
 		`bursar.yaml:1: chains: this is a single value; a section with keys below it is expected`},
-	{"key twice", "listen: :1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
+	{"key twice", "listen: 127.0.0.1:1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
+	{"everybody hears keys", "listen: 0.0.0.0:1\n", `bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines: ` +
+		`set tls.certificate and tls.key, or name the proxies that end TLS in proxies; otherwise API keys cross the network in clear`},
+	{"everybody reads balances", "admin_listen: :1\n", `bursar.yaml:1: admin_listen: on mainnet :1 serves other machines: ` +
+		`set admin.tls.certificate and admin.tls.key, or listen on a loopback address`},
+	{"nobody has to log in", "admin_listen: :1\nadmin: {tls: {certificate: a, key: b}}", `bursar.yaml:1: admin_listen: on ` +
+		`mainnet :1 serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody there reads ` +
+		`balances and payments`},
+	{"half a pair", "tls: {certificate: a}", `bursar.yaml:1: tls: certificate and key are required`},
+	{"a host with a port", "admin: {hosts: [\"a:1\"]}", `bursar.yaml:1: admin.hosts: "a:1" is not a host's name, such as ` +
+		`bursar.internal, without a port`},
 	{"not YAML", "listen: a: b", `bursar.yaml:1: this is not YAML: mapping values are not allowed in this context`},
 	{"tab", "chains:\n\tbitcoin:", `bursar.yaml:2: this is not YAML: found character that cannot start any token`},
 	{"two documents", "listen: :1\n---\nlisten: :2", `bursar.yaml:1: the file must contain one YAML document`},

@@ -90,7 +90,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey)
+		withdrawalsKey, signerKey, ratesKey, tlsKey, adminKey)
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
 	}
@@ -98,6 +98,7 @@ func (r *reader) config(root *node) Config {
 		r.signer(section, &cfg)
 	}
 	r.access(root, &cfg)
+	r.listeners(root, &cfg)
 	if section := r.subsection(root, chainsKey); section != nil {
 		r.chains(section, &cfg)
 	}

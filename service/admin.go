@@ -44,7 +44,11 @@ func (s *Service) apiServer() *http.Server {
 }
 
 // adminServer returns the operator's server: the dashboard, metrics, and the state of every chain.
-func (s *Service) adminServer() *http.Server {
+func (s *Service) adminServer() (*http.Server, error) {
+	guard, err := newAdminGuard(s.parts.Admin)
+	if err != nil {
+		return nil, err
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -64,7 +68,7 @@ func (s *Service) adminServer() *http.Server {
 	if s.parts.AdminPprof {
 		addProfiles(mux)
 	}
-	return api.Server(mux, s.log)
+	return api.Server(guard.before(mux), s.log), nil
 }
 
 // addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and

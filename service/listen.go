@@ -2,13 +2,17 @@ package service
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/bursar/bursar/tlsfile"
 )
 
 // stopGrace bounds how long requests in progress may take when the service ends.
@@ -19,6 +23,7 @@ type side struct {
 	name     string
 	listener net.Listener
 	server   *http.Server
+	tls      *tlsfile.Source // nil: plain HTTP
 }
 
 // Listen binds the configured addresses, so that they are known before Run; Run calls it if it was not called.
@@ -28,27 +33,57 @@ func (s *Service) Listen() error {
 	}
 	for _, wanted := range []struct {
 		name, message, address string
-		server                 func() *http.Server
-	}{{"api", "listening", s.parts.Listen, s.apiServer},
-		{"admin", "dashboard is listening", s.parts.AdminListen, s.adminServer}} {
+		files                  tlsfile.Files
+		server                 func() (*http.Server, error)
+	}{{"api", "listening", s.parts.Listen, s.parts.TLS,
+		func() (*http.Server, error) { return s.apiServer(), nil }},
+		{"admin", "dashboard is listening", s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer}} {
 		if wanted.address == "" {
 			continue
 		}
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", wanted.address)
+		server, err := wanted.server()
 		if err != nil {
+			return err
+		}
+		side := side{name: wanted.name, server: server}
+		if err := side.listen(wanted.address, wanted.files, s.log); err != nil {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}
-		s.sides = append(s.sides, side{name: wanted.name, listener: listener, server: wanted.server()})
-		s.log.Info(wanted.message, "address", "http://"+listener.Addr().String())
+		s.sides = append(s.sides, side)
+		s.log.Info(wanted.message, "address", side.url())
 	}
 	return nil
+}
+
+// listen binds an address, and serves TLS there if files are named.
+func (side *side) listen(address string, files tlsfile.Files, log *slog.Logger) (err error) {
+	if files.Named() {
+		if side.tls, err = tlsfile.Open(files, log); err != nil {
+			return err
+		}
+	}
+	if side.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", address); err != nil {
+		return err
+	}
+	if side.tls != nil {
+		side.listener = tls.NewListener(side.listener, side.tls.Config())
+	}
+	return nil
+}
+
+func (side side) url() string {
+	scheme := "http://"
+	if side.tls != nil {
+		scheme = "https://"
+	}
+	return scheme + side.listener.Addr().String()
 }
 
 // Address returns the URL of the server "api" or "admin" once Listen has bound it, "" if it is not served.
 func (s *Service) Address(name string) string {
 	for _, side := range s.sides {
 		if side.name == name {
-			return "http://" + side.listener.Addr().String()
+			return side.url()
 		}
 	}
 	return ""

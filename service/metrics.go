@@ -121,6 +121,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	m.followers(out)
 	m.rates(out)
 	m.deliverer(out)
+	m.certificates(out)
 }
 
 func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/tlsfile"
 )
 
 // Options is what a service needs besides its configuration.
@@ -101,16 +102,21 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	if err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname()
-	parts.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
+	machine, _ := os.Hostname()
+	parts.Holder = fmt.Sprintf("%s/%d/%s", machine, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
 	parts.LeaseTTL = cfg.Lease
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof
+	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
+	err = host.OwnersOnly(cfg.Network, opts.Log, cfg.TLS.Key, cfg.Admin.TLS.Key, cfg.Admin.PasswordFile)
+	if err != nil {
+		return nil, err
+	}
 	c := connector{network: cfg.Network, keys: parts.Keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}
 	if parts.Chains, err = c.all(ctx, cfg); err != nil {
 		return nil, err

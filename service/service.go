@@ -33,6 +33,7 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
+	"github.com/bursar/bursar/tlsfile"
 	"github.com/bursar/bursar/treasury"
 	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/wallet"
@@ -82,6 +83,8 @@ type Parts struct {
 	DestinationHold     time.Duration  // how long a new destination waits before it is usable
 	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
 	AdminPprof          bool           // the operator's server serves Go's profiles too
+	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
+	Admin               Admin          // who may use the operator's server
 }
 
 // Service is the assembled service. Its services of domain types may be used before and while it runs.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -18,7 +19,9 @@ import (
 var errNoKey = errors.New("no key that can sign: run ssh-add, or give --key")
 
 // signerFor returns the key to sign with, and whose it is in a policy. close ends the use of the agent.
-func (s *session) signerFor(policy *roster.Policy) (signer ssh.Signer, who roster.Person, closing func(), err error) {
+func (s *session) signerFor(
+	ctx context.Context, policy *roster.Policy,
+) (signer ssh.Signer, who roster.Person, closing func(), err error) {
 	closing = func() {}
 	wanted, signer, err := s.fromFile()
 	if err != nil {
@@ -26,7 +29,7 @@ func (s *session) signerFor(policy *roster.Policy) (signer ssh.Signer, who roste
 	}
 	if signer == nil {
 		var list []ssh.Signer
-		if list, closing, err = s.fromAgent(); err != nil {
+		if list, closing, err = s.fromAgent(ctx); err != nil {
 			return nil, who, closing, err
 		}
 		if signer, err = choose(list, wanted, policy); err != nil {
@@ -69,13 +72,14 @@ func (s *session) fromFile() (wanted *sshsig.Key, signer ssh.Signer, err error) 
 }
 
 // fromAgent returns the accepted keys of the SSH agent.
-func (s *session) fromAgent() (list []ssh.Signer, closing func(), err error) {
+func (s *session) fromAgent(ctx context.Context) (list []ssh.Signer, closing func(), err error) {
 	closing = func() {}
 	socket := s.getenv("SSH_AUTH_SOCK")
 	if socket == "" {
 		return nil, closing, fmt.Errorf("%w (SSH_AUTH_SOCK is not set)", errNoKey)
 	}
-	conn, err := net.Dial("unix", socket)
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, closing, fmt.Errorf("reach the SSH agent: %w", err)
 	}

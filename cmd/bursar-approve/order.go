@@ -91,7 +91,7 @@ func (s *session) decide(ctx context.Context, from string, ids []string, how How
 	if err != nil {
 		return err
 	}
-	signer, who, closing, err := s.signerFor(&l.policy)
+	signer, who, closing, err := s.signerFor(ctx, &l.policy)
 	defer closing()
 	if err != nil {
 		return err

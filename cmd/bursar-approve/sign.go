@@ -25,7 +25,7 @@ func (signCommand) Help() string {
 }
 
 // Run signs a text.
-func (cmd *signCommand) Run(_ context.Context, s *session) error {
+func (cmd *signCommand) Run(ctx context.Context, s *session) error {
 	content, err := os.ReadFile(cmd.File)
 	if err != nil {
 		return fmt.Errorf("read the text: %w", err)
@@ -39,7 +39,7 @@ func (cmd *signCommand) Run(_ context.Context, s *session) error {
 		return err
 	}
 	s.say("Signatures that it has: %d.", len(before))
-	signer, _, closing, err := s.signerFor(nil)
+	signer, _, closing, err := s.signerFor(ctx, nil)
 	defer closing()
 	if err != nil {
 		return err

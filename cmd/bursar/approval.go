@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -29,11 +30,11 @@ func (approvalListCommand) Help() string {
 
 // Run lists payments that wait for approvals.
 func (cmd *approvalListCommand) Run(ctx context.Context, c *call) error {
-	r, closing, err := c.relay(ctx)
+	r, err := c.relay(ctx)
 	if err != nil {
 		return err
 	}
-	defer closing()
+	defer r.DB.Close()
 	waiting, err := r.Waiting(ctx)
 	if err != nil {
 		return err
@@ -65,11 +66,11 @@ func (approvalAddCommand) Help() string {
 
 // Run adds approvals.
 func (cmd *approvalAddCommand) Run(ctx context.Context, c *call) error {
-	r, closing, err := c.relay(ctx)
+	r, err := c.relay(ctx)
 	if err != nil {
 		return err
 	}
-	defer closing()
+	defer r.DB.Close()
 	for _, path := range cmd.Files {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -95,15 +96,15 @@ func (cmd *approvalAddCommand) Run(ctx context.Context, c *call) error {
 	return nil
 }
 
-// relay returns what carries approvals, over the configured database.
-func (c *call) relay(ctx context.Context) (*relay.Relay, func() error, error) {
+// relay returns what carries approvals, over the configured database, which the caller closes.
+func (c *call) relay(ctx context.Context) (*relay.Relay, error) {
 	db, cfg, err := c.database(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	registry, err := host.Usable(cfg)
 	if err != nil {
-		return nil, nil, err
+		return nil, errors.Join(err, db.Close())
 	}
-	return &relay.Relay{DB: db, Registry: registry}, db.Close, nil
+	return &relay.Relay{DB: db, Registry: registry}, nil
 }

@@ -18,8 +18,8 @@ type doctorCommand struct {
 
 // Help returns an example.
 func (doctorCommand) Help() string {
-	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks " +
-		"and the signer's state beside it, the signer's limits, every node of every chain (version, " +
+	return "Checks the configuration, the certificates, the database, the clock, the disk, the seed file and its " +
+		"passphrase, the marks and the signer's state beside it, the signer's limits, every node of every chain (version, " +
 		"chain, tip, finality, tracing, history, clock, and reading its newest final block), the source of rates, " +
 		"and open halts and alarms, and says what to do. " +
 		"Exits with 1 if a check failed; a warning is not a failure. It changes nothing and may run beside the " +
@@ -71,6 +71,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	defer cancel()
 	e := &healthCheck{call: c, cfg: cfg}
 	e.configuration()
+	e.certificates()
 	e.rates(ctx)
 	e.signerState(ctx)
 	hasDatabase := e.database(ctx)
@@ -171,6 +172,11 @@ func (e *healthCheck) database(ctx context.Context) bool {
 		return false
 	}
 	defer db.Close()
+	if mode := e.cfg.UnverifiedDatabase(); mode != "" && e.cfg.Network == config.Mainnet {
+		e.advise("database's TLS", resultWarning,
+			"use `sslmode=verify-full`, with `sslrootcert` if its authority is your own",
+			"sslmode=%s: whoever is between this machine and the database can read and change everything", mode)
+	}
 	facts, err := db.Facts(ctx)
 	if err == nil {
 		e.machine(facts, db.Now())

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/tlsfile/tlstest"
 )
 
 // pretendNode is a bitcoind with the given answers.
@@ -161,5 +163,27 @@ func TestDoctorChecksTheMachine(t *testing.T) {
 	}
 	if _, err := freeSpace("/no/such/folder"); err == nil {
 		t.Error("a missing folder has free space")
+	}
+}
+
+func TestDoctorLooksAtCertificates(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		life   time.Duration
+		result string
+		detail string
+	}{"good": {30 * 24 * time.Hour, resultOK, "is valid until"}, "soon": {24 * time.Hour, resultWarning, "expires on"},
+		"over": {-time.Minute, resultFailed, "expired on"}} {
+		ours := tlstest.New(t)
+		ours.IssueFor("api", c.life)
+		d := newHarness(t, "tls: {certificate: "+ours.Path("api.pem")+", key: "+ours.Path("api.key")+"}",
+			"admin: {tls: {certificate: "+ours.Path("none.pem")+", key: "+ours.Path("api.key")+"}}")
+		found, _ := d.findings()
+		if f := found["tls"]; f.Result != c.result || !strings.Contains(f.Detail, c.detail) {
+			t.Errorf("%s: %+v, want %s: %s", name, f, c.result, c.detail)
+		}
+		if f := found["admin.tls"]; f.Result != resultFailed || f.Advice == "" {
+			t.Errorf("%s: a missing file: %+v, want it failed with advice", name, f)
+		}
 	}
 }

@@ -115,9 +115,16 @@ func readable(path string) error {
 // Private checks the files of the process with the seed that hold secrets or what was signed, with the given ones. Others
 // may not read them; on a private network that is a warning.
 func Private(cfg config.Config, log *slog.Logger, files ...string) error {
-	for _, path := range append(files, cfg.SeedFile, StateFile(cfg), MarksFile(cfg), cfg.Signer.Key) {
+	files = append(files, cfg.SeedFile, StateFile(cfg), MarksFile(cfg), cfg.Signer.Key)
+	return OwnersOnly(cfg.Network, log, files...)
+}
+
+// OwnersOnly checks that nobody but their owner may read or write files; on a private network that is a warning. A file
+// that is not there, or has no name, is nobody's.
+func OwnersOnly(network config.Network, log *slog.Logger, files ...string) error {
+	for _, path := range files {
 		err := readable(path)
-		if err != nil && cfg.Network != config.Regtest {
+		if err != nil && network != config.Regtest {
 			return err
 		}
 		if err != nil {

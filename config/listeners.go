@@ -1,0 +1,115 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// TLS names the PEM files of a listener. The zero TLS is plain HTTP.
+type TLS struct {
+	Certificate string // of the listener, followed by those between it and its authority
+	Key         string // of Certificate
+	Clients     string // authorities of whose certificates each client must present one; empty: none is asked for
+}
+
+// Admin is who may use the admin address.
+type Admin struct {
+	TLS          TLS
+	PasswordFile string   // its first line is the password; empty: none is asked for
+	Hosts        []string // names in URLs of the admin address, besides localhost and addresses
+}
+
+const (
+	tlsKey   = "tls"
+	adminKey = "admin"
+)
+
+var tlsSettings = []setting[TLS]{
+	{"certificate", func(r *reader, n *node, to *TLS) { r.file(n, &to.Certificate) }},
+	{"key", func(r *reader, n *node, to *TLS) { r.file(n, &to.Key) }},
+	{"clients", func(r *reader, n *node, to *TLS) { r.file(n, &to.Clients) }},
+}
+
+var adminSettings = []setting[Admin]{
+	{"password_file", func(r *reader, n *node, to *Admin) { r.file(n, &to.PasswordFile) }},
+	{"hosts", func(r *reader, n *node, to *Admin) {
+		for _, item := range r.list(n) {
+			if name, ok := r.hostName(item); ok {
+				to.Hosts = append(to.Hosts, name)
+			}
+		}
+	}},
+}
+
+// listeners reads who may use the two listeners, and refuses on mainnet what would show keys or balances to a network.
+func (r *reader) listeners(root *node, cfg *Config) {
+	cfg.TLS = r.tls(root, tlsKey)
+	if section := r.subsection(root, adminKey); section != nil {
+		read(r, section, adminSettings, &cfg.Admin, tlsKey)
+		cfg.Admin.TLS = r.tls(section, tlsKey)
+	}
+	if cfg.Network != Mainnet {
+		return
+	}
+	if !loopback(cfg.Listen) && cfg.TLS == (TLS{}) && len(cfg.Proxies) == 0 {
+		r.fail(r.orRoot(root, "listen"), "on mainnet %s serves other machines: set tls.certificate and tls.key, or name the "+
+			"proxies that end TLS in proxies; otherwise API keys cross the network in clear", cfg.Listen)
+	}
+	if cfg.AdminListen == "" || loopback(cfg.AdminListen) {
+		return
+	}
+	at := r.orRoot(root, "admin_listen")
+	switch {
+	case cfg.Admin.TLS == TLS{}:
+		r.fail(at, "on mainnet %s serves other machines: set admin.tls.certificate and admin.tls.key, or listen on a "+
+			"loopback address", cfg.AdminListen)
+	case cfg.Admin.TLS.Clients == "" && cfg.Admin.PasswordFile == "":
+		r.fail(at, "on mainnet %s serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody "+
+			"there reads balances and payments", cfg.AdminListen)
+	}
+}
+
+// tls reads a section of files, which come in pairs.
+func (r *reader) tls(parent *node, key string) (files TLS) {
+	section := r.subsection(parent, key)
+	if section == nil {
+		return TLS{}
+	}
+	read(r, section, tlsSettings, &files)
+	if files.Certificate == "" || files.Key == "" {
+		r.fail(section, "certificate and key are required")
+	}
+	return files
+}
+
+// orRoot is a key's node, or the root where the key is left out.
+func (r *reader) orRoot(root *node, key string) *node {
+	if n := root.field(key); n != nil {
+		return n
+	}
+	return root
+}
+
+// hostName parses a name of a host, without a port.
+func (r *reader) hostName(n *node) (string, bool) {
+	text, ok := r.text(n)
+	if ok && (strings.ContainsAny(text, ":/@ *") || len(text) > 253) {
+		r.fail(n, "%.60q is not a host's name, such as bursar.internal, without a port", text)
+		return "", false
+	}
+	return strings.ToLower(text), ok
+}
+
+// loopback reports whether an address is of this machine alone.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	at, err := netip.ParseAddr(host)
+	return err == nil && at.Unmap().IsLoopback()
+}
