@@ -38,13 +38,14 @@ type session struct {
 	getenv   func(string) string
 	now      func() time.Time
 
-	Key     string
-	Journal string
+	Key, Journal, PasswordFile string
 }
 
 // commands is the command line.
 type commands struct {
-	Key     string `placeholder:"FILE" help:"SSH key: a private key without passphrase, or a public key that the agent has the other half of. Default: the key of the agent that belongs to somebody in the policy."`
+	Key          string `placeholder:"FILE" help:"SSH key: a private key without passphrase, or a public key that the agent has the other half of. Default: the key of the agent that belongs to somebody in the policy."`
+	PasswordFile string `placeholder:"FILE" help:"File with the password of the operator's listener."`
+
 	Journal string `placeholder:"FILE" help:"File in which you keep what you signed. Default: bursar-approve.log in your home directory."`
 
 	List        listCommand        `cmd:"" help:"List payments that wait for approval."`
@@ -82,7 +83,7 @@ func run(ctx context.Context, s *session, args []string) int {
 	if err != nil {
 		return s.fail(fmt.Errorf("%w; %w", err, errUsage))
 	}
-	s.Key, s.Journal = line.Key, line.Journal
+	s.Key, s.Journal, s.PasswordFile = line.Key, line.Journal, line.PasswordFile
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	if err := parsed.Run(s); err != nil {
 		return s.fail(err)

@@ -68,6 +68,7 @@ type desk struct {
 	waiting  listed
 	taken    []signedText // what the service took
 	url      string
+	password string // that the service asks for; empty: none
 	out, err bytes.Buffer
 }
 
@@ -83,6 +84,10 @@ func newDesk(t *testing.T, seed byte, orders ...approval.Order) *desk {
 	}
 	d.write("key", string(pem.EncodeToMemory(block)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != d.password {
+			http.Error(w, "the password is missing or wrong", http.StatusUnauthorized)
+			return
+		}
 		if r.Method == http.MethodGet {
 			if err := json.NewEncoder(w).Encode(d.waiting); err != nil {
 				t.Error(err)
@@ -157,6 +162,20 @@ func TestWhatIsTypedIsSigned(t *testing.T) {
 	// Asked again, the program remembers.
 	d.keyed("\n\n", "yes", d.url, order(2).ID.String())
 	d.wantSays("By you     2026-11-24T13:00:00Z yes order " + order(2).ID.String())
+}
+
+func TestThePasswordOfTheListenerIsSent(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1))
+	d.password = "correct horse battery staple"
+	if code := d.keyed("1.5\nwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
+		t.Errorf("without it: got code %d", code)
+	}
+	d.wantSays("HTTP 401: the password is missing or wrong")
+	file := d.write("password", d.password+"\n")
+	if code := d.keyed("1.5\nwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 || len(d.votes(order(1))) != 1 {
+		t.Errorf("with it: got code %d: %s", code, &d.err)
+	}
 }
 
 func TestWhatIsMistypedIsNotSigned(t *testing.T) {

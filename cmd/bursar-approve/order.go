@@ -24,7 +24,7 @@ func (listCommand) Help() string {
 
 // Run lists what waits.
 func (cmd *listCommand) Run(ctx context.Context, s *session) error {
-	l, err := read(ctx, cmd.Source)
+	l, err := s.read(ctx, cmd.Source)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (cmd *noCommand) Run(ctx context.Context, s *session) error {
 
 // decide shows orders and signs a decision about each.
 func (s *session) decide(ctx context.Context, from string, ids []string, how How, decision approval.Decision) error {
-	l, err := read(ctx, from)
+	l, err := s.read(ctx, from)
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ func isURL(source string) bool {
 }
 
 // read reads what waits from a service or a file, and parses all that can be signed.
-func read(ctx context.Context, source string) (l listed, err error) {
+func (s *session) read(ctx context.Context, source string) (l listed, err error) {
 	var text []byte
 	if isURL(source) {
-		text, err = request(ctx, http.MethodGet, source, nil)
+		text, err = s.request(ctx, http.MethodGet, source, nil)
 	} else {
 		text, err = os.ReadFile(source)
 	}
@@ -80,12 +80,20 @@ func read(ctx context.Context, source string) (l listed, err error) {
 }
 
 // request sends one request and returns the body of its answer.
-func request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+func (s *session) request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if s.PasswordFile != "" {
+		content, err := os.ReadFile(s.PasswordFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the password: %w", err)
+		}
+		password, _, _ := strings.Cut(string(content), "\n")
+		r.SetBasicAuth("approver", strings.TrimSuffix(password, "\r"))
+	}
 	refuse := func(*http.Request, []*http.Request) error { return errors.New("the service must not redirect") }
 	client := &http.Client{Timeout: fetchTime, CheckRedirect: refuse}
 	answer, err := client.Do(r)
@@ -118,7 +126,7 @@ func (s *session) deliver(ctx context.Context, source, file, text, signature str
 	if err != nil {
 		return err
 	}
-	if _, err := request(ctx, http.MethodPost, source, body); err != nil {
+	if _, err := s.request(ctx, http.MethodPost, source, body); err != nil {
 		return fmt.Errorf("the approval was signed and not delivered: %w", err)
 	}
 	s.say("Delivered.")
