@@ -106,7 +106,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Holder = fmt.Sprintf("%s/%d/%s", machine, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
-	parts.LeaseTTL = cfg.Lease
+	parts.LeaseTTL, parts.PolicyRequired = cfg.Lease, cfg.Signer.PolicyRequired
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)

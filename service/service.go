@@ -72,6 +72,8 @@ type Parts struct {
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
+	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
+
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit
 
 	Seams Seams // the zero value: the system's clock, randomness and network

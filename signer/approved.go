@@ -39,6 +39,10 @@ func allowed(g people.Grants) (list []allowedOrder) {
 	return list
 }
 
+// RequirePolicy makes the signer sign nothing while no policy that people signed is installed, as after its state was
+// lost. It is called before the first signature.
+func (s *Signer) RequirePolicy() { s.judge.policyRequired = true }
+
 // PolicyText is the policy that people signed, with the signer's state that it and their approvals are for.
 type PolicyText struct {
 	Instance string `json:"instance"`

@@ -174,6 +174,18 @@ func TestWithoutAPolicyNothingIsAsked(t *testing.T) {
 	}
 }
 
+// The attack: the state is removed, and with it the policy.
+func TestWithoutARequiredPolicyNothingIsSigned(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.signer.RequirePolicy()
+	d.wantReason(d.ordered(1, 11, ann, bob), "")
+	d.restart(memory.NewRAM())
+	d.signer.RequirePolicy()
+	d.wantReason(d.ordered(2, 11, ann, bob), ReasonPolicy, "no policy is installed, and the configuration requires one")
+	d.wantReason(costing(d.sweep(), 3, 1), ReasonPolicy)
+}
+
 // The attack: whoever controls the service orders a payment that no person approved.
 func TestAPaymentNeedsPersons(t *testing.T) {
 	t.Parallel()

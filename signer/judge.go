@@ -26,6 +26,8 @@ const clockTolerance = 2 * time.Minute
 type judge struct {
 	keeper memory.Keeper
 
+	policyRequired bool // see RequirePolicy
+
 	mu    sync.Mutex
 	tally tally     // nil: not read yet, or the outcome of a write is unknown
 	since time.Time // from when on the tally has everything
@@ -136,7 +138,7 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 		return f, head, now, err
 	}
 	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now})
+		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired})
 	if err != nil {
 		return f, head, now, err
 	}

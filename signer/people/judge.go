@@ -25,6 +25,8 @@ type Question struct {
 	Flow    int64         // that it belongs to; 0: a new one
 	State   memory.State
 	Now     time.Time
+
+	Required bool // nothing is allowed without a policy
 }
 
 // Rule is the name of a rule that an order did not pass, as refusals show it.
@@ -74,13 +76,17 @@ type Granted struct {
 	nonces []string
 }
 
-// Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything.
+// Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything, unless
+// one is required.
 //
 // The attack: whoever controls the service or its database orders payments that no person would approve.
 func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
 	policy, found, err := InForce(ctx, tx, q.Now)
 	if errors.Is(err, ErrNoPolicy) {
 		return g, refuse(Rule(roster.Matches), "%v", err)
+	}
+	if err == nil && !found && q.Required {
+		return g, refuse(Rule(roster.Matches), "no policy is installed, and the configuration requires one (signer.policy)")
 	}
 	if err != nil || !found {
 		return g, err
