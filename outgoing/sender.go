@@ -84,6 +84,8 @@ type Sender struct {
 	unproven map[string]uint64              // heights from which a node is asked again for transactions that it did not have
 	alarmed  *string                        // the message of the alarm about them; nil: not known
 	urgent   bool                           // a payment needs more UTXOs than a transaction may use
+
+	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
 
 // Run carries out outgoing transactions until ctx ends or the lease is lost. It retries while a node or the database is
@@ -147,7 +149,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
-		s.unproven = map[string]uint64{}
+		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
 	}
 }
 
@@ -163,6 +165,9 @@ func (s *Sender) advance(
 	if p.Status == bursar.OutgoingNew {
 		if reason := s.suspended(p.Currency); reason != "" {
 			return p, fmt.Errorf("%s is suspended: %s", p.Currency, reason)
+		}
+		if held := s.paused[p.ID]; s.DB.Now().Before(held.until) {
+			return p, held.cause
 		}
 		if p, err = s.build(ctx, lease, state, p); err != nil || p.Status != bursar.OutgoingReserved {
 			return p, err

@@ -46,6 +46,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		}
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	}
+	delete(s.paused, p.ID)
 	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
 		bursar.OutgoingSigned)
 	var held *WaitError
@@ -166,6 +167,9 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	}
 	if halted || people {
 		cause = &WaitError{Reason: cause.Error()}
+	}
+	if refused.Reason == signer.ReasonQuota {
+		s.pauses(p.ID, cause)
 	}
 	return after, errors.Join(cause, err)
 }

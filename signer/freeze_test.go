@@ -51,6 +51,7 @@ func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 	path := b.stateFile(false)
 	var frozen atomic.Bool
 	var out, late atomic.Int64
+	busy := make(chan struct{})
 	var group sync.WaitGroup
 	for n := range 8 {
 		group.Go(func() {
@@ -65,7 +66,9 @@ func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 				if err != nil {
 					return
 				}
-				out.Add(1)
+				if out.Add(1) == 20 {
+					close(busy)
+				}
 				if frozen.Load() {
 					late.Add(1)
 				}
@@ -73,9 +76,7 @@ func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 			}
 		})
 	}
-	for out.Load() < 20 {
-		time.Sleep(time.Millisecond) // until they are at it
-	}
+	<-busy
 	b.must(memory.Stop(path, intruder))
 	frozen.Store(true)
 	beside, err := memory.Join(t.Context(), path)

@@ -53,6 +53,7 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	}
 	signed := make([]chain.SignedTx, len(orders))
 	var left atomic.Int64
+	busy := make(chan struct{})
 	take := func() {
 		var next atomic.Int64
 		var group sync.WaitGroup
@@ -70,7 +71,9 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 						t.Errorf("order %d is signed twice in two ways", i)
 					case err == nil && signed[i].TxID == "":
 						signed[i] = got
-						left.Add(1)
+						if left.Add(1) == 5 {
+							close(busy)
+						}
 					}
 				}
 			})
@@ -80,9 +83,7 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
-		for left.Load() < 5 {
-			time.Sleep(time.Millisecond) // until it is at it
-		}
+		<-busy
 		c.stop(syscall.SIGKILL)
 	}()
 	take()
@@ -218,11 +219,13 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	c.want("without its state", c.takes(1), signer.ReasonQuota)
 }
 
-// post makes a request as no client does, and returns the status.
+// post makes a request as no client does, and returns the status; 0 if the connection ended before.
 func (c *lyingCore) post(path, body string) int {
 	c.t.Helper()
 	answer, err := c.raw(path, strings.NewReader(body), int64(len(body)))
-	c.must(err)
+	if err != nil {
+		return 0
+	}
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode
@@ -281,6 +284,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	var signed, late atomic.Int64
+	busy := make(chan struct{})
 	var frozen atomic.Bool
 	var group sync.WaitGroup
 	for range 8 {
@@ -292,8 +296,8 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 				if errors.As(err, &refused) && refused.Reason == signer.ReasonFrozen {
 					return
 				}
-				if err == nil {
-					signed.Add(1)
+				if err == nil && signed.Add(1) == 10 {
+					close(busy)
 				}
 				if err == nil && after {
 					late.Add(1)
@@ -305,9 +309,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 			}
 		})
 	}
-	for signed.Load() < 10 {
-		time.Sleep(time.Millisecond) // until it is at it
-	}
+	<-busy
 	if _, says, code := c.run("freeze", "--reason", "an intruder"); code != 0 {
 		t.Errorf("freeze exits with %d: %s", code, says)
 	}
@@ -343,7 +345,8 @@ func TestBadRequestsEndNothing(t *testing.T) {
 		`{"chain":"polygon"}`:    http.StatusForbidden,
 		`{"seed":true}`:          http.StatusBadRequest,
 	} {
-		if got := c.post("/v1/sign", body); got != want {
+		got := c.post("/v1/sign", body)
+		if closed := got == 0 && len(body) > 1<<16; got != want && !closed { // the rest of a long one may not be read
 			t.Errorf("%.40q: HTTP %d, want %d", body, got, want)
 		}
 	}

@@ -380,8 +380,6 @@ func attacksOnSolana() []attack {
 	}
 }
 
-const xrplCustomer = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe"
-
 // ripples is an honest payment of one XRP that was changed, before its encoding or after it.
 func (c *lyingCore) ripples(change func(raw []byte) []byte) asked {
 	c.t.Helper()

@@ -170,7 +170,9 @@ func alone(path string, wait time.Duration, f func() error) (err error) {
 
 // patiently repeats f while another process holds the lock.
 func patiently(limit time.Duration, f func() error) error {
-	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(limit); ; <-again.C {
 		if err := f(); !errors.Is(err, ErrLocked) || time.Now().After(end) {
 			return err
 		}
