@@ -9,6 +9,7 @@ sandbox: ; CGO_ENABLED=0 go run ./sandbox
 build:
 	go build -trimpath -o bin/bursar ./cmd/bursar
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/bursar-signer ./cmd/bursar-signer
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/bursar-approve ./cmd/bursar-approve
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 20s

@@ -38,6 +38,9 @@ const (
 	WaitsForInputs OutgoingWait = "inputs" // too many UTXOs would be needed
 	WaitsForGas    OutgoingWait = "gas"    // a gas top-up of the paying address is requested
 
+	// WaitsForApproval is the reason where the signer refuses until people have signed, or until a time that they set.
+	WaitsForApproval OutgoingWait = "approval"
+
 	// WaitsForDeposit is the reason of a signed sweep whose deposits were rolled back: the sweep keeps its nonce until
 	// a transfer reaches the address again.
 	WaitsForDeposit OutgoingWait = "deposit"

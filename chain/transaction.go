@@ -123,6 +123,21 @@ type UnsignedTx struct {
 	// Previous has, on a chain of the UTXO model, each transaction once that made an output in Reservations, in the form
 	// that Provable reads. It is set only where the transaction goes to the signer, and never stored with it.
 	Previous [][]byte `json:"previous,omitempty"`
+	// Orders has, for a signer with a policy, the order of each payment of a withdrawal. It is set only where the
+	// transaction goes to the signer, and never stored with it.
+	Orders []Order `json:"orders,omitempty"`
+}
+
+// Order is the order of one payment, with the approvals of it, each as package approval writes it.
+type Order struct {
+	Text      string       `json:"text"`
+	Approvals []SignedText `json:"approvals,omitempty"`
+}
+
+// SignedText is a text with one armored SSH signature.
+type SignedText struct {
+	Text      string `json:"text"`
+	Signature string `json:"signature"`
 }
 
 // Contents is what a transaction does, read from its bytes and not from its request.

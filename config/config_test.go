@@ -312,6 +312,16 @@ func TestWhetherMemoryIsLocked(t *testing.T) {
 	}
 }
 
+func TestWhetherAPolicyIsRequired(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": false, "signer: {policy: required}": true,
+		"signer: {address: unix:/run/s, policy: optional}": false, "signer: {address: unix:/run/s, policy: required}": true} {
+		if got := parse(t, text).Signer.PolicyRequired; got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
+}
+
 func TestWhoMayUseTheSigner(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "signer: {address: unix:/run/s, users: [bursar, 1001]}")

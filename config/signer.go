@@ -19,6 +19,9 @@ type Signer struct {
 	// preferred elsewhere.
 	LockMemory Lock
 
+	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
+	PolicyRequired bool
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
 
@@ -57,11 +60,21 @@ var signerSettings = []setting[Signer]{
 		word, ok := r.oneOf(n, string(LockRequired), string(LockPreferred), string(LockOff))
 		keep(&to.LockMemory)(Lock(word), ok)
 	}},
+	{"policy", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, policyRequired, policyOptional)
+		to.PolicyRequired = word == policyRequired
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 }
 
+// The words of signer.policy.
+const (
+	policyRequired = "required"
+	policyOptional = "optional"
+)
+
 // here reports whether anything is set that a signer in the service's own process uses.
-func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" }
+func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" || s.PolicyRequired }
 
 // names parses a list of names.
 func (r *reader) names(n *node) (list []string) {

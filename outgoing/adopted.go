@@ -257,7 +257,7 @@ func (s *Sender) makeAgain(
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
 			"the transactions with lower nonces are included"}
 	}
-	proven, err := s.prove(ctx, unsigned)
+	proven, err := s.evidence(ctx, p, request, unsigned)
 	if err != nil {
 		return fmt.Errorf("build another version: %w", err)
 	}

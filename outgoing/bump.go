@@ -137,7 +137,7 @@ func includesAll(resources, wanted []string) bool {
 // sent. A bump is discarded if a version with a lower fee has been included in the meantime.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	request chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
-	proven, err := s.prove(ctx, unsigned)
+	proven, err := s.evidence(ctx, p, request, unsigned)
 	if err != nil {
 		return false, fmt.Errorf("bump the fee: %w", err)
 	}

@@ -29,6 +29,20 @@ func (s *Sender) prove(ctx context.Context, unsigned chain.UnsignedTx) (chain.Un
 	return unsigned, nil
 }
 
+// evidence is prove, with the orders and approvals of what is paid, for a signer that has a policy.
+func (s *Sender) evidence(
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.UnsignedTx, error) {
+	proven, err := s.prove(ctx, unsigned)
+	if err != nil || s.Orders == nil || request.Kind != chain.KindWithdrawal {
+		return proven, err
+	}
+	if proven.Orders, err = s.Orders(ctx, p, request); err != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("collect the approvals: %w", err)
+	}
+	return proven, nil
+}
+
 // previousOf returns the transactions that made some UTXOs, each once, in the order of the UTXOs. On a chain of the
 // account model there are none.
 func (s *Sender) previousOf(ctx context.Context, outpoints []string) ([][]byte, error) {

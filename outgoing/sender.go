@@ -57,6 +57,10 @@ type Sender struct {
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
+	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy; empty
+	// where it has none. nil: none are sent to the signer.
+	Orders func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error)
+
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events
 

@@ -21,7 +21,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err != nil {
 		return p, err
 	}
-	proven, err := s.prove(ctx, unsigned)
+	proven, err := s.evidence(ctx, p, request, unsigned)
 	if err != nil {
 		return p, err
 	}
@@ -128,17 +128,18 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 }
 
 // cannotSign frees the reservations of an unsigned transaction that the signer refused: nothing was signed, so it can
-// pay nobody. The request stays and is built again; an alarm says why. A batch of several withdrawals that exceeds the
-// hourly limit is requeued and retried in smaller batches.
+// pay nobody. The request stays and is built again; an alarm says why, unless it waits for people. A batch of several
+// withdrawals that exceeds a limit, or in which one waits for people, is requeued and retried in smaller batches.
 func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
 	unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
 	}
-	halted := refused.Reason == signer.ReasonHalted
-	smaller := refused.Reason == signer.ReasonQuota && len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
-	if !smaller && !halted && p.Error != cause.Error() {
+	halted, people := refused.Reason == signer.ReasonHalted, refused.Reason.WaitsForPeople()
+	smaller := (refused.Reason == signer.ReasonQuota || people) && len(request.Payments) > 1 &&
+		request.Kind == chain.KindWithdrawal
+	if !smaller && !halted && !people && p.Error != cause.Error() {
 		s.Log.Error("signer refused an unsigned transaction", "outgoing", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
@@ -148,6 +149,10 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		now.Unsigned, now.Error = nil, cause.Error()
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
+		}
+		if people {
+			now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForApproval, "", bursar.Amount{}, bursar.Amount{}
+			return tx.Outgoing().SetWait(ctx, now)
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{
 			Chain:   p.Chain,
@@ -160,7 +165,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		s.batch[p.Currency] = max(1, len(request.Payments)/2)
 		return s.requeue(ctx, lease, after)
 	}
-	if halted {
+	if halted || people {
 		cause = &WaitError{Reason: cause.Error()}
 	}
 	if refused.Reason == signer.ReasonQuota {
@@ -176,7 +181,7 @@ func (s *Sender) cannotSignAgain(ctx context.Context, p bursar.OutgoingTx, cause
 	if !errors.As(cause, &refused) {
 		return fmt.Errorf("sign again what may be out: %w", cause)
 	}
-	if refused.Reason == signer.ReasonHalted {
+	if refused.Reason == signer.ReasonHalted || refused.Reason.WaitsForPeople() {
 		return &WaitError{Reason: cause.Error(), keeps: true}
 	}
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {

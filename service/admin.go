@@ -55,6 +55,8 @@ func (s *Service) adminServer() (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Timeout: 10 * time.Second}))
 	mux.HandleFunc("GET /chains", s.serveChains)
+	mux.HandleFunc("GET /approvals", s.serveWaiting)
+	mux.HandleFunc("POST /approvals", s.takeApproval)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{
 		DB:       s.DB,

@@ -107,7 +107,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
 	parts.HTTPSOnly = !cfg.Webhooks.AllowHTTP
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
-	parts.LeaseTTL = cfg.Lease
+	parts.LeaseTTL, parts.PolicyRequired = cfg.Lease, cfg.Signer.PolicyRequired
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)

@@ -106,6 +106,11 @@ func (a *remoteSigner) Know(seen memory.Checkpoint) error { return a.client.Know
 // Frozen returns why the remote signer signs nothing, as it said last.
 func (a *remoteSigner) Frozen() (string, error) { return a.client.Frozen() }
 
+// Policy returns the remote signer's policy.
+func (a *remoteSigner) Policy(ctx context.Context) (signer.PolicyText, error) {
+	return a.client.Policy(ctx)
+}
+
 // Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,

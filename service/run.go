@@ -24,6 +24,9 @@ func (s *Service) Run(ctx context.Context) error {
 		return err
 	}
 	s.armSigner(ctx)
+	if err := s.notePolicy(ctx); err != nil {
+		s.log.Warn("the signer's policy is not known", "error", err)
+	}
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
@@ -40,6 +43,7 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(s.enduring(ctx, "token check", func(ctx context.Context) error { return s.watchAssets(ctx, w) }))
 	}
 	group.Go(s.enduring(ctx, "signer halts", s.watchHalts))
+	group.Go(s.enduring(ctx, "signer policy", s.watchPolicy))
 	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its runs and attempts recover from panics one by one
 	group.Go(s.enduring(ctx, "address pool", s.Pool.Run))
 	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))

@@ -29,6 +29,7 @@ import (
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
@@ -73,6 +74,8 @@ type Parts struct {
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
+	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
+
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit
 
 	Seams Seams // the zero value: the system's clock, randomness and network
@@ -112,6 +115,7 @@ type Service struct {
 	Auditor      *audit.Auditor
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
+	Approvals    *relay.Relay
 
 	anchored atomic.Int64                      // the link of the books that was logged last
 	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
@@ -165,6 +169,7 @@ func New(p Parts) (*Service, error) {
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
 	}
 	s.newAuditor()
+	s.addRelay()
 	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{
 		DB:            p.DB,
 		Secrets:       s.Keys,
@@ -235,6 +240,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
 		GasFromCustomers: part.GasFromCustomers,
+		Orders:           s.orders,
 	}
 	w.sweeper = &sweep.Sweeper{
 		DB:        s.DB,

@@ -37,8 +37,15 @@ func (p *Parts) signsHere() (err error) {
 		p.Memory = memory.NewRAM()
 	}
 	allowed := p.Seams.policies(policies(p.Chains, p.Registry, p.Network))
-	p.Signer, err = signer.Remembering(context.Background(), seed, allowed, p.Memory)
-	return err
+	signs, err := signer.Remembering(context.Background(), seed, allowed, p.Memory)
+	if err != nil {
+		return err
+	}
+	if p.PolicyRequired {
+		signs.RequirePolicy()
+	}
+	p.Signer = signs
+	return nil
 }
 
 // armSigner makes the signer of this process freeze when it has to, if it has one that remembers.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -68,4 +69,16 @@ func (s *Signer) Know(seen memory.Checkpoint) error {
 	}
 	s.judge.known = seen
 	return nil
+}
+
+// noteLabel begins what SignNote signs; a checkpoint of SignCheckpoint begins with other words.
+const noteLabel = "bursar-signer-log/"
+
+// SignNote signs a checkpoint of the Merkle tree over the log, as package signer/proof writes it, with the key of Desk. It
+// panics for any other text.
+func (k *Keys) SignNote(text []byte) []byte {
+	if !strings.HasPrefix(string(text), noteLabel) {
+		panic("signer: not a checkpoint of a log")
+	}
+	return ed25519.Sign(k.secret.open().desk, text)
 }

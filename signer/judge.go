@@ -15,6 +15,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 )
 
 // clockTolerance is how far a clock may be behind the latest time that is remembered.
@@ -24,6 +25,8 @@ const clockTolerance = 2 * time.Minute
 // It takes one transaction at a time.
 type judge struct {
 	keeper memory.Keeper
+
+	policyRequired bool // see RequirePolicy
 
 	mu    sync.Mutex
 	tally tally     // nil: not read yet, or the outcome of a write is unknown
@@ -77,6 +80,10 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 		return err
 	})
 	var refused *RefusalError
+	var lacking *people.Refusal
+	if errors.As(err, &lacking) {
+		return j.lacking(ctx, c, lacking)
+	}
 	switch {
 	case errors.Is(err, errKnown):
 		j.setHead(head)
@@ -130,7 +137,12 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 	if f, err = j.count(ctx, tx, c, state, now); err != nil {
 		return f, head, now, err
 	}
-	entry, err := write(ctx, tx, c, &f, unknown, digest, now)
+	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
+		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired})
+	if err != nil {
+		return f, head, now, err
+	}
+	entry, err := write(ctx, tx, c, &f, grants, unknown, digest, now)
 	return f, memory.CheckpointOf(state.Instance, entry), now, err
 }
 
@@ -233,11 +245,22 @@ type signedDetail struct {
 	Digest   string          `json:"digest"` // SHA-256 of the unsigned transaction's bytes
 	Fee      bursar.Amount   `json:"fee"`
 	Payments []chain.Payment `json:"payments"`
+	Allowed  []allowedOrder  `json:"allowed,omitempty"` // where a policy is installed
+}
+
+// allowedOrder is what the policy that people signed says of an order.
+type allowedOrder struct {
+	Order  bursar.ID `json:"order"`
+	Hash   string    `json:"hash"` // SHA-256 of its text
+	Policy int64     `json:"policy"`
+	Rule   string    `json:"rule"`
+	By     []string  `json:"by,omitempty"` // who approved it
 }
 
 // write remembers a transaction that passed every rule. It gives a new flow its ID.
 func write(
-	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, unknown []memory.UTXO, digest memory.Digest, now time.Time,
+	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, grants people.Grants, unknown []memory.UTXO,
+	digest memory.Digest, now time.Time,
 ) (entry memory.Entry, err error) {
 	id := c.policy.Capabilities.ID
 	for _, u := range unknown {
@@ -259,11 +282,14 @@ func write(
 	if _, err := tx.Forget(ctx, now.Add(-keptFor), forgetAtOnce); err != nil {
 		return entry, err
 	}
+	if err := grants.Write(ctx, tx, f.ID, now); err != nil {
+		return entry, err
+	}
 	if err := tx.SetHighWater(ctx, now); err != nil {
 		return entry, err
 	}
 	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
-		c.contents.Fee, c.contents.Payments})
+		c.contents.Fee, c.contents.Payments, allowed(grants)})
 	if err != nil {
 		return entry, err
 	}

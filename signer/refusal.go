@@ -9,8 +9,8 @@ import (
 // Reason is the public name of why a transaction is not signed; counters and alarms are grouped by it.
 type Reason string
 
-// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only quota, halted and
-// not-frozen also occur in normal operation.
+// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only quota, halted, not-frozen
+// and those that wait for people also occur in normal operation.
 const (
 	ReasonUnknownChain Reason = "unknown_chain"       // no policy allows signing for it
 	ReasonRequest      Reason = "invalid_request"     // the request contradicts itself or its kind
@@ -36,7 +36,27 @@ const (
 	ReasonReservations Reason = "reservations"        // the unsigned transaction does not reserve one UTXO for each input
 	ReasonSignature    Reason = "signature"           // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining"  // the signed transaction is not the one that was inspected
+
+	// Those of the policy that people signed, where one is installed.
+	ReasonPaysOrder   Reason = "tx-pays-order" // a payment has no order, or an order no payment
+	ReasonOrderFresh  Reason = "order-fresh"   // an order is for another signer, or its time has passed
+	ReasonPolicy      Reason = "policy"        // no rule allows it, or one denies it
+	ReasonDestination Reason = "destination"   // the destination is not signed, or in its hold
+	ReasonApproved    Reason = "approved"      // approvals of persons are missing, or one says no
+	ReasonHold        Reason = "hold"          // its approvals are complete and not old enough
+	ReasonHours       Reason = "hours"         // not at this time of the week
+	ReasonWindow      Reason = "window"        // too much has left by the rule that would allow it
 )
+
+// WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved
+// it, or after a time.
+func (r Reason) WaitsForPeople() bool {
+	switch r {
+	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow:
+		return true
+	}
+	return false
+}
 
 // RefusalError says that an outgoing transaction was not signed, or that its signatures are withheld. Its text contains
 // addresses and amounts and no secret.

@@ -9,6 +9,8 @@ type (
 	Accounts struct{ *Tx }
 	// Alarms reads and writes alarms, open and closed.
 	Alarms struct{ *Tx }
+	// Approvals reads and writes what persons signed about payments.
+	Approvals struct{ *Tx }
 	// Audits reads and writes how far the audit of the books has come.
 	Audits struct{ *Tx }
 	// Blocks reads and writes the recorded blocks of each chain, from the oldest that a reorg may reach to the cursor.
@@ -99,6 +101,9 @@ func (tx *Tx) Accounts() Accounts { return Accounts{tx} }
 
 // Alarms returns the handle.
 func (tx *Tx) Alarms() Alarms { return Alarms{tx} }
+
+// Approvals returns the handle.
+func (tx *Tx) Approvals() Approvals { return Approvals{tx} }
 
 // Audits returns the handle.
 func (tx *Tx) Audits() Audits { return Audits{tx} }

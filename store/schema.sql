@@ -47,6 +47,15 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_account ON api_keys(account_id);
 
+CREATE TABLE approvals (
+  order_id   BYTEA NOT NULL,
+  hash       BYTEA NOT NULL,
+  text       TEXT NOT NULL,
+  signature  TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (order_id, hash)
+);
+
 CREATE TABLE archived_sums (
   account   TEXT NOT NULL,
   asset     TEXT NOT NULL,

@@ -66,6 +66,7 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 			f.files["/usr/lib/postgresql/*/bin/postgres"] = []string{"/usr/lib/postgresql/15/bin/postgres"}
 		},
 		"curl":      func(f *fake) { f.has("curl") },
+		"openssh":   func(f *fake) { f.has("ssh-keygen", "ssh-agent") },
 		"nodejs":    func(f *fake) { f.programs["node"] = "v18.20.4\n"; f.has("npm") },
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },

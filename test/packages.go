@@ -27,6 +27,18 @@ func curl(m machine, a *apt) step {
 	}
 }
 
+// openssh is ssh-keygen and ssh-agent, whose signatures ours are compared with.
+func openssh(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "openssh",
+		packages: []string{"openssh-client"},
+		present: func(context.Context) bool {
+			return m.path("ssh-keygen") != "" && m.path("ssh-agent") != ""
+		},
+	}
+}
+
 // oldestNode is the first major version of Node.js that the client libraries load in.
 const oldestNode = 18
 

@@ -26,7 +26,7 @@ type step interface {
 func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{
-		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
+		postgresql(m, debian), curl(m, debian), openssh(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
 		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m),
 	}

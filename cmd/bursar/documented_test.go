@@ -70,9 +70,11 @@ func mistyped(known map[string]*kong.Node, words []string) string {
 		return "command " + name
 	}
 	rest := words[1:]
-	if byDefault := known[name].DefaultCmd; byDefault != nil && len(rest) > 0 && strings.HasPrefix(rest[0], "--") {
-		name += " " + byDefault.Name
-	} else if len(rest) > 0 && len(known[name].Children) > 0 {
+	for len(rest) > 0 && len(known[name].Children) > 0 {
+		if byDefault := known[name].DefaultCmd; byDefault != nil && strings.HasPrefix(rest[0], "--") {
+			name += " " + byDefault.Name
+			break
+		}
 		name += " " + rest[0]
 		if known[name] == nil {
 			return "command " + name

@@ -49,6 +49,7 @@ type commands struct {
 	Halt         haltCommands         `cmd:"" help:"Stop every payment immediately, and show what is halted."`
 	Resume       resumeCommand        `cmd:"" help:"Resume payments after a halt of everything."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
+	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
 	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`

@@ -254,12 +254,14 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	}
 	want := []string{
 		"serve", "migrate", "seed new", "seed restore", "seed check", "seed export-public", "seed pool", "signer init", "signer status",
-		"signer policy", "signer freeze", "signer thaw", "signer begin-again", "account create", "account set",
+		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
+		"signer freeze", "signer thaw", "signer destinations", "signer audit checkpoint", "signer audit verify",
+		"signer audit prove", "signer begin-again", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
+		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",

@@ -8,13 +8,16 @@ import (
 
 // Signer is the commands of the signer.
 type Signer struct {
-	Run        signerCommand           `cmd:"" name:"run" aliases:"serve" default:"withargs" hidden:""`
-	Init       signerInitCommand       `cmd:"" help:"Create the file in which the signer remembers what it signed."`
-	Status     signerStatusCommand     `cmd:"" help:"Show the signer's state and check its log."`
-	Policy     signerPolicyCommand     `cmd:"" help:"Print conservative limits for every configured currency."`
-	Freeze     signerFreezeCommand     `cmd:"" help:"Sign nothing from now on, also after a restart."`
-	Thaw       signerThawCommand       `cmd:"" help:"End every freeze of the signer."`
-	BeginAgain signerBeginAgainCommand `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
+	Run          signerCommand             `cmd:"" name:"run" aliases:"serve" default:"withargs" hidden:""`
+	Init         signerInitCommand         `cmd:"" help:"Create the file in which the signer remembers what it signed."`
+	Status       signerStatusCommand       `cmd:"" help:"Show the signer's state and check its log."`
+	Policy       signerPolicyCommands      `cmd:"" help:"Print limits, and show, compare and test the policy that people signed."`
+	Apply        signerApplyCommand        `cmd:"" help:"Apply a policy, a destination, a freeze or a thaw that people signed."`
+	Freeze       signerFreezeCommand       `cmd:"" help:"Sign nothing from now on, also after a restart."`
+	Thaw         signerThawCommand         `cmd:"" help:"End every freeze of the signer."`
+	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
+	Audit        signerAuditCommands       `cmd:"" help:"Prove what is in the signer's log, and that it only grew."`
+	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
 }
 
 type signerCommand struct {

@@ -136,6 +136,9 @@ func (signerThawCommand) Help() string {
 // Run thaws the signer.
 func (cmd *signerThawCommand) Run(ctx context.Context, c *Call) error {
 	return c.signerState(ctx, func(file *memory.File) error {
+		if err := mayThaw(ctx, file); err != nil {
+			return err
+		}
 		n, err := memory.Thaw(ctx, file, time.Now(), cmd.Name(), cmd.Reason)
 		if err == nil && n == 0 {
 			err = errors.New("the signer is not frozen")

@@ -41,6 +41,9 @@ func Serve(
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
 	signs.AwaitHalts()
+	if cfg.Signer.PolicyRequired {
+		signs.RequirePolicy()
+	}
 	Arm(ctx, signs, log)
 	exported, err := keys.Export()
 	if err != nil {

@@ -25,6 +25,10 @@ const (
 	KindSigned = "signed"     // an unsigned transaction may be signed from now on
 	KindFreeze = "freeze"
 	KindThaw   = "thaw"
+
+	KindPolicy      = "policy"      // a version of the policy was installed
+	KindDestination = "destination" // a destination was added or removed
+	KindHeld        = "held"        // an order's approvals are complete, and its hold begins
 )
 
 // sealed returns an entry with its hash: SHA-256 over a label, the hash before, the number, the time in milliseconds

@@ -67,6 +67,8 @@ type Tx interface {
 	// CountsSince returns what counts from a time on, oldest first.
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)
 
+	People
+
 	// Freezes returns the freezes that are not thawed, oldest first.
 	Freezes(ctx context.Context) ([]Freeze, error)
 	AddFreeze(ctx context.Context, f Freeze) error

@@ -21,6 +21,7 @@ type RAM struct {
 	times   map[int64][]time.Time // of a flow's signatures
 	freezes []Freeze
 	log     []Entry
+	people  *ramPeople
 	gate    Gate
 }
 
@@ -38,7 +39,7 @@ var (
 // NewRAM returns an empty memory in which nothing was signed before.
 func NewRAM() *RAM {
 	m := &RAM{state: State{Instance: rand.Text()}, utxos: map[ramKey]UTXO{}, using: map[ramKey][]int64{},
-		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}}
+		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}, people: &ramPeople{}}
 	m.log = []Entry{Entry{}.next(time.Time{}, KindInit, "{}")}
 	return m
 }

@@ -198,6 +198,14 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 	return a.Number, nil
 }
 
+// Policy is signer.Signer.Policy of the remote signer. The error is ErrUnavailable.
+func (c *Client) Policy(ctx context.Context) (p signer.PolicyText, err error) {
+	if err := c.ask(ctx, pathPolicy, struct{}{}, &p); err != nil {
+		return p, fmt.Errorf("ask the signer for its policy: %w", err)
+	}
+	return p, nil
+}
+
 // refusedError returns a refusal from ask.
 type refusedError struct{ refusal }
 

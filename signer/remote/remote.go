@@ -40,6 +40,8 @@ const (
 	pathSign  = "/v1/sign"
 	pathHalts = "/v1/halts"
 	pathMarks = "/v1/marks"
+
+	pathPolicy = "/v1/policy"
 )
 
 // hello is the response to the first request.
@@ -115,4 +117,5 @@ type Signer interface {
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint) error
 	Frozen() (string, error)
+	Policy(ctx context.Context) (signer.PolicyText, error)
 }

@@ -67,6 +67,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
 	mux.HandleFunc("POST "+pathHalts, s.halts)
+	mux.HandleFunc("POST "+pathPolicy, s.policy)
 	if s.Marks != nil {
 		mux.HandleFunc("POST "+pathMarks, s.marks)
 	}
@@ -133,6 +134,17 @@ func (s *Server) frozen() string {
 		return err.Error() // then nothing is signed either
 	}
 	return frozen
+}
+
+// policy answers with the policy that people signed.
+func (s *Server) policy(w http.ResponseWriter, r *http.Request) {
+	p, err := s.Signer.Policy(r.Context())
+	if err != nil {
+		s.Log.Error("the policy could not be read", "error", err)
+		http.Error(w, "the policy could not be read", http.StatusInternalServerError)
+		return
+	}
+	s.answer(w, http.StatusOK, p)
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/sshsig"
+)
+
+// source is where a list comes from.
+type source struct {
+	Source string `arg:"" placeholder:"SOURCE" help:"URL of /approvals at the operator's listener, or a file that bursar approval list --json wrote."`
+}
+
+type listCommand struct{ source }
+
+// Help returns an example.
+func (listCommand) Help() string {
+	return "Example:\n\n    bursar-approve list http://127.0.0.1:8090/approvals"
+}
+
+// Run lists what waits.
+func (cmd *listCommand) Run(ctx context.Context, s *session) error {
+	l, err := s.read(ctx, cmd.Source)
+	if err != nil {
+		return err
+	}
+	for _, one := range l.Orders {
+		amount, name, err := amountOf(l.policy, one.order)
+		if err != nil {
+			amount, name = one.order.Units.String(), "units of "+approval.AssetText(one.order.Contract)
+		}
+		if _, err := fmt.Fprintf(s.out, "%s  %s %s on %s to %s, approvals: %d\n", one.order.ID, amount, name,
+			one.order.Chain, one.order.To, len(one.Approvals)); err != nil {
+			return err
+		}
+	}
+	s.say("Payments that wait: %d.", len(l.Orders))
+	return nil
+}
+
+type yesCommand struct {
+	source
+	Orders []string `arg:"" optional:"" name:"order" placeholder:"ORDER" help:"IDs of orders. Default: all that wait."`
+	How    `embed:""`
+}
+
+// How is how an approval is made.
+type How struct {
+	Role string        `default:"approver" help:"Role in which you decide."`
+	For  time.Duration `default:"8h" help:"How long it is valid, at most 24h."`
+	Out  string        `placeholder:"FILE" help:"File for the signed approval, where the source is a file. Default: approval-ORDER.txt."`
+}
+
+// Help returns an example.
+func (yesCommand) Help() string {
+	return "Shows each payment, with what was signed for it before, and asks you to type its amount and the last six " +
+		"characters of its address. An empty answer passes over it.\n\nExample:\n\n    bursar-approve yes " +
+		"http://127.0.0.1:8090/approvals"
+}
+
+// Run approves payments.
+func (cmd *yesCommand) Run(ctx context.Context, s *session) error {
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.Yes)
+}
+
+type noCommand struct {
+	source
+	Orders []string `arg:"" name:"order" placeholder:"ORDER" help:"IDs of orders."`
+	How    `embed:""`
+}
+
+// Help returns an example.
+func (noCommand) Help() string {
+	return "The signer signs no payment of which it sees a no that is still valid. The service could hold it back: to stop " +
+		"payments for certain, freeze the signer.\n\nExample:\n\n    bursar-approve no waiting.json " +
+		"0193a6a0-0000-7000-8000-000000000000"
+}
+
+// Run says no to payments.
+func (cmd *noCommand) Run(ctx context.Context, s *session) error {
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No)
+}
+
+// decide shows orders and signs a decision about each.
+func (s *session) decide(ctx context.Context, from string, ids []string, how How, decision approval.Decision) error {
+	l, err := s.read(ctx, from)
+	if err != nil {
+		return err
+	}
+	signer, who, closing, err := s.signerFor(ctx, &l.policy)
+	defer closing()
+	if err != nil {
+		return err
+	}
+	s.say("You are %s. The policy is version %d, %s.", who.Name, l.policy.Version, l.policy.Hash())
+	chosen, err := l.choose(ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range chosen {
+		now := s.now().UTC().Truncate(time.Second)
+		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Role: how.Role,
+			Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
+			Nonce: approval.NewNonce(), Order: one.order}.Text()
+		a, amount, err := s.show(l.policy, text)
+		if err != nil {
+			return err
+		}
+		if err := s.history(l.policy, one); err != nil {
+			return err
+		}
+		if !who.Has(how.Role, now) || who.Name == a.Order.Requester {
+			return fmt.Errorf("%s is not of role %s, or ordered it: the signer would not count it", who.Name, how.Role)
+		}
+		if agreed, err := s.confirm(a, amount); err != nil || !agreed {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.note(a, amount); err != nil {
+			return err
+		}
+		if key, err := sshsig.NewKey(signer.PublicKey()); err == nil && key.Hardware() {
+			s.say("Touch your security key.")
+		}
+		signature, err := sshsig.Sign(signer, approval.NamespaceApproval, []byte(text))
+		if err != nil {
+			return err
+		}
+		file := how.Out
+		if file == "" {
+			file = "approval-" + one.order.ID.String() + ".txt"
+		}
+		if err := s.deliver(ctx, from, file, text, signature); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns the orders with some IDs; all of them for none.
+func (l listed) choose(ids []string) (list []asked, err error) {
+	for _, text := range ids {
+		id, err := bursar.ParseID(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not an order: %w; %w", text, err, errUsage)
+		}
+		found := false
+		for _, one := range l.Orders {
+			if one.order.ID == id {
+				list, found = append(list, one), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("order %s does not wait", id)
+		}
+	}
+	if len(ids) == 0 {
+		list = l.Orders
+	}
+	return list, nil
+}
+
+// lastCharacters is how much of an address is typed.
+const lastCharacters = 6
+
+// confirm has the person type what cannot be typed without having read it. An empty answer is a refusal without error.
+func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
+	if a.Decision == approval.No {
+		answer, err := s.ask("Type no:")
+		return answer == "no", err
+	}
+	base := a.Order.To.Base
+	end := base[max(0, len(base)-lastCharacters):]
+	for _, question := range []struct{ says, want string }{
+		{"Type the amount:", amount}, {"Type the last 6 characters of the address:", end},
+	} {
+		answer, err := s.ask(question.says)
+		if err != nil {
+			return false, err
+		}
+		if answer == "" {
+			s.say("Passed over.")
+			return false, nil
+		}
+		if answer != question.want {
+			s.say("That is not what it says. Nothing was signed for order %s.", a.Order.ID)
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
+)
+
+// amountOf returns the amount of an order in whole units with its asset's name in the policy, whose hash is signed too.
+func amountOf(policy roster.Policy, o approval.Order) (amount, name string, err error) {
+	for _, a := range policy.Assets {
+		if a.Chain == o.Chain && a.Contract == o.Contract {
+			return o.Units.Decimal(a.Decimals, 0), a.Name, nil
+		}
+	}
+	return "", "", fmt.Errorf("the policy has no asset %s of %s, so its amount cannot be shown and nothing is signed",
+		approval.AssetText(o.Contract), o.Chain)
+}
+
+// show shows all that an approval says, from its text alone.
+func (s *session) show(policy roster.Policy, text string) (a approval.Approval, amount string, err error) {
+	if a, err = approval.ParseApproval(text); err != nil {
+		return a, "", err
+	}
+	amount, name, err := amountOf(policy, a.Order)
+	if err != nil {
+		return a, "", err
+	}
+	o := a.Order
+	tag := "none"
+	if o.To.HasMemo {
+		tag = fmt.Sprint(o.To.Memo)
+	}
+	s.say("")
+	s.say("Decision   %s, as %s, until %s", a.Decision, a.Role, approval.Moment(a.Expires))
+	s.say("Pay        %s %s", amount, name)
+	s.say("To         %s", o.To.Base)
+	s.say("Tag        %s", tag)
+	s.say("Chain      %s, asset %s", o.Chain, approval.AssetText(o.Contract))
+	s.say("Account    %s", accountText(o.Account))
+	s.say("Order      %s of %s, payable until %s", o.ID, approval.Moment(o.Created), approval.Moment(o.Expires))
+	if o.Requester != "" {
+		s.say("Ordered by %s", o.Requester)
+	}
+	if !o.MaxFee.IsZero() {
+		s.say("Highest fee %s units of the native asset", o.MaxFee)
+	}
+	s.say("Signer     %s, policy %d", a.Instance, a.Version)
+	return a, amount, nil
+}
+
+func accountText(id bursar.ID) string {
+	if id.IsZero() {
+		return "none: the operator pays, such as a refund to a sender"
+	}
+	return id.String()
+}
+
+// history shows what was signed for an order before: by others as the service says, checked, and by this person.
+func (s *session) history(policy roster.Policy, one asked) error {
+	if one.TxID != "" {
+		s.say("WARNING    a transaction that pays this was signed before: %s", one.TxID)
+		s.say("           \"It failed, please sign again\" is how people are robbed: find out why it failed first.")
+	}
+	for _, signed := range one.Approvals {
+		who, err := policy.SignedBy(approval.NamespaceApproval, signed.Text, signed.Signature, time.Time{})
+		a, parseErr := approval.ParseApproval(signed.Text)
+		if err != nil || parseErr != nil || a.Order != one.order {
+			s.say("Signed     by nobody who counts: an approval that is not valid")
+			continue
+		}
+		ended := ""
+		if !s.now().Before(a.Expires) {
+			ended = ", which has ended"
+		}
+		s.say("Signed     %s by %s at %s until %s%s", a.Decision, who.Name, approval.Moment(a.Created),
+			approval.Moment(a.Expires), ended)
+	}
+	lines, err := s.signedBefore(one.order.ID)
+	for _, line := range lines {
+		s.say("By you     %s", line)
+	}
+	if one.Reason != "" {
+		s.say("The service says: %.300s", one.Reason)
+	}
+	return err
+}

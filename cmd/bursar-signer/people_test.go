@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/sshsig"
+)
+
+// persons makes keys with ssh-keygen, by name.
+func (b *bench) persons(names ...string) (list []roster.Person) {
+	b.Helper()
+	for _, name := range names {
+		b.ssh("-q", "-t", "ed25519", "-N", "", "-C", "", "-f", name)
+		public, err := os.ReadFile(filepath.Join(b.folder, name+".pub"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		key, err := sshsig.ParseKey(strings.TrimSpace(string(public)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		list = append(list, roster.Person{Name: name, Until: time.Now().AddDate(1, 0, 0).UTC().Truncate(time.Second),
+			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
+	}
+	return list
+}
+
+// ssh runs ssh-keygen in the folder.
+func (b *bench) ssh(args ...string) {
+	b.Helper()
+	c := exec.CommandContext(b.Context(), "ssh-keygen", args...)
+	c.Dir = b.folder
+	if out, err := c.CombinedOutput(); err != nil {
+		b.Fatalf("ssh-keygen %v: %v: %s", args, err, out)
+	}
+}
+
+// signed has persons sign a text with ssh-keygen, and returns the arguments of apply.
+func (b *bench) signed(namespace, file, text string, names ...string) []string {
+	b.Helper()
+	b.write(file, text)
+	args := []string{"apply", file}
+	for _, name := range names {
+		b.ssh("-q", "-Y", "sign", "-n", namespace, "-f", name, file)
+		if err := os.Rename(filepath.Join(b.folder, file+".sig"), filepath.Join(b.folder, file+"."+name)); err != nil {
+			b.Fatal(err)
+		}
+		args = append(args, file+"."+name)
+	}
+	return args
+}
+
+// want runs the program and checks its exit code and what it says.
+func (b *bench) want(code int, says string, args ...string) string {
+	b.Helper()
+	out, err, got := b.run(args...)
+	if got != code || !strings.Contains(out+err, says) {
+		b.Errorf("bursar-signer %v: got %d: %s%s, want %d: %s", args, got, out, err, code, says)
+	}
+	return out
+}
+
+// The whole way of a policy, with the keys and signatures of OpenSSH alone.
+func TestPeopleSignWithOpenSSH(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		if testing.Short() {
+			t.Skip("OpenSSH is not installed: go run ./test -install openssh")
+		}
+		t.Fatalf("%v: go run ./test -install openssh", err)
+	}
+	b := newBench(t)
+	b.want(0, "", "seed", "new")
+	var state struct{ Instance string }
+	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == "" {
+		t.Fatalf("got %+v, %v", state, err)
+	}
+	b.want(1, "no policy is installed", "policy", "show")
+	now := time.Now().UTC().Truncate(time.Second)
+	p := roster.Policy{Instance: state.Instance, Network: "regtest", Version: 1, Created: now, NotBefore: now, Authors: 2,
+		Destinations: 2, Hold: time.Hour, Reference: "EUR",
+		Assets: []roster.Asset{{Name: "BTC", Chain: "bitcoin", Decimals: 8, Price: bursar.Units(120_000e6)}},
+		People: b.persons("ann", "bob", "cat"),
+		Rules: []roster.Rule{{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToListed, Need: 2,
+			Role: roster.RoleApprover, Hold: time.Hour}}}
+	b.want(1, "too few persons signed: 1 of 2 of role author", b.signed(approval.NamespacePolicy, "one", p.Text(), "ann")...)
+	b.want(1, "made for another purpose", b.signed("file", "file", p.Text(), "ann", "bob")...)
+	b.want(0, "The policy, signed by ann, bob, is in force", b.signed(approval.NamespacePolicy, "first", p.Text(), "bob", "ann")...)
+	if got := b.want(0, p.Hash().String(), "policy", "show"); got != p.Text() {
+		t.Errorf("got\n%s, want\n%s", got, p.Text())
+	}
+	next := p
+	next.Version, next.Previous, next.Destinations = 2, p.Hash(), 3
+	b.write("next", next.Text())
+	b.want(0, "tightens: destinations: 3 instead of 2", "policy", "diff", "next")
+	b.want(0, "loosens:  destinations: 2 instead of 3", "policy", "diff", "first", "--before", "next")
+
+	order := approval.Order{Instance: state.Instance, Account: bursar.ID{1}, ID: bursar.ID{2}, Chain: "bitcoin",
+		To: bursar.Address{Base: "bc1qgood"}, Units: bursar.Units(1000), Created: now, Expires: now.Add(time.Hour)}
+	b.write("order", order.Text())
+	b.want(1, "destination: rule large: bc1qgood is not a signed destination", "policy", "test", "order")
+	b.want(1, "approved: rule large: 1 of 2", "policy", "test", "order", "--listed", "--approved", "ann")
+	b.want(0, "allowed by rule large", "policy", "test", "order", "--listed", "--approved", "ann", "--approved", "cat", "--held")
+	b.want(2, "the policy has no eve", "policy", "test", "order", "--approved", "eve")
+
+	place := approval.Destination{Instance: state.Instance, Chain: "bitcoin", Any: true, To: order.To, Created: now,
+		Expires: now.Add(time.Hour), Until: now.AddDate(1, 0, 0), Nonce: approval.NewNonce()}
+	b.want(0, "bc1qgood of bitcoin, signed by ann, cat, can be paid from",
+		b.signed(approval.NamespaceDestination, "place", place.Text(), "cat", "ann")...)
+	b.want(0, "bc1qgood", "destinations")
+
+	freeze := approval.Freeze{Instance: state.Instance, Why: "a key was lost", Created: now, Expires: now.Add(time.Hour),
+		Nonce: approval.NewNonce()}
+	b.want(0, "frozen by cat", b.signed(approval.NamespaceFreeze, "freeze", freeze.Text(), "cat")...)
+	b.want(0, "by cat: a key was lost", "status")
+	b.want(1, "the policy has 2 of its authors sign a thaw", "thaw", "--reason", "enough")
+	thaw := freeze
+	thaw.Thaw, thaw.Nonce = true, approval.NewNonce()
+	b.want(1, "too few persons signed", b.signed(approval.NamespaceFreeze, "alone", thaw.Text(), "cat")...)
+	b.want(0, "Freezes ended by ann, cat: 1", b.signed(approval.NamespaceFreeze, "thaw", thaw.Text(), "cat", "ann")...)
+	b.want(1, "apply takes a policy", "apply", "order")
+	b.auditsLog()
+}
+
+// auditsLog takes a checkpoint, proves an entry, and checks both.
+func (b *bench) auditsLog() {
+	b.Helper()
+	signed, says, code := b.run("audit", "checkpoint")
+	_, key, found := strings.Cut(strings.TrimSpace(says), "The key is ")
+	if code != 0 || !found {
+		b.Fatalf("got %d: %s", code, says)
+	}
+	b.write("november", signed)
+	b.want(0, "", "freeze", "--reason", "the month has ended")
+	b.want(0, "and the 5 of the checkpoint are unchanged", "audit", "verify", "november", "--key", key)
+	b.want(1, "invalid verifier hash", "audit", "verify", "november", "--key", key[:len(key)-2]+"AA")
+	b.write("entry", b.want(0, "", "audit", "prove", "2", "--checkpoint", "november", "--key", key))
+	b.want(0, `"by":["ann","bob"]`, "audit", "verify", "entry", "--key", key)
+	b.want(1, "the log has no such entry", "audit", "prove", "6", "--checkpoint", "november", "--key", key)
+}

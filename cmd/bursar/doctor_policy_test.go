@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
+	"github.com/bursar/bursar/sshsig"
+)
+
+// Doctor says on mainnet that nobody approves anything, and whose time ends.
+func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
+	t.Parallel()
+	const check = "policy of people"
+	main := newHarness(t)
+	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
+	found, _ := main.findings()
+	if f := found[check]; f.Result != resultWarning || !strings.Contains(f.Advice, "docs/operations/approvals.md") {
+		t.Errorf("on mainnet doctor finds %+v", f)
+	}
+	d := newSeededHarness(t)
+	d.ok("signer", "init", "--unused")
+	found, _ = d.findings()
+	if f, is := found[check]; is {
+		t.Errorf("on another network doctor finds %+v, want nothing", f)
+	}
+	file, err := memory.Join(t.Context(), filepath.Join(d.dir, "seed.age.state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	signer, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := sshsig.NewKey(signer.PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	status := parse[command.SignerStatus](d, "signer", "status", "--json")
+	text := roster.Policy{Instance: status.Instance, Network: "regtest", Version: 1, Created: now, NotBefore: now,
+		Authors: 1, Destinations: 1, Reference: "EUR", People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
+			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}}}}.Text()
+	signature, err := sshsig.Sign(signer, approval.NamespacePolicy, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := people.Install(t.Context(), file, text, []string{signature}, "regtest", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	o := d.run("", "doctor", "--json") // the nodes are not there, which fails
+	var list []finding
+	if err := json.Unmarshal([]byte(o.out), &list); err != nil {
+		t.Fatalf("doctor prints %+v: %v", o, err)
+	}
+	var says []string
+	for _, f := range list {
+		if f.Check == check {
+			says = append(says, f.Result+": "+f.Detail)
+		}
+	}
+	if got := strings.Join(says, "; "); !strings.HasPrefix(got, "warning: ann counts until ") ||
+		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 0") {
+		t.Errorf("doctor finds %q", got)
+	}
+}

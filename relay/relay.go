@@ -1,0 +1,255 @@
+// Package relay carries what persons sign about payments to the signer, and what they are asked to sign to them.
+//
+// It owns the order of a withdrawal, which is always the same text, the list of what waits for approvals, and the texts
+// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by whoever controls the
+// service without anything being paid that persons did not approve. It checks what comes in only to keep rubbish out.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/store"
+)
+
+// ErrRefused is returned for an approval that cannot serve: nothing waits for it, or its signature does not count.
+var ErrRefused = errors.New("the approval is of no use")
+
+// orderLife is how long a payment may be signed after it was ordered.
+const orderLife = 30 * 24 * time.Hour
+
+// Relay carries orders and approvals. It is safe for concurrent use.
+type Relay struct {
+	DB       *store.DB
+	Registry *bursar.Registry
+	Added    func(chain bursar.ChainID) // called after an approval was kept; nil: nobody is told
+
+	policy atomic.Pointer[store.PolicyText]
+}
+
+// Note notes the policy of the signer, in the database too where it has changed.
+func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
+	if last := r.policy.Load(); last != nil && *last == p {
+		return nil
+	}
+	err := r.DB.Do(ctx, func(tx *store.Tx) error {
+		before, err := tx.Settings().Policy(ctx)
+		if err != nil || before == p || p.Text == "" && before.Text == "" {
+			return err
+		}
+		return tx.Settings().NotePolicy(ctx, p)
+	})
+	if err == nil {
+		r.policy.Store(&p)
+	}
+	return err
+}
+
+// Orders returns the order of each payment of an outgoing transaction with its approvals; nil while the signer has no
+// policy.
+func (r *Relay) Orders(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) (list []chain.Order, err error) {
+	policy := r.policy.Load()
+	if policy == nil || policy.Text == "" {
+		return nil, nil
+	}
+	err = r.DB.View(ctx, func(tx *store.Tx) error {
+		orders, err := r.ordersOf(ctx, tx, policy.Instance, p, request)
+		if err != nil {
+			return err
+		}
+		list, err = withApprovals(ctx, tx, orders)
+		return err
+	})
+	return list, err
+}
+
+// ordersOf returns the orders of an outgoing transaction's payments, in their sequence.
+func (r *Relay) ordersOf(
+	ctx context.Context, tx *store.Tx, instance string, p bursar.OutgoingTx, request chain.TxRequest,
+) (orders []approval.Order, err error) {
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(withdrawals) == 0 { // a refund to a sender, which nobody ordered but the operator
+		for _, pay := range request.Payments {
+			orders = append(orders, orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt))
+		}
+		return orders, nil
+	}
+	if len(withdrawals) != len(request.Payments) {
+		return nil, fmt.Errorf("outgoing transaction %s has %d payments for %d withdrawals", p.ID, len(request.Payments),
+			len(withdrawals))
+	}
+	for _, w := range withdrawals {
+		o, err := r.orderOf(instance, w)
+		if err != nil {
+			return nil, err
+		}
+		orders = append(orders, o)
+	}
+	return orders, nil
+}
+
+// orderOf returns the order of a withdrawal.
+func (r *Relay) orderOf(instance string, w bursar.Withdrawal) (approval.Order, error) {
+	currency, err := r.Registry.Get(w.Currency)
+	if err != nil {
+		return approval.Order{}, err
+	}
+	pay := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
+	return orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt), nil
+}
+
+func orderOf(
+	instance string, id bursar.ChainID, pay chain.Payment, account, order bursar.ID, at time.Time,
+) approval.Order {
+	at = at.UTC().Truncate(time.Second)
+	return approval.Order{Instance: instance, Account: account, ID: order, Chain: id, Contract: pay.Contract,
+		To: pay.Address, Units: pay.Amount, Created: at, Expires: at.Add(orderLife)}
+}
+
+// withApprovals returns the texts of orders with what was signed about them.
+func withApprovals(ctx context.Context, tx *store.Tx, orders []approval.Order) ([]chain.Order, error) {
+	ids := make([]bursar.ID, len(orders))
+	for i, o := range orders {
+		ids[i] = o.ID
+	}
+	signed, err := tx.Approvals().Of(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]chain.Order, len(orders))
+	for i, o := range orders {
+		list[i].Text = o.Text()
+		for _, a := range signed {
+			if a.OrderID == o.ID {
+				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})
+			}
+		}
+	}
+	return list, nil
+}
+
+// Waiting is what persons are asked to sign. It proves nothing: whoever signs reads the texts.
+type Waiting struct {
+	Instance string  `json:"instance"`
+	Policy   string  `json:"policy"` // the text of the policy; empty: the signer has none
+	Orders   []Order `json:"orders"`
+}
+
+// Order is one payment that waits, with what was signed about it already.
+type Order struct {
+	chain.Order
+	Status string `json:"status"` // of the withdrawal, or "refund"
+	TxID   string `json:"txID,omitempty"`
+	Reason string `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
+}
+
+// mostWaiting bounds the list.
+const mostWaiting = 1000
+
+// Waiting returns the payments that wait for approvals: those that the signer refused for want of them, and those that
+// wait in the service for an operator.
+func (r *Relay) Waiting(ctx context.Context) (w Waiting, err error) {
+	err = r.DB.View(ctx, func(tx *store.Tx) error {
+		policy, err := tx.Settings().Policy(ctx)
+		if err != nil || policy.Text == "" {
+			return err
+		}
+		w = Waiting{Instance: policy.Instance, Policy: policy.Text, Orders: []Order{}}
+		refused, err := tx.Outgoing().WaitingForPeople(ctx, mostWaiting)
+		if err != nil {
+			return err
+		}
+		for _, p := range refused {
+			if err := r.add(ctx, tx, &w, p); err != nil {
+				return err
+			}
+		}
+		return r.addPending(ctx, tx, &w)
+	})
+	return w, err
+}
+
+func (r *Relay) add(ctx context.Context, tx *store.Tx, w *Waiting, p bursar.OutgoingTx) error {
+	request, err := outgoing.DecodeRequest(p)
+	if err != nil || request.Kind != chain.KindWithdrawal {
+		return err
+	}
+	orders, err := r.ordersOf(ctx, tx, w.Instance, p, request)
+	if err != nil {
+		return err
+	}
+	list, err := withApprovals(ctx, tx, orders)
+	for i, o := range list {
+		status := string(bursar.WithdrawalQueued)
+		if orders[i].Account.IsZero() {
+			status = "refund"
+		}
+		w.Orders = append(w.Orders, Order{Order: o, Status: status, TxID: p.TxID, Reason: p.Error})
+	}
+	return err
+}
+
+func (r *Relay) addPending(ctx context.Context, tx *store.Tx, w *Waiting) error {
+	unfinished, err := tx.Withdrawals().Unfinished(ctx, mostWaiting)
+	if err != nil {
+		return err
+	}
+	for _, one := range unfinished {
+		if one.Status != bursar.WithdrawalPendingApproval {
+			continue
+		}
+		o, err := r.orderOf(w.Instance, one)
+		if err != nil {
+			continue // a currency that is no longer configured
+		}
+		list, err := withApprovals(ctx, tx, []approval.Order{o})
+		if err != nil {
+			return err
+		}
+		w.Orders = append(w.Orders, Order{Order: list[0], Status: string(one.Status), TxID: one.TxID})
+	}
+	return nil
+}
+
+// Add keeps an approval of a payment that waits, and returns who signed it. The error is ErrRefused with the reason, or
+// one of the database.
+func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a approval.Approval, err error) {
+	if a, err = approval.ParseApproval(text); err != nil {
+		return "", a, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	waiting, err := r.Waiting(ctx)
+	if err != nil {
+		return "", a, err
+	}
+	waits := slices.ContainsFunc(waiting.Orders, func(o Order) bool { return o.Text == a.Order.Text() })
+	if !waits {
+		return "", a, fmt.Errorf("%w: no payment waits for approval that is as in its text", ErrRefused)
+	}
+	policy, err := roster.Parse(waiting.Policy)
+	if err != nil {
+		return "", a, err
+	}
+	votes, problems := policy.Votes(a.Order, []roster.Signed{{Text: text, Signature: signature}}, r.DB.Now())
+	if len(votes) == 0 {
+		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
+	}
+	err = r.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Approvals().Add(ctx, store.Approval{OrderID: a.Order.ID, Text: text, Signature: signature})
+	})
+	if err == nil && r.Added != nil {
+		r.Added(a.Order.Chain)
+	}
+	return votes[0].Person, a, err
+}

@@ -1,0 +1,234 @@
+package relay_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
+	"github.com/bursar/bursar/sshsig"
+	"github.com/bursar/bursar/store"
+)
+
+// desk is a chain whose signer has a policy, and the service's relay.
+type desk struct {
+	*bursartest.OneChain
+	relay  *relay.Relay
+	policy roster.Policy
+}
+
+func keyOf(t *testing.T, seed byte) ssh.Signer {
+	t.Helper()
+	s, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sign(t *testing.T, seed byte, namespace, text string) string {
+	t.Helper()
+	s, err := sshsig.Sign(keyOf(t, seed), namespace, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newDesk gives the chain's signer a policy under which up to 1 COIN leaves alone, and more with two persons.
+func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
+	t.Helper()
+	ctx, id, keeper := t.Context(), r.Chain.Capabilities().ID, memory.NewRAM()
+	signs, err := signer.Remembering(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: {
+		Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30)}}, keeper)
+	r.Must(err)
+	now := time.Now().UTC().Truncate(time.Second)
+	d := &desk{r, &relay.Relay{DB: r.DB, Registry: r.Registry}, roster.Policy{Instance: signs.Checkpoint().Instance,
+		Network: "testnet", Version: 1, Created: now, NotBefore: now, Authors: 1, Destinations: 1, Reference: "COIN",
+		Assets: []roster.Asset{{Name: "COIN", Chain: id, Decimals: 8, Price: bursar.Units(1e6)}},
+		Rules: []roster.Rule{
+			{ID: "small", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e6)},
+			{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Need: 2, Role: roster.RoleApprover},
+			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}}}
+	for i, name := range []string{"ann", "bob"} {
+		key, err := sshsig.NewKey(keyOf(t, byte(i+1)).PublicKey())
+		r.Must(err)
+		d.policy.People = append(d.policy.People, roster.Person{Name: name, Until: now.AddDate(1, 0, 0),
+			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
+	}
+	text := d.policy.Text()
+	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, "testnet", time.Now())
+	r.Must(err)
+	p, err := signs.Policy(ctx)
+	r.Must(errors.Join(err, d.relay.Note(ctx, store.PolicyText(p))))
+	r.Sender.Signer, r.Sender.Orders = signs, d.relay.Orders
+	return d
+}
+
+func (d *desk) waiting() relay.Waiting {
+	d.T.Helper()
+	w, err := d.relay.Waiting(context.Background())
+	d.Must(err)
+	return w
+}
+
+// approve signs an order that waits and hands the approval in.
+func (d *desk) approve(t *testing.T, seed byte, text string, decision approval.Decision) error {
+	t.Helper()
+	o, err := approval.ParseOrder(text)
+	d.Must(err)
+	now := time.Now().UTC().Truncate(time.Second)
+	signed := approval.Approval{Instance: o.Instance, Decision: decision, Role: roster.RoleApprover,
+		Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(time.Hour),
+		Nonce: approval.NewNonce(), Order: o}.Text()
+	_, _, err = d.relay.Add(t.Context(), signed, sign(t, seed, approval.NamespaceApproval, signed))
+	return err
+}
+
+// A payment waits until two persons have approved it, in nobody's way and without an alarm, and is then paid.
+func TestAPaymentWaitsForPersons(t *testing.T) {
+	t.Parallel()
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		r.Fund()
+		large, small := r.Order(150_000_000, r.Chain.Named("alice")), r.Order(90_000_000, r.Chain.Named("bob"))
+		r.Trouble = true // it waits
+		for range 6 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		r.WantAlarms()
+		if got := r.Now(small).Status; got != bursar.WithdrawalConfirmed && got != bursar.WithdrawalBroadcast {
+			t.Errorf("the small one is %s, want it paid", got)
+		}
+		w := d.waiting()
+		if len(w.Orders) != 1 || !strings.Contains(w.Orders[0].Text, large.ID.String()) || r.Now(large).TxID != "" ||
+			!strings.Contains(w.Orders[0].Reason, "0 of 2 approvals") {
+			t.Fatalf("what waits is %+v, want the large one alone", w.Orders)
+		}
+		text := w.Orders[0].Text
+		r.Must(d.approve(t, 1, text, approval.Yes))
+		r.Must(d.approve(t, 1, text, approval.Yes))
+		r.Step()
+		if got := d.waiting(); len(got.Orders) != 1 || !strings.Contains(got.Orders[0].Reason, "1 of 2 approvals") {
+			t.Errorf("what waits after one approval is %+v", got.Orders)
+		}
+		r.Must(d.approve(t, 2, text, approval.Yes))
+		r.Trouble = false
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("alice"), ""); got != bursar.Units(150_000_000) {
+			t.Errorf("alice got %s, want 150000000", got)
+		}
+		if got := d.waiting(); len(got.Orders) != 0 {
+			t.Errorf("what waits in the end is %+v", got.Orders)
+		}
+		r.WantAlarms()
+		r.Must(r.Audit())
+	})
+}
+
+// What the database holds about an approved payment is changed afterwards: the signer sees to it.
+func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		r.Fund()
+		r.Order(150_000_000, r.Chain.Named("alice"))
+		r.Trouble = true
+		r.Step()
+		text := d.waiting().Orders[0].Text
+		r.Must(errors.Join(d.approve(t, 1, text, approval.Yes), d.approve(t, 2, text, approval.Yes)))
+		orders := r.Sender.Orders
+		for name, change := range map[string]func(list []chain.Order){
+			"another address": func(list []chain.Order) {
+				list[0].Text = strings.Replace(list[0].Text, r.Chain.Named("alice"), r.Chain.Named("thief"), 1)
+			},
+			"no approvals": func(list []chain.Order) { list[0].Approvals = nil },
+			"one of them":  func(list []chain.Order) { list[0].Approvals = list[0].Approvals[:1] },
+		} {
+			r.Sender.Orders = func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
+				list, err := orders(ctx, p, request)
+				if len(list) > 0 {
+					change(list)
+				}
+				return list, err
+			}
+			r.Step()
+			if got := r.Chain.Balance(r.Chain.Named("thief"), ""); !got.IsZero() {
+				t.Errorf("%s: the thief got %s", name, got)
+			}
+		}
+		// The payment itself is directed elsewhere, with the approvals of the real one.
+		r.Sender.Orders = orders
+		real := r.Sender.Signer
+		r.Sender.Signer = bursartest.SignerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+			request.Payments[0].Address.Base = r.Chain.Named("thief")
+			built, err := r.Chain.Build(ctx, request)
+			if err != nil {
+				return chain.SignedTx{}, err
+			}
+			built.Orders = unsigned.Orders
+			return real.Sign(ctx, id, request, built)
+		})
+		r.Step()
+		r.WantAlarms("signer_refused")
+		r.Sender.Signer, r.Trouble = real, false
+		r.Settle()
+		if got := r.Chain.Balance(r.Chain.Named("alice"), ""); got != bursar.Units(150_000_000) {
+			t.Errorf("alice got %s, want 150000000", got)
+		}
+	})
+}
+
+func TestRubbishIsKeptOut(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		r.Fund()
+		r.Order(150_000_000, r.Chain.Named("alice"))
+		r.Trouble = true
+		r.Step()
+		text := d.waiting().Orders[0].Text
+		for name, err := range map[string]error{
+			"by a stranger":         d.approve(t, 9, text, approval.Yes),
+			"of another amount":     d.approve(t, 1, strings.Replace(text, "units: 15", "units: 16", 1), approval.Yes),
+			"of what does not wait": d.approve(t, 1, strings.Replace(text, "\norder: 0", "\norder: 1", 1), approval.Yes),
+			"of another signer":     d.approve(t, 1, strings.Replace(text, "instance: ", "instance: X", 1), approval.Yes),
+			"no approval": func() error {
+				_, _, err := d.relay.Add(t.Context(), "yes\n", sign(t, 1, approval.NamespaceApproval, "yes\n"))
+				return err
+			}(),
+		} {
+			if !errors.Is(err, relay.ErrRefused) {
+				t.Errorf("%s: got %v, want %v", name, err, relay.ErrRefused)
+			}
+		}
+		r.Must(d.approve(t, 2, text, approval.No))
+		r.Must(errors.Join(d.approve(t, 1, text, approval.Yes), d.approve(t, 2, text, approval.Yes)))
+		r.Step()
+		if got := d.waiting(); len(got.Orders) != 1 || !strings.Contains(got.Orders[0].Reason, "bob said no") {
+			t.Errorf("what waits after a no is %+v", got.Orders)
+		}
+		_, err := r.Withdrawals.Cancel(t.Context(), func() bursar.ID {
+			o, err := approval.ParseOrder(text)
+			r.Must(err)
+			return o.ID
+		}())
+		r.Must(err)
+	})
+}

@@ -1,0 +1,163 @@
+// Package roster is who may decide what: a policy with the people who may approve, as one versioned text that a quorum
+// of authors signs.
+//
+// It owns the text (bursar-policy/1), the judgement of a payment by it, the comparison of two versions, and whose
+// signatures count. Its invariants: what no rule allows is refused; a deny wins over every allow; persons are counted,
+// never keys; whatever is not clearly a tightening counts as loosening. It keeps nothing between calls: package signer
+// has the memory, the clock and the transaction.
+package roster
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/sshsig"
+)
+
+// KindPolicy is the first line of a policy.
+const KindPolicy = "bursar-policy/1"
+
+// ErrUnsound is returned for a policy that contradicts itself, or that nobody could ever use.
+var ErrUnsound = errors.New("the policy is not usable")
+
+// The roles. A rule may demand approvals in others too.
+const (
+	RoleAuthor   = "author"   // signs policies and thaws
+	RoleApprover = "approver" // approves payments and destinations
+)
+
+// Policy is one version of the policy with its people.
+type Policy struct {
+	Instance  string // of the signer's state that it is for
+	Network   string
+	Version   int64         // the one before, and 1
+	Previous  approval.Hash // of the text before; zero for the first version
+	Created   time.Time
+	NotBefore time.Time // when it begins
+
+	Authors      int           // how many authors must sign the next version
+	Destinations int           // how many approvers must sign a destination
+	Hold         time.Duration // how long a new destination waits
+	Reference    string        // the currency of Price and of the rules' amounts
+
+	Assets []Asset  // by name
+	People []Person // by name
+	Rules  []Rule
+}
+
+// Asset is an asset that may leave. Its price is a ceiling of the signer's own: no rate from outside raises a limit.
+type Asset struct {
+	Name     string
+	Chain    bursar.ChainID
+	Contract string // canonical; empty for the native asset
+	Decimals int
+	Price    Value // of 10^Decimals units
+}
+
+// Person is one person with their keys.
+type Person struct {
+	Name  string
+	Until time.Time // from then on their signatures do not count
+	Roles []string
+	Keys  []sshsig.Key
+}
+
+// Has reports whether a person has a role at a time.
+func (p Person) Has(role string, now time.Time) bool {
+	return now.Before(p.Until) && slices.Contains(p.Roles, role)
+}
+
+// The kinds of transactions that a rule may be for, as chain.Kind has them.
+const (
+	KindWithdrawal    = "withdrawal"
+	KindSweep         = "sweep"
+	KindGasTopUp      = "gas_top_up"
+	KindConsolidation = "consolidation"
+)
+
+var kinds = []string{KindConsolidation, KindGasTopUp, KindSweep, KindWithdrawal}
+
+// Where a rule's payments go.
+const (
+	ToListed = "listed" // to a destination that approvers signed
+	ToAny    = "any"
+	ToOwn    = "own" // to addresses of ours: everything but withdrawals
+)
+
+// Rule allows or denies payments.
+type Rule struct {
+	ID     string
+	Deny   bool
+	For    []string // kinds; sorted
+	Assets []string // names of assets; nil: all that have a price
+	// To is ToListed, ToAny or ToOwn; in a deny ToAny, ToOwn or one address.
+	To string
+	// Each is the most that one payment may be worth; in a deny only what is worth more is denied. Zero: any.
+	Each Value
+
+	// The rest is of allows only.
+	Windows []Window // shortest first
+	Need    int      // approvals by different persons
+	Role    string   // in which they approve; empty without Need
+	Hold    time.Duration
+	Hours   Hours
+}
+
+// Window is the most that may leave by a rule within a time that slides.
+type Window struct {
+	Length time.Duration
+	Most   Value
+}
+
+// Hash returns the hash of a policy's text.
+func (p Policy) Hash() approval.Hash { return approval.HashOf(p.Text()) }
+
+// Person returns a person by name.
+func (p Policy) Person(name string) (Person, bool) {
+	i := slices.IndexFunc(p.People, func(one Person) bool { return one.Name == name })
+	if i < 0 {
+		return Person{}, false
+	}
+	return p.People[i], true
+}
+
+// asset returns the asset of a contract.
+func (p Policy) asset(chain bursar.ChainID, contract string) (Asset, bool) {
+	i := slices.IndexFunc(p.Assets, func(a Asset) bool { return a.Chain == chain && a.Contract == contract })
+	if i < 0 {
+		return Asset{}, false
+	}
+	return p.Assets[i], true
+}
+
+// Longest returns the length of the longest window of the rules.
+func (p Policy) Longest() (longest time.Duration) {
+	for _, r := range p.Rules {
+		for _, w := range r.Windows {
+			longest = max(longest, w.Length)
+		}
+	}
+	return longest
+}
+
+// compareRules orders allows, the strictest first.
+func compareRules(a, b Rule) int {
+	each := func(r Rule) Value {
+		if r.Each.IsZero() {
+			return mostValue
+		}
+		return r.Each
+	}
+	order := func(holds bool) int {
+		if holds {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(b.Need-a.Need, cmp.Compare(b.Hold, a.Hold), order(a.Hours != "")-order(b.Hours != ""),
+		order(a.To != ToAny)-order(b.To != ToAny), each(a).Cmp(each(b)), cmp.Compare(a.ID, b.ID))
+}

@@ -1,0 +1,157 @@
+package roster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Question is one payment that is asked about, with what the signer knows of it.
+type Question struct {
+	Kind     string
+	Chain    bursar.ChainID
+	Contract string // canonical; empty for the native asset
+	To       bursar.Address
+	Units    bursar.Amount
+	Now      time.Time
+
+	Listed bool                // its destination is signed and past its hold
+	Signed map[string][]string // by role, the persons whose approvals count; each once
+	// Since is when the signer first saw what a rule needs; zero: not before now.
+	Since func(rule string) time.Time
+	// Used is what left by a rule from a time on.
+	Used func(rule string, from time.Time) Value
+}
+
+// Condition is what a payment lacks.
+type Condition string
+
+// The conditions of an allow, in the order in which they are checked.
+const (
+	Matches     Condition = "policy"      // no rule allows it, one denies it, or it is worth too much
+	Destination Condition = "destination" // its destination is not signed, or in its hold
+	Approved    Condition = "approved"    // approvals are missing
+	Held        Condition = "hold"        // its approvals are not old enough
+	InHours     Condition = "hours"       // not at this time of the week
+	InWindow    Condition = "window"      // too much has left by the rule
+)
+
+var progress = []Condition{Matches, Destination, Approved, Held, InHours, InWindow}
+
+// Answer is what a policy says of a payment.
+type Answer struct {
+	Allowed bool
+	Rule    string // that allows it, denies it, or comes closest to allowing it; empty: none is about it
+	Worth   Value
+	Lacks   Condition // where it is not allowed
+	Detail  string
+	// Holds names the rules whose approvals are complete and whose hold begins now, if the signer notes it.
+	Holds []string
+}
+
+// Judge judges a payment. A deny wins; otherwise it is allowed if all that one allow demands is there, and it counts for
+// the strictest of these: the one with the most approvals, then the longest hold. For the same question, a deny more or
+// an allow less never allows more.
+func (p Policy) Judge(q Question) Answer {
+	asset, priced := p.asset(q.Chain, q.Contract)
+	if a, denied := p.denied(q, asset); denied {
+		return a
+	}
+	if !priced && (q.Kind == KindWithdrawal || q.Kind == KindGasTopUp) {
+		return Answer{Lacks: Matches, Detail: fmt.Sprintf("the policy has no price of asset %s of %s, so it cannot leave",
+			shown(q.Contract), q.Chain)}
+	}
+	best := Answer{Worth: asset.worth(q.Units), Lacks: Matches,
+		Detail: fmt.Sprintf("no rule is about a %s of %s on %s", q.Kind, shown(q.Contract), q.Chain)}
+	var holds []string
+	for _, r := range slices.SortedFunc(slices.Values(p.Rules), compareRules) {
+		if r.Deny || !r.isAbout(q, asset) {
+			continue
+		}
+		a := r.judge(q, p, asset.worth(q.Units))
+		if a.Lacks == Held && r.since(q).IsZero() {
+			holds = append(holds, r.ID)
+		}
+		if a.Allowed || best.Rule == "" || slices.Index(progress, best.Lacks) < slices.Index(progress, a.Lacks) {
+			best = a
+		}
+		if best.Allowed {
+			break
+		}
+	}
+	best.Holds = holds
+	return best
+}
+
+func shown(contract string) string {
+	if contract == "" {
+		return "native"
+	}
+	return contract
+}
+
+// denied returns the answer of the first deny that is about a payment.
+func (p Policy) denied(q Question, asset Asset) (Answer, bool) {
+	worth := asset.worth(q.Units)
+	for _, r := range p.Rules {
+		if !r.Deny || !r.isAbout(q, asset) || r.To != ToAny && r.To != ToOwn && r.To != q.To.Base ||
+			!r.Each.IsZero() && !r.Each.Less(worth) {
+			continue
+		}
+		return Answer{Rule: r.ID, Worth: worth, Lacks: Matches, Detail: "rule " + r.ID + " denies it"}, true
+	}
+	return Answer{}, false
+}
+
+// isAbout reports whether a rule is about a payment of this kind and asset. An asset without a price only moves among
+// our own addresses, by rules for every asset.
+func (r Rule) isAbout(q Question, asset Asset) bool {
+	return slices.Contains(r.For, q.Kind) && (r.Assets == nil || slices.Contains(r.Assets, asset.Name))
+}
+
+func (r Rule) since(q Question) time.Time {
+	if q.Since == nil {
+		return time.Time{}
+	}
+	return q.Since(r.ID)
+}
+
+// judge judges a payment by an allow.
+func (r Rule) judge(q Question, p Policy, worth Value) Answer {
+	lacks := func(c Condition, format string, args ...any) Answer {
+		return Answer{Rule: r.ID, Worth: worth, Lacks: c, Detail: "rule " + r.ID + ": " + fmt.Sprintf(format, args...)}
+	}
+	signed := q.Signed[r.Role]
+	since := r.since(q)
+	switch {
+	case !r.Each.IsZero() && r.Each.Less(worth):
+		return lacks(Matches, "it is worth %s %s, and at most %s are allowed", valueText(worth), p.Reference,
+			valueText(r.Each))
+	case r.To == ToListed && !q.Listed:
+		return lacks(Destination, "%s is not a signed destination that is past its hold", q.To)
+	case len(signed) < r.Need:
+		return lacks(Approved, "%d of %d approvals by different persons of role %s", len(signed), r.Need, r.Role)
+	case r.Hold > 0 && since.IsZero():
+		return lacks(Held, "its approvals are complete, and it is held for %s from now on", span(r.Hold))
+	case r.Hold > 0 && q.Now.Before(since.Add(r.Hold)):
+		return lacks(Held, "it is held until %s", since.Add(r.Hold).UTC().Format(time.RFC3339))
+	case !r.Hours.Open(q.Now):
+		return lacks(InHours, "it is signed %s UTC only", r.Hours)
+	}
+	for _, w := range r.Windows {
+		if used := q.used(r.ID, w.Length); w.Most.SubOrZero(used).Less(worth) {
+			return lacks(InWindow, "it is worth %s %s, and %s of %s have left within %s", valueText(worth), p.Reference,
+				valueText(used), valueText(w.Most), span(w.Length))
+		}
+	}
+	return Answer{Allowed: true, Rule: r.ID, Worth: worth}
+}
+
+func (q Question) used(rule string, length time.Duration) Value {
+	if q.Used == nil {
+		return Value{}
+	}
+	return q.Used(rule, q.Now.Add(-length))
+}

@@ -1,0 +1,225 @@
+package roster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/sshsig"
+)
+
+const (
+	none  = "-"
+	every = "*"
+)
+
+// Text returns the text of a policy.
+func (p Policy) Text() string {
+	w := approval.NewWriter(KindPolicy)
+	w.Field("instance", p.Instance)
+	w.Field("network", p.Network)
+	w.Field("version", strconv.FormatInt(p.Version, 10))
+	w.OptionalHash("previous", p.Previous)
+	w.Time("created", p.Created)
+	w.Time("not_before", p.NotBefore)
+	w.Field("authors", strconv.Itoa(p.Authors))
+	w.Field("destinations", strconv.Itoa(p.Destinations))
+	w.Field("destination_hold", span(p.Hold))
+	w.Field("reference", p.Reference)
+	for _, a := range p.Assets {
+		w.Field("asset", fmt.Sprintf("%s %s %s %d %s", a.Name, a.Chain, approval.AssetText(a.Contract), a.Decimals,
+			valueText(a.Price)))
+	}
+	for _, one := range p.People {
+		w.Field("person", one.Name)
+		w.Time("until", one.Until)
+		w.Field("roles", strings.Join(one.Roles, ","))
+		for _, key := range one.Keys {
+			w.Field("key", key.String())
+		}
+	}
+	for _, r := range p.Rules {
+		r.write(w)
+	}
+	return w.Text()
+}
+
+func (r Rule) write(w *approval.Writer) {
+	if r.Deny {
+		w.Field("deny", r.ID)
+	} else {
+		w.Field("allow", r.ID)
+	}
+	w.Field("for", strings.Join(r.For, ","))
+	assets := strings.Join(r.Assets, ",")
+	if r.Assets == nil {
+		assets = every
+	}
+	w.Field("assets", assets)
+	w.Field("to", r.To)
+	if r.Deny {
+		w.Field("above", optional(r.Each))
+		return
+	}
+	w.Field("each", optional(r.Each))
+	for _, window := range r.Windows {
+		w.Field("window", span(window.Length)+" "+valueText(window.Most))
+	}
+	if r.Need == 0 {
+		w.Field("need", none)
+	} else {
+		w.Field("need", strconv.Itoa(r.Need)+" "+r.Role)
+	}
+	w.Field("hold", span(r.Hold))
+	w.Optional("hours", string(r.Hours))
+}
+
+func optional(v Value) string {
+	if v.IsZero() {
+		return none
+	}
+	return valueText(v)
+}
+
+// span writes a time in whole hours or minutes; "-" is none.
+func span(d time.Duration) string {
+	switch {
+	case d == 0:
+		return none
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}
+
+func parseSpan(text string) (time.Duration, bool) {
+	if text == none {
+		return 0, true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d > 0 && span(d) == text
+}
+
+// Parse reads the text of a policy. The error is approval.ErrText or ErrUnsound.
+func Parse(text string) (p Policy, err error) {
+	r := approval.NewReader(text, KindPolicy)
+	p.Instance = r.Word("instance")
+	p.Network = r.Name("network")
+	p.Version = r.Number("version")
+	p.Previous = r.OptionalHash("previous")
+	p.Created, p.NotBefore = r.Time("created"), r.Time("not_before")
+	p.Authors, p.Destinations = int(r.Number("authors")), int(r.Number("destinations"))
+	p.Hold = readSpan(r, "destination_hold", r.Line("destination_hold"))
+	p.Reference = r.Word("reference")
+	for r.Has("asset") {
+		p.Assets = append(p.Assets, readAsset(r))
+	}
+	for r.Has("person") {
+		p.People = append(p.People, readPerson(r))
+	}
+	for r.Has("allow") || r.Has("deny") {
+		p.Rules = append(p.Rules, readRule(r))
+	}
+	if p, err = approval.Canonical(r, p, text); err != nil {
+		return Policy{}, err
+	}
+	if err := p.sound(); err != nil {
+		return Policy{}, err
+	}
+	return p, nil
+}
+
+func readSpan(r *approval.Reader, name, text string) time.Duration {
+	d, holds := parseSpan(text)
+	r.Demand(r.Err() != nil || holds, "%s is %.60q, want whole hours or minutes such as 48h, or -", name, text)
+	return d
+}
+
+func readAsset(r *approval.Reader) (a Asset) {
+	line := r.Line("asset")
+	parts := strings.Split(line, " ")
+	if len(parts) != 5 {
+		r.Demand(false, "asset is %.80q, want NAME CHAIN CONTRACT DECIMALS PRICE", line)
+		return a
+	}
+	decimals, err := strconv.Atoi(parts[3])
+	price, priceErr := parseValue(parts[4])
+	r.Demand(err == nil && decimals >= 0 && decimals <= 36, "the decimals of %s are %.20q", parts[0], parts[3])
+	r.Demand(priceErr == nil && !price.IsZero(), "the price of %s is %.40q", parts[0], parts[4])
+	r.Demand(isAssetName(parts[0]), "an asset's name is %.40q, want capital letters, digits and -", parts[0])
+	a = Asset{Name: parts[0], Chain: bursar.ChainID(parts[1]), Contract: parts[2], Decimals: decimals, Price: price}
+	if a.Contract == approval.AssetText("") {
+		a.Contract = ""
+	}
+	return a
+}
+
+func isAssetName(name string) bool {
+	other := func(c rune) bool { return (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' }
+	return name != "" && name[0] != '-' && !strings.ContainsFunc(name, other)
+}
+
+func readPerson(r *approval.Reader) Person {
+	one := Person{Name: r.Name("person"), Until: r.Time("until"), Roles: strings.Split(r.Line("roles"), ",")}
+	for r.Has("key") {
+		key, err := sshsig.ParseKey(r.Line("key"))
+		r.Demand(err == nil, "a key of %s: %v", one.Name, err)
+		one.Keys = append(one.Keys, key)
+	}
+	return one
+}
+
+func readRule(r *approval.Reader) (rule Rule) {
+	if rule.Deny = r.Has("deny"); rule.Deny {
+		rule.ID = r.Name("deny")
+	} else {
+		rule.ID = r.Name("allow")
+	}
+	rule.For = strings.Split(r.Line("for"), ",")
+	if assets := r.Line("assets"); assets != every {
+		rule.Assets = strings.Split(assets, ",")
+	}
+	rule.To = r.Word("to")
+	if rule.Deny {
+		rule.Each = readValue(r, "above")
+		return rule
+	}
+	rule.Each = readValue(r, "each")
+	for r.Has("window") {
+		length, most, _ := strings.Cut(r.Line("window"), " ")
+		value, err := parseValue(most)
+		r.Demand(err == nil, "a window of %s is %.60q, want a value", rule.ID, most)
+		rule.Windows = append(rule.Windows, Window{readSpan(r, "window", length), value})
+	}
+	if need := r.Line("need"); need != none {
+		number, role, _ := strings.Cut(need, " ")
+		n, err := strconv.Atoi(number)
+		r.Demand(err == nil && n > 0 && approval.IsName(role), "need is %.60q, want a number and a role, or -", need)
+		rule.Need, rule.Role = n, role
+	}
+	rule.Hold = readSpan(r, "hold", r.Line("hold"))
+	if hours := r.Line("hours"); hours != none {
+		rule.Hours = Hours(hours)
+		r.Demand(rule.Hours.valid(), "hours are %.60q, want some such as Mon-Fri 07-19, in UTC", hours)
+	}
+	return rule
+}
+
+func readValue(r *approval.Reader, name string) Value {
+	text := r.Line(name)
+	if text == none || r.Err() != nil {
+		return Value{}
+	}
+	v, err := parseValue(text)
+	r.Demand(err == nil && !v.IsZero(), "%s is %.60q, want a value above 0, or -", name, text)
+	return v
+}
+
+// sorted reports whether texts are there, in order, and each once.
+func sorted(list []string) bool {
+	return slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list)
+}

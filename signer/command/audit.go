@@ -1,0 +1,133 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/proof"
+)
+
+type signerAuditCommands struct {
+	Checkpoint signerCheckpointCommand `cmd:"" help:"Sign how much the signer's log holds now."`
+	Verify     signerVerifyCommand     `cmd:"" help:"Check that the log still contains a checkpoint, or check a proof."`
+	Prove      signerProveCommand      `cmd:"" help:"Prove that an entry is in the log."`
+}
+
+type signerCheckpointCommand struct{}
+
+// Help returns an example.
+func (signerCheckpointCommand) Help() string {
+	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key that " +
+		"comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: no " +
+		"earlier entry can be changed then without being noticed.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase " +
+		"bursar signer audit checkpoint > november.txt"
+}
+
+// Run prints a checkpoint.
+func (signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	keys, err := c.openKeys(cfg)
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	name := proof.Name(keys.Fingerprint())
+	key, err := proof.Key(name, keys.Desk())
+	if err != nil {
+		return err
+	}
+	return c.signerState(ctx, func(file *memory.File) error {
+		tree, err := proof.Read(ctx, file)
+		if err != nil {
+			return err
+		}
+		signed, err := tree.Checkpoint(name, key, keys.SignNote)
+		if err != nil {
+			return err
+		}
+		c.Note("Entries: %d. The key is %s", tree.Size(), key)
+		_, err = fmt.Fprint(c.Stdout, signed)
+		return err
+	})
+}
+
+// logKey is the key that checkpoints are verified with.
+type logKey struct {
+	Key string `required:"" placeholder:"KEY" help:"The key that bursar signer audit checkpoint printed."`
+}
+
+type signerVerifyCommand struct {
+	File string `arg:"" placeholder:"FILE" help:"A checkpoint, or a proof."`
+	logKey
+}
+
+// Help returns an example.
+func (signerVerifyCommand) Help() string {
+	return "Of a checkpoint it checks that the log of this signer still contains it: that nothing before it was changed, " +
+		"removed or put in between. Of a proof it checks the entry, and prints it; that needs neither the signer nor its " +
+		"state.\n\nExample:\n\n    bursar signer audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
+}
+
+// Run checks a checkpoint or a proof.
+func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
+	content, err := os.ReadFile(cmd.File)
+	if err != nil {
+		return fmt.Errorf("read what is to be checked: %w", err)
+	}
+	if strings.HasPrefix(string(content), "bursar-log-proof/") {
+		e, err := proof.Verify(string(content), cmd.Key)
+		if err != nil {
+			return err
+		}
+		return c.Say("entry %d of %s: %s %s", e.Number, Moment(e.At), e.Kind, Cell(e.Detail))
+	}
+	return c.signerState(ctx, func(file *memory.File) error {
+		tree, err := proof.Read(ctx, file)
+		if err != nil {
+			return err
+		}
+		size, err := tree.Contains(string(content), cmd.Key)
+		if err != nil {
+			return err
+		}
+		return c.Say("the log holds %d entries, and the %d of the checkpoint are unchanged", tree.Size(), size)
+	})
+}
+
+type signerProveCommand struct {
+	Number     int64  `arg:"" placeholder:"NUMBER" help:"Number of the entry."`
+	Checkpoint string `required:"" placeholder:"FILE" help:"A checkpoint that has the entry."`
+	logKey
+}
+
+// Help returns an example.
+func (signerProveCommand) Help() string {
+	return "Prints the entry with its proof and the checkpoint, for somebody who has the key.\n\nExample:\n\n    bursar signer " +
+		"audit prove 17 --checkpoint november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...' > payment.txt"
+}
+
+// Run prints a proof.
+func (cmd *signerProveCommand) Run(ctx context.Context, c *Call) error {
+	signed, err := os.ReadFile(cmd.Checkpoint)
+	if err != nil {
+		return fmt.Errorf("read the checkpoint: %w", err)
+	}
+	return c.signerState(ctx, func(file *memory.File) error {
+		tree, err := proof.Read(ctx, file)
+		if err != nil {
+			return err
+		}
+		text, err := tree.Prove(cmd.Number, string(signed), cmd.Key)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(c.Stdout, text)
+		return err
+	})
+}

@@ -1,0 +1,117 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// People is the part of a transaction about what people signed: policies, destinations and approvals.
+type People interface {
+	// Policies returns every version of the policy, newest first.
+	Policies(ctx context.Context) ([]Policy, error)
+	AddPolicy(ctx context.Context, p Policy) error
+
+	// Destinations returns the destinations with an address on a chain, oldest first; of "" all of them.
+	Destinations(ctx context.Context, chain bursar.ChainID, base string) ([]Destination, error)
+	AddDestination(ctx context.Context, d Destination) error
+	// RemoveDestination forgets a destination by its nonce.
+	RemoveDestination(ctx context.Context, nonce string) error
+
+	// Nonce returns for which flow a nonce was used; 0 is none.
+	Nonce(ctx context.Context, nonce string) (flow int64, found bool, err error)
+	// AddNonce uses a nonce, which may be used for the same flow already.
+	AddNonce(ctx context.Context, nonce string, flow int64) error
+
+	// HeldSince returns when an order's approvals were first complete for a rule; zero: they were not.
+	HeldSince(ctx context.Context, order Digest, rule string) (time.Time, error)
+	AddHeld(ctx context.Context, order Digest, rule string, at time.Time) error
+
+	// Granted returns in which flows an order was allowed.
+	Granted(ctx context.Context, order Digest) ([]int64, error)
+	AddGrant(ctx context.Context, g Grant) error
+	// WorthSince returns what was allowed by a rule from a time on; beyond 128 bits the highest amount.
+	WorthSince(ctx context.Context, rule string, from time.Time) (bursar.Amount, error)
+}
+
+// Policy is one version of the policy.
+type Policy struct {
+	Version   int64
+	NotBefore time.Time // when it begins
+	Text      string
+}
+
+// Destination is an address that may be paid.
+type Destination struct {
+	Nonce string // of its text
+	Chain bursar.ChainID
+	Base  string
+	From  time.Time // when its hold ends
+	Until time.Time
+	Text  string
+}
+
+// Grant is an order, or a movement of our own money, that a rule allowed.
+type Grant struct {
+	Flow  int64
+	Order Digest
+	Rule  string
+	Worth bursar.Amount // in millionths of the policy's reference currency
+	At    time.Time
+}
+
+// peopleSchema is a migration of the file.
+const peopleSchema = `
+CREATE TABLE policies (
+	version INTEGER PRIMARY KEY,
+	not_before INTEGER NOT NULL,
+	text TEXT NOT NULL
+) STRICT;
+CREATE TABLE destinations (
+	id INTEGER PRIMARY KEY,
+	nonce TEXT NOT NULL UNIQUE,
+	chain TEXT NOT NULL,
+	base TEXT NOT NULL,
+	usable_from INTEGER NOT NULL,
+	usable_until INTEGER NOT NULL,
+	text TEXT NOT NULL
+) STRICT;
+CREATE INDEX destinations_of_address ON destinations(chain, base);
+CREATE TABLE nonces (
+	nonce TEXT PRIMARY KEY,
+	flow INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE held (
+	digest BLOB NOT NULL,
+	rule TEXT NOT NULL,
+	since INTEGER NOT NULL,
+	PRIMARY KEY (digest, rule)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE grants (
+	digest BLOB NOT NULL,
+	flow INTEGER NOT NULL REFERENCES flows(id) ON DELETE CASCADE,
+	rule TEXT NOT NULL,
+	worth TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	PRIMARY KEY (digest, flow)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX grants_of_rule ON grants(rule, at, worth);
+`
+
+// addUp adds amounts; beyond 128 bits it gives the highest amount.
+func addUp(total, more bursar.Amount) bursar.Amount {
+	sum, err := total.Add(more)
+	if err != nil {
+		return most
+	}
+	return sum
+}
+
+var most = func() bursar.Amount {
+	a, err := bursar.ParseUnits("340282366920938463463374607431768211455")
+	if err != nil {
+		panic(err)
+	}
+	return a
+}()

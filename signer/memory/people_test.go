@@ -1,0 +1,94 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// bothKinds runs a test on both kinds of memory.
+func bothKinds(t *testing.T, test func(t *testing.T, k Keeper)) {
+	t.Helper()
+	t.Run("file", func(t *testing.T) {
+		t.Parallel()
+		f, _ := newFile(t, false)
+		test(t, f)
+	})
+	t.Run("ram", func(t *testing.T) {
+		t.Parallel()
+		test(t, NewRAM())
+	})
+}
+
+func TestWhatPeopleSignedIsKept(t *testing.T) {
+	t.Parallel()
+	bothKinds(t, func(t *testing.T, k Keeper) {
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			flow, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
+			order := Digest{1}
+			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one"}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two"}),
+				tx.AddDestination(ctx, Destination{"n1", "c", "a", noon, noon.Add(time.Hour), "d1"}),
+				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
+				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
+				tx.AddHeld(ctx, order, "1/r", noon), tx.AddHeld(ctx, order, "1/r", noon.Add(time.Hour)),
+				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon}))
+			return err
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			policies, err := tx.Policies(ctx)
+			if len(policies) != 2 || policies[0] != (Policy{2, noon.Add(1e9), "two"}) {
+				t.Errorf("got policies %+v, want the newest first", policies)
+			}
+			list, failed := tx.Destinations(ctx, "c", "b")
+			if len(list) != 1 || list[0] != (Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}) {
+				t.Errorf("got destinations %+v", list)
+			}
+			err = errors.Join(err, failed, tx.RemoveDestination(ctx, "n2"))
+			if list, failed = tx.Destinations(ctx, "", ""); len(list) != 1 || list[0].Nonce != "n1" {
+				t.Errorf("got destinations %+v, want the first alone", list)
+			}
+			flow, found, failed2 := tx.Nonce(ctx, "n")
+			if flow != 1 || !found {
+				t.Errorf("got the nonce for flow %d, %t, want 1", flow, found)
+			}
+			_, unknown, failed3 := tx.Nonce(ctx, "m")
+			since, failed4 := tx.HeldSince(ctx, Digest{1}, "1/r")
+			never, failed5 := tx.HeldSince(ctx, Digest{1}, "2/r")
+			if unknown || !since.Equal(noon) || !never.IsZero() {
+				t.Errorf("got nonce %t, since %s and %s, want none, %s and none", unknown, since, never, noon)
+			}
+			flows, failed6 := tx.Granted(ctx, Digest{1})
+			worth, failed7 := tx.WorthSince(ctx, "r", noon)
+			later, failed8 := tx.WorthSince(ctx, "r", noon.Add(time.Millisecond))
+			if len(flows) != 1 || flows[0] != 1 || worth != bursar.Units(7) || !later.IsZero() {
+				t.Errorf("got flows %v, worth %s and later %s, want 1, 7 and 0", flows, worth, later)
+			}
+			return errors.Join(err, failed, failed2, failed3, failed4, failed5, failed6, failed7, failed8)
+		})
+	})
+}
+
+// A flow that is forgotten takes along what was allowed in it: the same order in a later flow is judged anew.
+func TestAForgottenFlowAllowsNothing(t *testing.T) {
+	t.Parallel()
+	f, _ := newFile(t, false)
+	do(t, f, func(ctx context.Context, tx Tx) error {
+		first, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
+		_, err2 := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
+		return errors.Join(err, err2, tx.AddSigned(ctx, first, "c", Digest{9}, noon),
+			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon}))
+	})
+	do(t, f, func(ctx context.Context, tx Tx) error {
+		if n, err := tx.Forget(ctx, noon.Add(time.Hour), 9); n != 1 || err != nil {
+			t.Errorf("got %d forgotten, %v, want 1", n, err)
+		}
+		flows, err := tx.Granted(ctx, Digest{1})
+		if len(flows) != 0 {
+			t.Errorf("got flows %v, want none", flows)
+		}
+		return err
+	})
+}

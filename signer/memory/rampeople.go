@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// ramPeople is what a RAM remembers of what people signed.
+type ramPeople struct {
+	policies     []Policy // newest first
+	destinations []Destination
+	nonces       map[string]int64
+	held         map[ramHeld]time.Time
+	grants       []Grant
+}
+
+type ramHeld struct {
+	order Digest
+	rule  string
+}
+
+// Policies implements Tx.
+func (m ramTx) Policies(context.Context) ([]Policy, error) {
+	return slices.Clone(m.people.policies), nil
+}
+
+// AddPolicy implements Tx.
+func (m ramTx) AddPolicy(_ context.Context, p Policy) error {
+	m.people.policies = slices.Insert(m.people.policies, 0, p)
+	return nil
+}
+
+// Destinations implements Tx.
+func (m ramTx) Destinations(_ context.Context, chain bursar.ChainID, base string) (list []Destination, _ error) {
+	for _, d := range m.people.destinations {
+		if d.Chain == chain && d.Base == base || chain == "" && base == "" {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// AddDestination implements Tx.
+func (m ramTx) AddDestination(_ context.Context, d Destination) error {
+	m.people.destinations = append(m.people.destinations, d)
+	return nil
+}
+
+// RemoveDestination implements Tx.
+func (m ramTx) RemoveDestination(_ context.Context, nonce string) error {
+	m.people.destinations = slices.DeleteFunc(m.people.destinations, func(d Destination) bool { return d.Nonce == nonce })
+	return nil
+}
+
+// Nonce implements Tx.
+func (m ramTx) Nonce(_ context.Context, nonce string) (int64, bool, error) {
+	flow, found := m.people.nonces[nonce]
+	return flow, found, nil
+}
+
+// AddNonce implements Tx.
+func (m ramTx) AddNonce(_ context.Context, nonce string, flow int64) error {
+	if _, found := m.people.nonces[nonce]; found {
+		return nil
+	}
+	if m.people.nonces == nil {
+		m.people.nonces = map[string]int64{}
+	}
+	m.people.nonces[nonce] = flow
+	return nil
+}
+
+// HeldSince implements Tx.
+func (m ramTx) HeldSince(_ context.Context, order Digest, rule string) (time.Time, error) {
+	return m.people.held[ramHeld{order, rule}], nil
+}
+
+// AddHeld implements Tx.
+func (m ramTx) AddHeld(_ context.Context, order Digest, rule string, at time.Time) error {
+	if m.people.held == nil {
+		m.people.held = map[ramHeld]time.Time{}
+	}
+	if key := (ramHeld{order, rule}); m.people.held[key].IsZero() {
+		m.people.held[key] = at
+	}
+	return nil
+}
+
+// Granted implements Tx.
+func (m ramTx) Granted(_ context.Context, order Digest) (flows []int64, _ error) {
+	for _, g := range m.people.grants {
+		if g.Order == order {
+			flows = append(flows, g.Flow)
+		}
+	}
+	return flows, nil
+}
+
+// AddGrant implements Tx.
+func (m ramTx) AddGrant(_ context.Context, g Grant) error {
+	m.people.grants = append(m.people.grants, g)
+	return nil
+}
+
+// WorthSince implements Tx.
+func (m ramTx) WorthSince(_ context.Context, rule string, from time.Time) (total bursar.Amount, _ error) {
+	for _, g := range m.people.grants {
+		if g.Rule == rule && !g.At.Before(from) {
+			total = addUp(total, g.Worth)
+		}
+	}
+	return total, nil
+}

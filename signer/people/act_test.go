@@ -1,0 +1,314 @@
+package people
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/sshsig"
+)
+
+var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+
+func keyOf(t *testing.T, seed byte) ssh.Signer {
+	t.Helper()
+	signer, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer
+}
+
+func sign(t *testing.T, namespace, text string, seeds ...byte) (list []string) {
+	t.Helper()
+	for _, seed := range seeds {
+		s, err := sshsig.Sign(keyOf(t, seed), namespace, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// newFile returns a memory in a file and its instance.
+func newFile(t *testing.T) (*memory.File, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state")
+	if err := memory.Create(t.Context(), path, memory.Init{Fingerprint: "seed", At: noon}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := memory.Open(t.Context(), path, "seed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	var instance string
+	err = file.Do(t.Context(), func(tx memory.Tx) error {
+		state, err := tx.State(t.Context())
+		instance = state.Instance
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, instance
+}
+
+func policyOf(t *testing.T, instance string) roster.Policy {
+	t.Helper()
+	p := roster.Policy{Instance: instance, Network: "mainnet", Version: 1, Created: noon, NotBefore: noon, Authors: 2,
+		Destinations: 2, Hold: 48 * time.Hour, Reference: "EUR"}
+	for i, name := range []string{"ann", "bob", "cat"} {
+		key, err := sshsig.NewKey(keyOf(t, byte(i+1)).PublicKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.People = append(p.People, roster.Person{Name: name, Until: noon.AddDate(1, 0, 0),
+			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
+	}
+	return p
+}
+
+func install(t *testing.T, keeper memory.Keeper, p roster.Policy, at time.Time, seeds ...byte) (Act, error) {
+	t.Helper()
+	return Install(t.Context(), keeper, p.Text(), sign(t, approval.NamespacePolicy, p.Text(), seeds...), "mainnet", at)
+}
+
+// versionAt returns the version in force; -1 is none, 0 is one that has not begun.
+func versionAt(t *testing.T, keeper memory.Keeper, at time.Time) (version int64) {
+	t.Helper()
+	err := keeper.Do(t.Context(), func(tx memory.Tx) error {
+		p, found, err := InForce(t.Context(), tx, at)
+		if version = p.Version; !found {
+			version = -1
+		}
+		if errors.Is(err, ErrNoPolicy) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+// A policy follows the one before, by its authors, and one that loosens waits; meanwhile a tightening replaces it.
+func TestPoliciesFollowEachOther(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	first := policyOf(t, instance)
+	if got := versionAt(t, file, noon); got != -1 {
+		t.Errorf("got version %d, want none", got)
+	}
+	if _, err := install(t, file, first, noon, 1); !errors.Is(err, roster.ErrQuorum) {
+		t.Errorf("by one author: got %v, want %v", err, roster.ErrQuorum)
+	}
+	other := first
+	other.Instance = "ANOTHER"
+	if _, err := install(t, file, other, noon, 1, 2); !errors.Is(err, ErrOther) {
+		t.Errorf("of another signer: got %v, want %v", err, ErrOther)
+	}
+	if act, err := install(t, file, first, noon, 1, 2); err != nil || strings.Join(act.By, " ") != "ann bob" {
+		t.Fatalf("got %+v, %v", act, err)
+	}
+	if _, err := install(t, file, first, noon, 1, 2); !errors.Is(err, ErrUsed) {
+		t.Errorf("again: got %v, want %v", err, ErrUsed)
+	}
+	loose := first
+	loose.Version, loose.Previous, loose.Authors = 2, first.Hash(), 1
+	if _, err := install(t, file, loose, noon, 1, 2); !errors.Is(err, roster.ErrUnsound) {
+		t.Errorf("a loosening at once: got %v, want %v", err, roster.ErrUnsound)
+	}
+	loose.NotBefore = noon.Add(roster.LooseningWait)
+	if act, err := install(t, file, loose, noon, 2, 3); err != nil || !roster.Loosens(act.Changes) {
+		t.Fatalf("got %+v, %v", act, err)
+	}
+	if got := versionAt(t, file, noon.Add(time.Hour)); got != 1 {
+		t.Errorf("while it waits: got version %d, want 1", got)
+	}
+	// Version 2 would let one author sign alone. Until it begins, it takes two.
+	tight := first
+	tight.Version, tight.Previous, tight.Hold = 3, loose.Hash(), 72*time.Hour
+	if _, err := install(t, file, tight, noon, 1); !errors.Is(err, roster.ErrQuorum) {
+		t.Errorf("by an author of a policy that waits: got %v, want %v", err, roster.ErrQuorum)
+	}
+	if _, err := install(t, file, tight, noon.Add(time.Hour), 1, 3); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]int64{noon.Add(time.Hour): 3, noon.Add(25 * time.Hour): 3} {
+		if got := versionAt(t, file, at); got != want {
+			t.Errorf("at %s: got version %d, want %d", at, got, want)
+		}
+	}
+	skips := tight
+	skips.Version, skips.Previous = 5, tight.Hash()
+	if _, err := install(t, file, skips, noon.Add(time.Hour), 1, 3); !errors.Is(err, ErrUsed) {
+		t.Errorf("one that skips a version: got %v, want %v", err, ErrUsed)
+	}
+}
+
+func TestAFirstPolicyThatHasNotBegunHasAuthorsAlready(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	first := policyOf(t, instance)
+	first.NotBefore = noon.Add(time.Hour)
+	if _, err := install(t, file, first, noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if got := versionAt(t, file, noon); got != 0 {
+		t.Errorf("got version %d, want one that has not begun", got)
+	}
+	own := policyOf(t, instance)
+	own.Version, own.Previous, own.Authors, own.People = 2, first.Hash(), 1, own.People[:2]
+	key, err := sshsig.NewKey(keyOf(t, 7).PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.People[0].Keys = []sshsig.Key{key}
+	if _, err := install(t, file, own, noon, 7); !errors.Is(err, roster.ErrQuorum) {
+		t.Errorf("by authors of its own: got %v, want %v", err, roster.ErrQuorum)
+	}
+}
+
+func TestADestinationIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	if _, err := install(t, file, policyOf(t, instance), noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	base := approval.Destination{Instance: instance, Chain: "bitcoin", To: bursar.Address{Base: "bc1qgood"}, Created: noon,
+		Expires: noon.Add(time.Hour), Until: noon.AddDate(1, 0, 0), Nonce: approval.Nonce{1}}
+	direct := func(d approval.Destination, at time.Time, seeds ...byte) (Act, error) {
+		return Direct(t.Context(), file, d.Text(), sign(t, approval.NamespaceDestination, d.Text(), seeds...), at)
+	}
+	other := base
+	other.Instance = "ANOTHER"
+	wide := base
+	wide.Remove, wide.Any, wide.Nonce = true, true, approval.Nonce{2}
+	narrow := base
+	narrow.Remove, narrow.Contract, narrow.Nonce = true, "token", approval.Nonce{3}
+	for _, test := range []struct {
+		name  string
+		d     approval.Destination
+		at    time.Time
+		seeds []byte
+		want  error
+	}{
+		{"by one approver", base, noon, []byte{1, 1}, roster.ErrQuorum},
+		{"of another signer", other, noon, []byte{1, 2}, ErrOther},
+		{"too late", base, noon.Add(time.Hour), []byte{1, 2}, ErrTime},
+		{"too early", base, noon.Add(-time.Hour), []byte{1, 2}, nil}, // refused by its clock, which has no error of its own
+		{"as it should be", base, noon, []byte{1, 2}, nil},
+		{"again", base, noon, []byte{2, 3}, ErrUsed},
+	} {
+		act, err := direct(test.d, test.at, test.seeds...)
+		if test.name == "too early" {
+			if err == nil {
+				t.Errorf("%s: got none, want a refusal", test.name)
+			}
+			continue
+		}
+		if !errors.Is(err, test.want) || err == nil && !act.From.Equal(noon.Add(48*time.Hour)) {
+			t.Errorf("%s: got %+v, %v, want %v", test.name, act, err, test.want)
+		}
+	}
+	count := func() (n int) {
+		err := file.Do(t.Context(), func(tx memory.Tx) error {
+			list, err := tx.Destinations(t.Context(), "", "")
+			n = len(list)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if _, err := direct(narrow, noon, 1, 2); err == nil || count() != 1 {
+		t.Errorf("removing another asset's: got %v, %d left, want it refused", err, count())
+	}
+	if _, err := direct(wide, noon, 1, 2); err != nil || count() != 0 {
+		t.Errorf("removing it: got %v, %d left", err, count())
+	}
+	if _, err := direct(base, noon, 1, 2); !errors.Is(err, ErrUsed) {
+		t.Errorf("adding it by the signatures of before: got %v, want %v", err, ErrUsed)
+	}
+}
+
+func TestAnybodyFreezesAndAuthorsThaw(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	base := approval.Freeze{Instance: instance, Why: "an alarm at night", Created: noon, Expires: noon.Add(time.Hour),
+		Nonce: approval.Nonce{1}}
+	freezing := func(f approval.Freeze, seeds ...byte) (by []string, err error) {
+		err = file.Do(t.Context(), func(tx memory.Tx) error {
+			_, by, err = Freezing(t.Context(), tx, f.Text(), sign(t, approval.NamespaceFreeze, f.Text(), seeds...), noon)
+			return err
+		})
+		return by, err
+	}
+	if _, err := freezing(base, 1); !errors.Is(err, ErrNoPolicy) {
+		t.Errorf("without a policy: got %v, want %v", err, ErrNoPolicy)
+	}
+	if _, err := install(t, file, policyOf(t, instance), noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := freezing(base, 9); !errors.Is(err, roster.ErrNobody) {
+		t.Errorf("by a stranger: got %v, want %v", err, roster.ErrNobody)
+	}
+	if by, err := freezing(base, 3); err != nil || len(by) != 1 || by[0] != "cat" {
+		t.Errorf("got %v, %v, want cat", by, err)
+	}
+	if _, err := freezing(base, 3); !errors.Is(err, ErrUsed) {
+		t.Errorf("again: got %v, want %v", err, ErrUsed)
+	}
+	thaw := base
+	thaw.Thaw, thaw.Nonce = true, approval.Nonce{2}
+	if _, err := freezing(thaw, 3); !errors.Is(err, roster.ErrQuorum) {
+		t.Errorf("a thaw by one: got %v, want %v", err, roster.ErrQuorum)
+	}
+	if by, err := freezing(thaw, 3, 1); err != nil || strings.Join(by, " ") != "ann cat" {
+		t.Errorf("got %v, %v, want ann and cat", by, err)
+	}
+}
+
+// A crash at any statement leaves all of an act, or nothing.
+func TestACrashLeavesAllOrNothing(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	crash := errors.New("crash")
+	for at := 0; ; at++ {
+		n := 0
+		file.OnStep(func(string) error {
+			if n++; n > at {
+				return crash
+			}
+			return nil
+		})
+		_, err := install(t, file, policyOf(t, instance), noon, 1, 2)
+		file.OnStep(nil)
+		if err == nil {
+			break
+		}
+		committed := versionAt(t, file, noon) == 1
+		if _, err := memory.Verify(context.WithoutCancel(t.Context()), file); err != nil || committed != (at > 2) {
+			t.Errorf("after step %d: committed is %t, the log %v", at, committed, err)
+		}
+		if committed {
+			return
+		}
+	}
+	t.Error("the crash after the commit was not reached")
+}

@@ -1,0 +1,362 @@
+package people
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// Question is a transaction whose bytes were found to pay exactly what its request says.
+type Question struct {
+	Chain   bursar.ChainID
+	Request chain.TxRequest
+	Orders  []chain.Order
+	Fee     bursar.Amount // the most that it can cost
+	Flow    int64         // that it belongs to; 0: a new one
+	State   memory.State
+	Now     time.Time
+
+	Required bool // nothing is allowed without a policy
+}
+
+// Rule is the name of a rule that an order did not pass, as refusals show it.
+type Rule string
+
+// The rules of orders. The others are the conditions of package roster.
+const (
+	RulePaysOrder  Rule = "tx-pays-order" // the transaction pays what no order says
+	RuleOrderFresh Rule = "order-fresh"   // an order is for another signer, or its time has passed
+)
+
+// Refusal says why people's policy does not allow a transaction.
+type Refusal struct {
+	Rule   Rule
+	Detail string
+	Holds  []Held // holds that begin now: the caller writes them, though nothing is signed
+}
+
+// Error returns the rule and the detail.
+func (r *Refusal) Error() string { return string(r.Rule) + ": " + r.Detail }
+
+func refuse(rule Rule, format string, args ...any) error {
+	return &Refusal{Rule: rule, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Held is an order whose approvals are complete for a rule.
+type Held struct {
+	Order memory.Digest
+	Rule  string
+	By    []string
+}
+
+// Grants is what the policy allows, to be written with the signature.
+type Grants struct {
+	List   []Granted
+	Policy int64 // the version that allows it; 0: none is installed
+}
+
+// Granted is one order, or one movement of our own money, that a rule allows.
+type Granted struct {
+	Order memory.Digest
+	ID    bursar.ID // of the order
+	Rule  string
+	Worth bursar.Amount
+	By    []string // who approved it
+
+	nonces []string
+}
+
+// Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything, unless
+// one is required.
+//
+// The attack: whoever controls the service or its database orders payments that no person would approve.
+func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
+	policy, found, err := InForce(ctx, tx, q.Now)
+	if errors.Is(err, ErrNoPolicy) {
+		return g, refuse(Rule(roster.Matches), "%v", err)
+	}
+	if err == nil && !found && q.Required {
+		return g, refuse(Rule(roster.Matches), "no policy is installed, and the configuration requires one (signer.policy)")
+	}
+	if err != nil || !found {
+		return g, err
+	}
+	g.Policy = policy.Version
+	j := &judging{Question: q, policy: policy, tx: tx, used: map[string]bursar.Amount{}}
+	if q.Request.Kind != chain.KindWithdrawal {
+		err = j.own(ctx, &g)
+		return g, err
+	}
+	orders, err := q.ordersOf()
+	if err != nil {
+		return g, err
+	}
+	for i, o := range orders {
+		if err := j.order(ctx, &g, o, q.Orders[i]); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// judging is one transaction that is judged.
+type judging struct {
+	Question
+	policy roster.Policy
+	tx     memory.Tx
+	used   map[string]bursar.Amount // by rule, what earlier orders of the transaction are worth
+}
+
+// ordersOf reads the orders and compares them with the payments, one for one.
+func (q Question) ordersOf() (list []approval.Order, err error) {
+	due := map[chain.Payment]int{}
+	for _, p := range q.Request.Payments {
+		due[p]++
+	}
+	seen := map[bursar.ID]bool{}
+	for _, one := range q.Orders {
+		o, err := approval.ParseOrder(one.Text)
+		if err != nil {
+			return nil, refuse(RulePaysOrder, "an order: %v", err)
+		}
+		if err := q.fresh(o); err != nil {
+			return nil, err
+		}
+		p := chain.Payment{Address: o.To, Contract: o.Contract, Amount: o.Units}
+		switch {
+		case seen[o.ID]:
+			return nil, refuse(RulePaysOrder, "order %s is there twice", o.ID)
+		case o.Chain != q.Chain || due[p] == 0:
+			return nil, refuse(RulePaysOrder, "order %s is not among the payments", o.ID)
+		}
+		seen[o.ID] = true
+		due[p]--
+		list = append(list, o)
+	}
+	if len(list) != len(q.Request.Payments) {
+		return nil, refuse(RulePaysOrder, "there are %d orders for %d payments", len(list), len(q.Request.Payments))
+	}
+	return list, nil
+}
+
+// fresh refuses an order of another signer or time, and a fee that it does not allow.
+func (q Question) fresh(o approval.Order) error {
+	if o.Instance != q.State.Instance {
+		return refuse(RuleOrderFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)
+	}
+	if err := lasts(o.Created, o.Expires, q.Now); err != nil {
+		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
+	}
+	if !o.MaxFee.IsZero() && o.MaxFee.Less(q.Fee) {
+		return refuse(RulePaysOrder, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
+	}
+	return nil
+}
+
+// order judges one order. One that was allowed in this flow is allowed again: of its transactions the chain includes at
+// most one.
+func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
+	digest := memory.Digest(approval.HashOf(evidence.Text))
+	flows, err := j.tx.Granted(ctx, digest)
+	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
+		return err
+	}
+	votes, problems, err := j.votes(ctx, o, evidence)
+	if err != nil {
+		return err
+	}
+	yes, no := roster.Tally(votes)
+	if len(no) > 0 {
+		return refuse(Rule(roster.Approved), "order %s: %s said no", o.ID, strings.Join(no, " and "))
+	}
+	listed, err := j.listed(ctx, o)
+	if err != nil {
+		return err
+	}
+	a, err := j.ask(ctx, digest, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain, Contract: o.Contract,
+		To: o.To, Units: o.Units, Listed: listed, Signed: yes})
+	if err != nil {
+		return err
+	}
+	if !a.Allowed {
+		return j.refused(o, a, digest, yes, problems)
+	}
+	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth}
+	if need, role := j.need(a.Rule); need > 0 {
+		granted.By = yes[role]
+		for _, v := range votes {
+			if v.Role == role {
+				granted.nonces = append(granted.nonces, v.Nonce.String())
+			}
+		}
+	}
+	g.List = append(g.List, granted)
+	return nil
+}
+
+// need returns how many approvals a rule needs, and in which role.
+func (j *judging) need(rule string) (int, string) {
+	for _, r := range j.policy.Rules {
+		if r.ID == rule && !r.Deny {
+			return r.Need, r.Role
+		}
+	}
+	return 0, ""
+}
+
+// refused returns the refusal of an order, with why approvals of it do not count.
+func (j *judging) refused(
+	o approval.Order, a roster.Answer, digest memory.Digest, yes map[string][]string, problems []error,
+) error {
+	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
+	if a.Lacks == roster.Approved {
+		for _, p := range problems {
+			r.Detail += "; " + p.Error()
+		}
+	}
+	for _, rule := range a.Holds {
+		_, role := j.need(rule)
+		r.Holds = append(r.Holds, Held{digest, j.heldAs(rule), yes[role]})
+	}
+	return r
+}
+
+// heldAs names a rule of this version: another version may demand other people.
+func (j *judging) heldAs(rule string) string { return fmt.Sprintf("%d/%s", j.policy.Version, rule) }
+
+// votes returns the approvals that count and were not used for another flow.
+func (j *judging) votes(
+	ctx context.Context, o approval.Order, evidence chain.Order,
+) (votes []roster.Vote, problems []error, err error) {
+	list := make([]roster.Signed, len(evidence.Approvals))
+	for i, s := range evidence.Approvals {
+		list[i] = roster.Signed{Text: s.Text, Signature: s.Signature}
+	}
+	all, problems := j.policy.Votes(o, list, j.Now)
+	for _, v := range all {
+		flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case found && (j.Flow == 0 || flow != j.Flow):
+			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
+		default:
+			votes = append(votes, v)
+		}
+	}
+	return votes, problems, nil
+}
+
+// listed reports whether an order pays a destination that was signed, past its hold.
+func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
+	list, err := j.tx.Destinations(ctx, o.Chain, o.To.Base)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range list {
+		d, err := approval.ParseDestination(one.Text)
+		if err != nil {
+			return false, err
+		}
+		if d.Covers(o) && !j.Now.Before(one.From) && j.Now.Before(one.Until) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// own judges a movement of our own money.
+func (j *judging) own(ctx context.Context, g *Grants) error {
+	p := j.Request.Payments[0]
+	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s", j.Request.Kind, j.Chain, p.Contract,
+		p.Amount)))
+	flows, err := j.tx.Granted(ctx, digest)
+	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
+		return err
+	}
+	a, err := j.ask(ctx, digest, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
+		To: p.Address, Units: p.Amount})
+	if err != nil {
+		return err
+	}
+	if !a.Allowed {
+		return refuse(Rule(a.Lacks), "%s", a.Detail)
+	}
+	g.List = append(g.List, Granted{Order: digest, ID: j.Request.ID, Rule: a.Rule, Worth: a.Worth})
+	return nil
+}
+
+// ask asks the policy, with what is remembered. A window counts as full until it has passed since a cold start.
+func (j *judging) ask(ctx context.Context, digest memory.Digest, q roster.Question) (a roster.Answer, err error) {
+	q.Now = j.Now
+	q.Since = func(rule string) time.Time {
+		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule))
+		err = errors.Join(err, failed)
+		return since
+	}
+	q.Used = func(rule string, from time.Time) bursar.Amount {
+		if from.Before(j.State.ColdSince) {
+			return mostWorth
+		}
+		worth, failed := j.tx.WorthSince(ctx, rule, from)
+		err = errors.Join(err, failed)
+		if worth, failed = worth.Add(j.used[rule]); failed != nil {
+			return mostWorth
+		}
+		return worth
+	}
+	a = j.policy.Judge(q)
+	if a.Allowed {
+		if j.used[a.Rule], err = j.used[a.Rule].Add(a.Worth); err != nil {
+			return a, refuse(Rule(roster.InWindow), "the orders are worth more than can be counted")
+		}
+	}
+	return a, err
+}
+
+var mostWorth, _ = bursar.ParseUnits("340282366920938463463374607431768211455")
+
+// Write remembers what was allowed, in the transaction that remembers the signature, once its flow is known.
+func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Time) error {
+	for _, one := range g.List {
+		for _, nonce := range one.nonces {
+			if err := tx.AddNonce(ctx, nonce, flow); err != nil {
+				return err
+			}
+		}
+		if err := tx.AddGrant(ctx, memory.Grant{Flow: flow, Order: one.Order, Rule: one.Rule, Worth: one.Worth,
+			At: now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin remembers that holds begin, in a transaction of its own.
+func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time) error {
+	if len(r.Holds) == 0 {
+		return nil
+	}
+	return keeper.Do(ctx, func(tx memory.Tx) error {
+		for _, h := range r.Holds {
+			if err := tx.AddHeld(ctx, h.Order, h.Rule, now); err != nil {
+				return err
+			}
+			if _, err := tx.Append(ctx, now, memory.KindHeld, detail(map[string]any{"order": approval.Hash(h.Order).String(),
+				"rule": h.Rule, "by": h.By})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

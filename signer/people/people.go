@@ -1,0 +1,88 @@
+// Package people judges payments by the policy that people signed, within a transaction of the signer's memory.
+//
+// It owns which version of the policy is in force, the list of destinations, and what counts as the order and the
+// approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules allows;
+// an approval serves one flow of transactions, of which the chain includes at most one, and never another; a policy, a
+// destination or a freeze is taken once. What it writes is committed with the signature that it allows, or with the act
+// of a person, by whoever calls it.
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// Errors of what people signed.
+var (
+	ErrNoPolicy = errors.New("no policy is in force")
+	ErrOther    = errors.New("it is for another signer, or for an earlier state of this one")
+	ErrTime     = errors.New("its time has passed, or is yet to come")
+	ErrUsed     = errors.New("it was used before")
+)
+
+// clockTolerance is how far the clock of whoever signed may be ahead.
+const clockTolerance = 2 * time.Minute
+
+// InForce returns the policy in force at a time: the newest that has begun. found is false where none ever was
+// installed; where the only one has not begun, nothing is allowed, and the error is ErrNoPolicy.
+func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy, found bool, err error) {
+	list, err := tx.Policies(ctx)
+	if err != nil || len(list) == 0 {
+		return p, false, err
+	}
+	for _, one := range list {
+		if !now.Before(one.NotBefore) {
+			p, err := roster.Parse(one.Text)
+			return p, true, err
+		}
+	}
+	return p, true, fmt.Errorf("%w before %s", ErrNoPolicy, list[len(list)-1].NotBefore.Format(time.RFC3339))
+}
+
+// timeOf returns the time at which something is done: never before anything that is remembered.
+func timeOf(state memory.State, now time.Time) (time.Time, error) {
+	now = now.UTC().Truncate(time.Millisecond)
+	if now.Add(clockTolerance).Before(state.HighWater) {
+		return now, fmt.Errorf("the clock shows %s, and something was signed at %s: correct the clock",
+			now.Format(time.RFC3339), state.HighWater.Format(time.RFC3339))
+	}
+	if now.Before(state.HighWater) {
+		now = state.HighWater
+	}
+	return now, nil
+}
+
+// lasts refuses what is not valid at a time.
+func lasts(created, expires, now time.Time) error {
+	if !now.Before(expires) || now.Add(clockTolerance).Before(created) {
+		return fmt.Errorf("%w: it is valid from %s to %s", ErrTime, created.Format(time.RFC3339),
+			expires.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// once uses a nonce that no signature of a transaction needs.
+func once(ctx context.Context, tx memory.Tx, nonce string) error {
+	_, found, err := tx.Nonce(ctx, nonce)
+	if err == nil && found {
+		err = ErrUsed
+	}
+	if err != nil {
+		return err
+	}
+	return tx.AddNonce(ctx, nonce, 0)
+}
+
+func detail(of map[string]any) string {
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic("signer/people: " + err.Error()) // maps of texts
+	}
+	return string(text)
+}
