@@ -1,81 +1,25 @@
 package remote_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bursar/bursar/signer/remote"
+	"github.com/bursar/bursar/tlsfile/tlstest"
 )
 
-// authority signs certificates for a test and writes them to files.
-type authority struct {
-	t      *testing.T
-	folder string
-	cert   *x509.Certificate
-	key    *ecdsa.PrivateKey
-}
+// authority issues the certificates of both sides.
+type authority struct{ *tlstest.Authority }
 
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t, folder: t.TempDir()}
-	a.cert, a.key = a.issue("ca", nil)
-	return a
-}
+func newAuthority(t *testing.T) authority { return authority{tlstest.New(t)} }
 
-// issue issues a certificate for 127.0.0.1, self-signed if there is no authority yet.
-func (a *authority) issue(name string, by *authority) (*x509.Certificate, *ecdsa.PrivateKey) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	a.must(err)
-	form := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour),
-		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true,
-		IsCA:        by == nil,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
-	parent, signs := form, key
-	if by != nil {
-		parent, signs = by.cert, by.key
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, form, parent, &key.PublicKey, signs)
-	a.must(err)
-	cert, err := x509.ParseCertificate(raw)
-	a.must(err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	a.must(err)
-	a.write(name+".pem", "CERTIFICATE", raw)
-	a.write(name+".key", "PRIVATE KEY", secret)
-	return cert, key
-}
-
-func (a *authority) must(err error) {
-	a.t.Helper()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func (a *authority) write(name, kind string, content []byte) {
-	a.must(os.WriteFile(filepath.Join(a.folder, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600))
-}
-
-func (a *authority) address(url, name string) remote.Address {
-	return remote.Address{URL: url, CA: filepath.Join(a.folder, "ca.pem"), Cert: filepath.Join(a.folder, name+".pem"),
-		Key: filepath.Join(a.folder, name+".key")}
+func (a authority) address(url, name string) remote.Address {
+	return remote.Address{URL: url, CA: a.Path("ca.pem"), Cert: a.Path(name + ".pem"), Key: a.Path(name + ".key")}
 }
 
 // freePort returns a port that is free for now.
@@ -93,9 +37,9 @@ func freePort(t *testing.T) string {
 func TestBothSidesPresentACertificate(t *testing.T) {
 	t.Parallel()
 	b, ours, theirs := newBench(t), newAuthority(t), newAuthority(t)
-	ours.issue("signer", ours)
-	ours.issue("service", ours)
-	theirs.issue("service", theirs)
+	ours.Issue("signer")
+	ours.Issue("service")
+	theirs.Issue("service")
 	url := "https://" + freePort(t)
 	at := ours.address(url, "signer")
 	at.Clients = []string{"service"}
@@ -118,7 +62,7 @@ func TestOnlyNamedCertificatesAreAccepted(t *testing.T) {
 	t.Parallel()
 	b, ours := newBench(t), newAuthority(t)
 	for _, name := range []string{"signer", "service", "printer"} {
-		ours.issue(name, ours)
+		ours.Issue(name)
 	}
 	at := ours.address("https://"+freePort(t), "signer")
 	if l, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "signer.clients is required") {
@@ -172,7 +116,7 @@ func TestOnlyNamedUsersAreAccepted(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	files := newAuthority(t)
-	files.issue("x", files)
+	files.Issue("x")
 	for name, a := range map[string]remote.Address{
 		"nothing":                {},
 		"no path":                {URL: "unix:"},
