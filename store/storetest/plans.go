@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -121,24 +120,31 @@ func (p *Plans) CheckOnSQLite(table, index string) {
 	defer p.mu.Unlock()
 	p.open()
 	for _, query := range slices.Sorted(maps.Keys(p.seen)) {
-		found, err := p.raw.Query("EXPLAIN QUERY PLAN " + parameter.ReplaceAllString(query, "NULL"))
-		if err != nil {
-			p.t.Fatalf("explain %s: %v", query, err)
-		}
-		for found.Next() {
-			var id, parent, unused int
-			var detail string
-			if err := found.Scan(&id, &parent, &unused, &detail); err != nil {
-				p.t.Fatal(err)
-			}
-			searches := strings.HasPrefix(detail, "SEARCH "+table+" USING ") && strings.Contains(detail, " INDEX "+index+" ")
-			if strings.Contains(detail, " "+table+" ") && !searches || strings.Contains(detail, "TEMP B-TREE") {
-				p.t.Errorf("%s: SQLite: %s\nin %s\nwant a search by %s in its order", p.seen[query], detail, query, index)
-			}
-		}
-		if err := cmp.Or(found.Err(), found.Close()); err != nil {
+		p.searches(query, table, index)
+	}
+}
+
+// searches fails the test unless SQLite searches a table by an index, in its order, for a statement.
+func (p *Plans) searches(query, table, index string) {
+	p.t.Helper()
+	found, err := p.raw.Query("EXPLAIN QUERY PLAN " + parameter.ReplaceAllString(query, "NULL"))
+	if err != nil {
+		p.t.Fatalf("explain %s: %v", query, err)
+	}
+	defer found.Close()
+	for found.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := found.Scan(&id, &parent, &unused, &detail); err != nil {
 			p.t.Fatal(err)
 		}
+		searches := strings.HasPrefix(detail, "SEARCH "+table+" USING ") && strings.Contains(detail, " INDEX "+index+" ")
+		if strings.Contains(detail, " "+table+" ") && !searches || strings.Contains(detail, "TEMP B-TREE") {
+			p.t.Errorf("%s: SQLite: %s\nin %s\nwant a search by %s in its order", p.seen[query], detail, query, index)
+		}
+	}
+	if err := found.Err(); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
