@@ -21,7 +21,9 @@ func (p proving) Capabilities() chain.Capabilities {
 	return chain.Capabilities{ID: bursar.Bitcoin, Model: chain.UTXOModel}
 }
 
-func (p proving) Previous(context.Context, string, uint64) ([]byte, error) { return make([]byte, p.size), nil }
+func (p proving) Previous(context.Context, string, uint64) ([]byte, error) {
+	return make([]byte, p.size), nil
+}
 
 // What an outgoing transaction has reserved comes first though only what is read from the node makes all too large.
 func TestWhatIsReservedFitsBesideWhatIsRead(t *testing.T) {

@@ -87,6 +87,9 @@ func TestMigrationsOutsideATransactionCanBeRepeated(t *testing.T) {
 				}
 				list = append(list, text)
 			}
+			if err := found.Err(); err != nil {
+				t.Fatal(err)
+			}
 			return list
 		}
 		before, repeated := indexes(), 0
