@@ -188,7 +188,7 @@ func TestOtherSettings(t *testing.T) {
 		t.Errorf("networks are %v", cfg.Webhooks.AllowNetworks)
 	}
 	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || !cfg.AdminPprof || cfg.Listen != "[::1]:0" ||
-		cfg.Database.Reveal() != "postgres://u:p@h/db" || cfg.SeedFile != "/run/seed" {
+		cfg.Database.Reveal() != "postgres://u:p@h/db?sslmode=verify-full" || cfg.SeedFile != "/run/seed" {
 		t.Errorf("the rest is %+v", cfg)
 	}
 	if none := parse(t, ""); cfg.Lease != 12*time.Second || none.Lease != 0 {

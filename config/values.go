@@ -213,7 +213,7 @@ func (r *reader) database(n *node) (Secret, bool) {
 		r.fail(n, "the database is not of the form sqlite:<file> or postgres://user@host/name")
 		return Secret{}, false
 	}
-	return NewSecret(text), true
+	return NewSecret(verified(u, text)), true
 }
 
 const sqliteScheme = "sqlite:"

@@ -87,6 +87,9 @@ func (c *Chain) payable(payment chain.Payment) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
+	if reason := refusal(script); reason != "" {
+		return output{}, &chain.RefusedError{Reason: reason}
+	}
 	value, fits := payment.Amount.Uint64()
 	if !fits || value > maxMoney {
 		return output{}, &chain.RefusedError{Reason: "the amount exceeds the maximum supply of the native asset"}
