@@ -23,7 +23,8 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 }
 
 // LedgerLine is an amount or a fee in the account's books. Available and Held are changes, exact, and may be below
-// zero: their sums over all lines of a currency are the balance and what is held.
+// zero: their sums over all lines of a currency are the balance and what is held. Lines that the operator has archived
+// are not listed.
 type LedgerLine struct {
 	Kind         string    `json:"kind"` // deposit, deposit_reversed, withdrawal_held, internal_transfer and so on
 	Ref          string    `json:"ref"`  // names the entry among those of its kind
