@@ -82,7 +82,7 @@ func TestASwappedFileIsNoStatement(t *testing.T) {
 		if _, err := archive.Statement(b.t.Context(), b.db, accounts, []string{file}); err == nil {
 			b.t.Errorf("with the key: got a statement, want an error")
 		}
-		plain := storetest.OpenAt(b.t, b.url, b.clock.Now) // as bursar ledger export opens it
+		plain := storetest.OpenAt(b.t, b.url, b.clock.Now)
 		if got, err := archive.Statement(b.t.Context(), plain, accounts, []string{file}); err == nil {
 			b.t.Errorf("without the key: got a statement that begins with %s, want an error", got.Lines[0].Amount)
 		}

@@ -98,21 +98,21 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 
 // open opens the database: with the books' key where archives are named, which are known by what is noted of them under
 // that key. The caller closes it.
-func (x *export) open(ctx context.Context, c *call) (closed func() error, err error) {
+func (x *export) open(ctx context.Context, c *call) (closed func(), err error) {
 	if len(x.files) > 0 {
 		s, err := c.service(ctx)
 		if err != nil {
 			return nil, err
 		}
 		x.db, x.registry = s.DB, s.Registry
-		return s.Close, nil
+		return func() { s.Close() }, nil
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
 		return nil, err
 	}
 	x.db, x.registry = db, cfg.Registry
-	return db.Close, nil
+	return func() { db.Close() }, nil
 }
 
 func (cmd *ledgerExportCommand) period(x *export) error {
