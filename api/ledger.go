@@ -71,12 +71,22 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	return answer, err
 }
 
-// archived returns the sums of an account's archived lines where a list would reach them, by currency.
+// archived returns the sums of an account's archived lines where a list would reach them, by currency: there are none for
+// a list of one kind, or of a period before or behind all that is archived.
 func (a *api) archived(ctx context.Context, tx *store.Tx, owner bursar.ID, q store.LineQuery) (list []archivedSums,
 	err error) {
+	if q.Kind != "" {
+		return nil, nil
+	}
 	sums, err := tx.Checkpoints().SumsOfAccounts(ctx, q.Accounts...)
 	if err != nil || len(sums) == 0 {
 		return nil, err
+	}
+	if !q.Until.IsZero() {
+		first, err := tx.Links().After(ctx, 0, 1)
+		if err != nil || len(first) == 0 || len(first[0].Entries) == 0 || !first[0].Entries[0].At.Before(q.Until) {
+			return nil, err
+		}
 	}
 	newest, err := tx.Checkpoints().Newest(ctx)
 	if err != nil || !q.Since.Before(newest.Until) {

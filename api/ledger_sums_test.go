@@ -19,6 +19,8 @@ type books struct {
 	random  *rand.Rand
 	credits []bursar.Deposit
 	held    []bursar.Withdrawal
+
+	archived int // the sums of archived lines that the last statement had
 }
 
 func (b *books) someone() bursar.ID { return b.id([]string{"mine", "other"}[b.random.IntN(2)]) }
@@ -79,6 +81,7 @@ func (b *books) act() {
 // statement reads an account's whole statement, in pages of a size, and adds it up by currency.
 func (b *books) statement(account, filter string, size int) (lines []string, available, held map[string]*big.Rat) {
 	b.Helper()
+	b.archived = 0
 	available, held = map[string]*big.Rat{}, map[string]*big.Rat{}
 	for cursor := ""; ; {
 		r := b.request([]string{fmt.Sprintf("GET /api/v1/account/ledger?limit=%d%s%s", size, filter, cursor), "@" + account})
@@ -104,6 +107,7 @@ func (b *books) statement(account, filter string, size int) (lines []string, ava
 			add(b.TB, available, l.Currency, l.Available)
 			add(b.TB, held, l.Currency, l.Held)
 		}
+		b.archived += len(answer.Response.Archived)
 		for _, a := range answer.Response.Archived {
 			add(b.TB, available, a.Currency, a.Available)
 			add(b.TB, held, a.Currency, a.Held)
@@ -191,6 +195,7 @@ func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account
 func TestTheLinesAndWhatIsArchivedAddUpToTheBalance(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(3, 9))}
+		began := b.clock.Now().Add(-time.Second)
 		for range 150 {
 			b.act()
 		}
@@ -222,6 +227,11 @@ func TestTheLinesAndWhatIsArchivedAddUpToTheBalance(t *testing.T) {
 			lines, available, _ := b.statement(account, "&since="+b.clock.Now().Add(time.Hour).Format(time.RFC3339), 100)
 			if len(lines) != 0 || len(available) != 0 {
 				t.Errorf("a list of what is younger has %v and sums of archived lines %v", lines, available)
+			}
+			for _, filter := range []string{"&until=" + began.Format(time.RFC3339), "&kind=deposit_reversed"} {
+				if b.statement(account, filter, 100); b.archived != 0 {
+					t.Errorf("a list with %s has %d sums of archived lines, want none", filter, b.archived)
+				}
 			}
 		}
 	})

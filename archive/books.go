@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -150,12 +151,7 @@ func RemoveBooks(ctx context.Context, db *store.DB, file string) (removed int64,
 	if err != nil {
 		return 0, err
 	}
-	var done int64
-	err = db.View(ctx, func(tx *store.Tx) error {
-		newest, err := tx.Checkpoints().Newest(ctx)
-		done = newest.Link
-		return err
-	})
+	done, err := removable(ctx, db, books)
 	if err != nil {
 		return 0, err
 	}
@@ -186,6 +182,32 @@ func RemoveBooks(ctx context.Context, db *store.DB, file string) (removed int64,
 		err = flush()
 	}
 	return removed, err
+}
+
+// removable returns up to where the books are archived, if the sums of that hold, to which the file's are to be added, and
+// if a file of which nothing is left to remove is one whose postings were removed.
+func removable(ctx context.Context, db *store.DB, books Books) (done int64, err error) {
+	return done, db.View(ctx, func(tx *store.Tx) error {
+		list, err := allCheckpoints(ctx, tx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", store.ErrNotArchivable, err)
+		}
+		var newest store.Checkpoint
+		known := false
+		for _, c := range list {
+			newest, known = c, known || c.File == books.SHA256
+		}
+		if done = newest.Link; books.First > 0 && books.Last <= done && !known {
+			return fmt.Errorf("%w: links %d to %d are archived already, in other files", store.ErrOtherBooks, books.First,
+				books.Last)
+		}
+		hold, err := tx.Checkpoints().EachSum(ctx, newest, func(ledger.Key, store.Posted) {})
+		if err == nil && !hold {
+			err = fmt.Errorf("%w: the sums of what is archived are not those of the checkpoint at link %d", store.ErrNotArchivable,
+				newest.Link)
+		}
+		return err
+	})
 }
 
 // CheckBooks reads and verifies a whole file. Error: ErrDamaged.

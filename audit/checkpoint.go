@@ -42,6 +42,45 @@ func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings
 	return nil
 }
 
+// startOver has an audit whose own rows were lost, so that it would begin with links whose postings are in archives, go
+// on behind the newest checkpoint, from the archived sums, if both are what was written under the key when they were
+// archived. It reads all archived sums at once, since a part of them says nothing. over reports whether it did, or found
+// that it must not.
+func (a *Auditor) startOver(ctx context.Context, tx *store.Tx, f *findings) (over bool, err error) {
+	newest, err := tx.Checkpoints().Newest(ctx)
+	if err != nil || f.from.Link >= newest.Link {
+		return false, err
+	}
+	holds, err := tx.Checkpoints().Holds(ctx, newest)
+	if err != nil {
+		return true, err
+	}
+	if !holds {
+		f.faultCheckpoint(newest)
+		return true, nil
+	}
+	sums := map[ledger.Key]store.Posted{}
+	hold, err := tx.Checkpoints().EachSum(ctx, newest, func(k ledger.Key, p store.Posted) { sums[k] = p })
+	if err != nil {
+		return true, err
+	}
+	if !hold {
+		f.faultArchived(newest)
+		return true, nil
+	}
+	for k, p := range sums {
+		p.Unchecked = true
+		f.sums[k] = p
+	}
+	f.to.Link, f.to.Hash, f.more = newest.Link, newest.Hash, newest.Link < f.head.Number
+	return true, nil
+}
+
+func (f *findings) faultArchived(newest store.Checkpoint) {
+	f.fault(faultArchived, "", "the sums of the archived postings up to link %d of the books are not those that were "+
+		"written when they were archived", newest.Link)
+}
+
 func (f *findings) faultCheckpoint(c store.Checkpoint) {
 	f.fault(faultCheckpoint, fmt.Sprint(c.Link),
 		"what stays of the archived links %d to %d of the books is not what was there when they were archived: an entry, an "+
@@ -110,8 +149,7 @@ func (a *Auditor) trialOfArchives(ctx context.Context, tx *store.Tx, f *findings
 	}
 	hold, err := tx.Checkpoints().EachSum(ctx, newest, func(ledger.Key, store.Posted) {})
 	if err == nil && !hold {
-		f.fault(faultArchived, "", "the sums of the archived postings up to link %d of the books are not those that were "+
-			"written when they were archived", newest.Link)
+		f.faultArchived(newest)
 	}
 	return err
 }

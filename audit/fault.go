@@ -75,7 +75,13 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 	return false, nil // the head is checked at every step
 }
 
+// linkBroken checks a fault of a link again. That of an archived one is its checkpoint's: nothing is archived while
+// the books contradict themselves.
 func (a *Auditor) linkBroken(ctx context.Context, tx *store.Tx, number int64) (bool, error) {
+	newest, err := tx.Checkpoints().Newest(ctx)
+	if err != nil || number <= newest.Link {
+		return newest.Altered, err
+	}
 	before, err := tx.Links().At(ctx, number-1)
 	if missing(err) {
 		return true, nil

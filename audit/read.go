@@ -64,6 +64,9 @@ func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findi
 
 // readLinks follows the new links and sums their postings. It stops before an invalid link.
 func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) error {
+	if over, err := a.startOver(ctx, tx, f); err != nil || over {
+		return err
+	}
 	links, err := tx.Links().After(ctx, f.from.Link, linksAtOnce)
 	if err != nil {
 		return err

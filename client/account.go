@@ -23,7 +23,8 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 }
 
 // LedgerLine is an amount or a fee in the account's books. Available and Held are changes, exact, and may be below
-// zero: their sums over all lines of a currency are the balance and what is held.
+// zero: their sums over all lines of a currency are the balance and what is held. Lines that the operator has archived
+// are not listed; LedgerPage has their sums.
 type LedgerLine struct {
 	Kind         string    `json:"kind"` // deposit, deposit_reversed, withdrawal_held, internal_transfer and so on
 	Ref          string    `json:"ref"`  // names the entry among those of its kind
@@ -54,6 +55,43 @@ func (c *Client) Ledger(ctx context.Context, p Page) (List[LedgerLine], error) {
 //
 //	for line, err := range client.All(ctx, c.LedgerOf(client.LedgerFilter{Kind: "deposit"})) { … }
 func (c *Client) LedgerOf(f LedgerFilter) func(context.Context, Page) (List[LedgerLine], error) {
+	values := f.values()
+	return func(ctx context.Context, p Page) (List[LedgerLine], error) {
+		page, err := c.ledger(ctx, values, p)
+		return page.List, err
+	}
+}
+
+// LedgerPage is a page of lines. The last one has the sums of the lines that are archived and not listed, if the list
+// would reach any.
+type LedgerPage struct {
+	List[LedgerLine]
+	Archived []ArchivedSums
+}
+
+// ArchivedSums are what the archived lines of a currency come to: exact, and below zero as those of lines may be.
+type ArchivedSums struct {
+	Currency  string    `json:"currency"`
+	Available string    `json:"available"`
+	Held      string    `json:"held"`
+	Before    time.Time `json:"before"` // all of these lines are earlier
+}
+
+// LedgerPage lists what changed the balance as LedgerOf does, with the sums of what is archived.
+func (c *Client) LedgerPage(ctx context.Context, f LedgerFilter, p Page) (LedgerPage, error) {
+	return c.ledger(ctx, f.values(), p)
+}
+
+func (c *Client) ledger(ctx context.Context, values map[string]any, p Page) (LedgerPage, error) {
+	answer, err := call[struct {
+		Ledger     []LedgerLine   `json:"ledger"`
+		Archived   []ArchivedSums `json:"archived"`
+		NextCursor string         `json:"nextCursor"`
+	}](ctx, c, request{method: http.MethodGet, path: "account/ledger", values: p.values(values)})
+	return LedgerPage{List[LedgerLine]{answer.Ledger, answer.NextCursor}, answer.Archived}, err
+}
+
+func (f LedgerFilter) values() map[string]any {
 	values := map[string]any{}
 	for name, text := range map[string]string{"currency": f.Currency, "kind": f.Kind, "since": moment(f.Since),
 		"until": moment(f.Until)} {
@@ -61,13 +99,7 @@ func (c *Client) LedgerOf(f LedgerFilter) func(context.Context, Page) (List[Ledg
 			values[name] = text
 		}
 	}
-	return func(ctx context.Context, p Page) (List[LedgerLine], error) {
-		answer, err := call[struct {
-			Ledger     []LedgerLine `json:"ledger"`
-			NextCursor string       `json:"nextCursor"`
-		}](ctx, c, request{method: http.MethodGet, path: "account/ledger", values: p.values(values)})
-		return List[LedgerLine]{answer.Ledger, answer.NextCursor}, err
-	}
+	return values
 }
 
 // moment formats a time for a request; the zero time is "".

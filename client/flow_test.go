@@ -221,6 +221,10 @@ func (s *shop) books() {
 		lines.Items[5].Available != "1.50000000" {
 		s.Errorf("the books have %+v", lines)
 	}
+	page, err := s.LedgerPage(s.Context(), client.LedgerFilter{}, client.Page{})
+	if s.need(err); len(page.Items) != 6 || len(page.Archived) != 0 {
+		s.Errorf("got a page of %d lines and %d sums of archived ones, want 6 and none", len(page.Items), len(page.Archived))
+	}
 	started := lines.Items[5].CreatedAt
 	for want, filter := range map[int]client.LedgerFilter{
 		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)}, 0: {Until: started},

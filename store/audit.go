@@ -23,7 +23,7 @@ type Audit struct {
 	PassAsset   bursar.CurrencyCode
 
 	CheckedAt time.Time // when the newest link was last found to be read
-	PassedAt  time.Time // when the rolling pass was last through
+	PassedAt  time.Time // when the rolling pass was last through the links whose postings are here; not the checkpoints
 	TrialAt   time.Time // when the trial balance was last drawn up
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"time"
@@ -23,7 +24,8 @@ type Checkpoint struct {
 	Until     time.Time
 	File      string // the SHA-256 of the archive's lines, in hexadecimal
 	RemovedAt time.Time
-	Altered   bool // somebody else than this service wrote it, or one before it
+	Altered   bool // somebody else than this service wrote it, or the one before it
+	Unsure    bool // it was written under a key that is not here: nobody without that key can tell
 	seal      []byte
 }
 
@@ -56,12 +58,16 @@ func (k sealKey) sealCheckpoint(before []byte, c Checkpoint) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-// follows reports whether a checkpoint was written by this service, behind another one.
-func (k sealKey) follows(before, c Checkpoint) bool {
-	seal := k.sealCheckpoint(before.seal, c)
-	keyed := k.id == "" && len(c.seal) > len(seal) // by a key that is not here
-	return c.First == before.Link+1 && c.Link >= c.First && (keyed || hmac.Equal(c.seal, seal))
+// judge notes whether a checkpoint was written by this service, behind another one.
+func (k sealKey) judge(before Checkpoint, c *Checkpoint) {
+	c.Unsure = k.id == "" && c.writer() != ""
+	follows := c.First == before.Link+1 && c.Link >= c.First
+	c.Altered = !follows || !c.Unsure && !hmac.Equal(c.seal, k.sealCheckpoint(before.seal, *c))
 }
+
+// writer names the key that a checkpoint was written under, which need not be that of its last link: links may be older
+// than the key. It is empty for none.
+func (c Checkpoint) writer() string { return string(c.seal[:max(0, len(c.seal)-sha256.Size)]) }
 
 // At returns the last link of the checkpoint, behind which the books begin.
 func (c Checkpoint) At() Link { return Link{Number: c.Link, KeyID: c.KeyID, Hash: c.Hash} }
@@ -78,7 +84,7 @@ func (tx Checkpoints) Newest(ctx context.Context) (newest Checkpoint, err error)
 		before = list[1]
 	}
 	newest = list[0]
-	newest.Altered = !tx.seal.follows(before, newest)
+	tx.seal.judge(before, &newest)
 	return newest, nil
 }
 
@@ -94,20 +100,20 @@ func (tx Checkpoints) After(ctx context.Context, link int64, limit int) ([]Check
 	}
 	list, err := checkpointColumns.rows(ctx, tx.Tx, "read checkpoints",
 		`FROM checkpoints WHERE link > $1 ORDER BY link LIMIT $2`, link, limit)
-	for i, c := range list {
-		list[i].Altered = !tx.seal.follows(before, c)
-		before = c
+	for i := range list {
+		tx.seal.judge(before, &list[i])
+		before = list[i]
 	}
 	return list, err
 }
 
 // Holds reports whether what stays of a checkpoint's links is what it was when their postings were removed: no entry was
-// changed, added or removed, no order, and no posting is back.
+// changed, added or removed, no order, and no posting is back. The error is ErrOtherKey where this process cannot tell.
 func (tx Checkpoints) Holds(ctx context.Context, c Checkpoint) (bool, error) {
 	if c.Altered {
 		return false, nil
 	}
-	if tx.seal.id == "" && c.KeyID != "" {
+	if c.Unsure {
 		return false, ErrOtherKey
 	}
 	links, err := tx.Links().After(ctx, c.First-1, int(c.Link-c.First+1))

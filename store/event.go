@@ -227,14 +227,15 @@ func (tx WebhookURLs) DisableWaiting(ctx context.Context, of Receiver, limit int
 		AND EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $1 AND url = $2)`, of.Account, of.URL, limit)
 }
 
-// DisableEach disables those of some events that wait, in one statement.
+// DisableEach disables those of some events that wait, in one statement, as long as their receivers count as gone.
 func (tx WebhookURLs) DisableEach(ctx context.Context, events []int64) error {
 	if len(events) == 0 {
 		return nil
 	}
 	among, args := tx.numbers(events)
 	_, err := tx.exec(ctx, "disable due deliveries",
-		`UPDATE events SET status = 'disabled' WHERE status = 'pending' AND number IN (`+among+`)`, args...)
+		`UPDATE events SET status = 'disabled' WHERE status = 'pending' AND number IN (`+among+`)
+		AND EXISTS (SELECT 1 FROM dead_urls d WHERE d.account_id = events.account_id AND d.url = events.url)`, args...)
 	return err
 }
 

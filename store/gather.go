@@ -78,25 +78,30 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 // watch has another statement run if a look-up still waits after a moment. It looks after one at a time, so that few
 // timers run where many look-ups come.
 func (g *Gather[K, V]) watch(a *asked[K, V]) {
-	g.db.conduct.Sleep(context.Background(), hangs)
-	g.mu.Lock()
-	g.watched = false
-	var next *asked[K, V]
-	starts := false
-	if len(g.queue) > 0 && g.running < maxReads {
-		if starts = slices.Contains(g.queue, a); starts {
-			g.running++
-		} else {
-			next, g.watched = g.queue[0], true
+	for next := a; next != nil; {
+		g.db.conduct.Sleep(context.Background(), hangs)
+		starts := false
+		if next, starts = g.look(next); starts {
+			g.drain()
+			return
 		}
 	}
-	g.mu.Unlock()
-	switch {
-	case starts:
-		g.drain()
-	case next != nil:
-		g.watch(next)
+}
+
+// look reports whether another statement starts, since a look-up still waits, and which one to watch next; nil for none.
+func (g *Gather[K, V]) look(a *asked[K, V]) (next *asked[K, V], starts bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watched = false
+	if len(g.queue) == 0 || g.running >= maxReads {
+		return nil, false
 	}
+	if slices.Contains(g.queue, a) {
+		g.running++
+		return nil, true
+	}
+	g.watched = true
+	return g.queue[0], false
 }
 
 // drain runs while anything is queued and then ends, so an idle Gather costs nothing.

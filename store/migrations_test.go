@@ -1,12 +1,16 @@
 package store_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
 var (
@@ -51,3 +55,70 @@ func TestMigrationsBuildIndexesBesideTheService(t *testing.T) {
 		}
 	}
 }
+
+// What an interrupted migration has done already does not keep it from being run again, and the schema comes out the same.
+func TestMigrationsOutsideATransactionCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		driver, source, dialect := "pgx", storetest.URL(db), func(text string) string { return text }
+		if file, is := store.SQLiteFile(source); is {
+			driver, source = "sqlite", file
+			dialect = func(text string) string { return strings.ReplaceAll(text, " CONCURRENTLY", "") }
+		}
+		raw, err := sql.Open(driver, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		indexes := func() (list []string) {
+			query := `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`
+			if db.Postgres() {
+				query = `SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname`
+			}
+			found, err := raw.Query(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer found.Close()
+			for found.Next() {
+				var text string
+				if err := found.Scan(&text); err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, text)
+			}
+			if err := found.Err(); err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		before, repeated := indexes(), 0
+		files, err := filepath.Glob("migrations/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			read, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(read), "+goose NO TRANSACTION") {
+				continue
+			}
+			repeated++
+			for statement := range strings.SplitSeq(comment.ReplaceAllString(string(read), ""), ";") {
+				if strings.TrimSpace(statement) == "" {
+					continue
+				}
+				if _, err := raw.Exec(dialect(statement)); err != nil {
+					t.Fatalf("%s: %s: %v", file, statement, err)
+				}
+			}
+		}
+		if after := indexes(); repeated < 4 || !slices.Equal(after, before) {
+			t.Errorf("%d migrations leave the indexes\n%s\nwant\n%s", repeated, strings.Join(after, "\n"), strings.Join(before, "\n"))
+		}
+	})
+}
+
+var comment = regexp.MustCompile(`(?m)^--.*$`)

@@ -37,7 +37,7 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 		case !is:
 			why[id] = "the books hold nothing for it"
 		case hold.archived:
-			why[id] = "its hold is in an archive of the books, so it had ended: an operator says what is paid"
+			why[id] = "its hold is in an archive of the books, so it had ended: cancel it, and have it requested again"
 		case !hold.link.Valid:
 			why[id] = "its hold is under no link of the books"
 		case doubtful(hold) != "":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -33,8 +34,9 @@ func (ledgerExportCommand) Help() string {
 	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with " +
 		"those after it: the closing balances of one period are the opening balances of the next. The columns are " +
 		"explained in docs/accounting.md. Rows are written as they are read, so a period may be of any " +
-		"length.\nEntries that were archived are read from the files that --archive names: the statement is the same as " +
-		"before. Without them a period may\nbegin where the archives end; the journal always does.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since " +
+		"length.\nEntries that were archived are read from the files that --archive names, which takes the seed: the " +
+		"statement is the same as before. Without them a period may\nbegin where the archives end; the journal always does. An export that fails is not " +
+		"whole, whatever it wrote.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since " +
 		"2026-01-01 --until 2026-02-01 > january.csv"
 }
 
@@ -54,6 +56,10 @@ type export struct {
 	until    time.Time
 	files    []string
 	archived []store.Line // the owner's lines in archives, in the order of their numbers
+	behind   int64        // the link up to which the books were archived when the export began
+
+	sure time.Time                     // every line that bears an earlier time is committed
+	sums map[ledger.Key]ledger.Balance // what archives and the lines read until now that are sure come to
 }
 
 // Run writes the books.
@@ -68,16 +74,15 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if err := cmd.period(x); err != nil {
 		return err
 	}
-	db, cfg, err := c.database(ctx)
+	closed, err := x.open(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	x.db, x.registry = db, cfg.Registry
+	defer closed()
 	if x.until.IsZero() {
-		x.until = db.Now()
+		x.until = x.db.Now()
 	}
-	if db.Now().Sub(x.until) < settled {
+	if x.db.Now().Sub(x.until) < settled {
 		c.Note("The period ends less than a minute ago: entries that are being booked now may be missing.")
 	}
 	if cmd.All {
@@ -89,6 +94,25 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 		return unknownAccount(err, cmd.Account)
 	}
 	return x.rows.end()
+}
+
+// open opens the database: with the books' key where archives are named, which are known by what is noted of them under
+// that key. The caller closes it.
+func (x *export) open(ctx context.Context, c *call) (closed func(), err error) {
+	if len(x.files) > 0 {
+		s, err := c.service(ctx)
+		if err != nil {
+			return nil, err
+		}
+		x.db, x.registry = s.DB, s.Registry
+		return func() { s.Close() }, nil
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x.db, x.registry = db, cfg.Registry
+	return func() { db.Close() }, nil
 }
 
 func (cmd *ledgerExportCommand) period(x *export) error {
@@ -115,7 +139,7 @@ func (cmd *ledgerExportCommand) period(x *export) error {
 }
 
 // each reads lines oldest first, a batch per transaction, so that a slow reader keeps no transaction open. Entries
-// never change, so batches read earlier stay correct.
+// never change, so batches read earlier stay correct; postings may be archived between two batches, which is an error.
 func (x *export) each(
 	ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error,
 ) error {
@@ -123,7 +147,9 @@ func (x *export) each(
 	for after := int64(0); ; {
 		var lines []store.Line
 		err := x.db.View(ctx, func(tx *store.Tx) (err error) {
-			lines, err = tx.Statements().After(ctx, q, after, linesAtOnce)
+			if err = x.unmoved(ctx, tx); err == nil {
+				lines, err = tx.Statements().After(ctx, q, after, linesAtOnce)
+			}
 			return err
 		})
 		if err != nil {
@@ -163,6 +189,7 @@ func (x *export) journal(ctx context.Context) error {
 	if x.since.Before(newest.Until) {
 		return inArchives(newest.Until)
 	}
+	x.behind = newest.Link
 	x.rows.head(journalRow{})
 	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
 		for _, l := range lines {
@@ -196,6 +223,7 @@ func (x *export) statement(ctx context.Context) error {
 		return err
 	}
 	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(x.owner), ledger.Held(x.owner)}}
+	x.sure = x.db.Now().Add(-settled)
 	running, err := x.begin(ctx, q.Accounts)
 	if err != nil {
 		return err
@@ -205,7 +233,7 @@ func (x *export) statement(ctx context.Context) error {
 		before := q
 		before.Until = x.since
 		if err := x.each(ctx, before, func(_ context.Context, lines []store.Line) error {
-			return x.sum(running, lines)
+			return errors.Join(count(x.sums, x.surely(lines), q.Accounts), x.sum(running, lines))
 		}); err != nil {
 			return err
 		}
@@ -214,8 +242,13 @@ func (x *export) statement(ctx context.Context) error {
 		}
 	}
 	q.Since, q.Until = x.since, x.until
-	err = x.each(ctx, q, func(ctx context.Context, lines []store.Line) error { return x.lines(ctx, running, lines) })
+	err = x.each(ctx, q, func(ctx context.Context, lines []store.Line) error {
+		return errors.Join(count(x.sums, x.surely(lines), q.Accounts), x.lines(ctx, running, lines))
+	})
 	if err != nil {
+		return err
+	}
+	if err := x.whole(ctx, q.Accounts); err != nil {
 		return err
 	}
 	return x.balances(kindClosing, x.until, running)

@@ -22,21 +22,24 @@ func inArchives(until time.Time) error {
 // where archives are named, whose lines are kept to be read with those of the database; else the sums of what is archived.
 func (x *export) begin(ctx context.Context, accounts []ledger.Account) (ledger.Running, error) {
 	running := ledger.Running{}
+	x.sums = map[ledger.Key]ledger.Balance{}
 	if len(x.files) > 0 {
 		found, err := archive.Statement(ctx, x.db, accounts, x.files)
-		x.archived = found.Lines
+		x.archived, x.behind = found.Lines, found.Link
 		return running, err
 	}
 	return running, x.db.View(ctx, func(tx *store.Tx) error {
-		sums, err := tx.Checkpoints().SumsOfAccounts(ctx, accounts...)
-		if err != nil || len(sums) == 0 {
+		newest, err := tx.Checkpoints().Newest(ctx)
+		if err != nil {
 			return err
 		}
-		newest, err := tx.Checkpoints().Newest(ctx)
-		if err == nil && x.since.Before(newest.Until) {
+		x.behind = newest.Link
+		sums, err := tx.Checkpoints().SumsOfAccounts(ctx, accounts...)
+		if err == nil && len(sums) > 0 && x.since.Before(newest.Until) {
 			err = inArchives(newest.Until)
 		}
 		for k, sum := range sums {
+			x.sums[k] = sum.Balance
 			has := running[k.Asset]
 			if k.Account == ledger.Available(x.owner) {
 				has.Available = sum.Balance
