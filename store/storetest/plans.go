@@ -120,12 +120,17 @@ func (p *Plans) CheckOnSQLite(table, index string) {
 	defer p.mu.Unlock()
 	p.open()
 	for _, query := range slices.Sorted(maps.Keys(p.seen)) {
-		p.searches(query, table, index)
+		for _, detail := range p.explained(query) {
+			searches := strings.HasPrefix(detail, "SEARCH "+table+" USING ") && strings.Contains(detail, " INDEX "+index+" ")
+			if strings.Contains(detail, " "+table+" ") && !searches || strings.Contains(detail, "TEMP B-TREE") {
+				p.t.Errorf("%s: SQLite: %s\nin %s\nwant a search by %s in its order", p.seen[query], detail, query, index)
+			}
+		}
 	}
 }
 
-// searches fails the test unless SQLite searches a table by an index, in its order, for a statement.
-func (p *Plans) searches(query, table, index string) {
+// explained returns what SQLite says of how it would execute a statement.
+func (p *Plans) explained(query string) (details []string) {
 	p.t.Helper()
 	found, err := p.raw.Query("EXPLAIN QUERY PLAN " + parameter.ReplaceAllString(query, "NULL"))
 	if err != nil {
@@ -138,14 +143,12 @@ func (p *Plans) searches(query, table, index string) {
 		if err := found.Scan(&id, &parent, &unused, &detail); err != nil {
 			p.t.Fatal(err)
 		}
-		searches := strings.HasPrefix(detail, "SEARCH "+table+" USING ") && strings.Contains(detail, " INDEX "+index+" ")
-		if strings.Contains(detail, " "+table+" ") && !searches || strings.Contains(detail, "TEMP B-TREE") {
-			p.t.Errorf("%s: SQLite: %s\nin %s\nwant a search by %s in its order", p.seen[query], detail, query, index)
-		}
+		details = append(details, detail)
 	}
 	if err := found.Err(); err != nil {
 		p.t.Fatal(err)
 	}
+	return details
 }
 
 // open opens the database beside the store.
@@ -309,24 +312,11 @@ func (p *Plans) onSQLite(query string) (scans []string) {
 		OR sql LIKE 'CREATE INDEX % WHERE %'`) {
 		p.partial[partial[0]] = true
 	}
-	found, err := p.raw.Query("EXPLAIN QUERY PLAN " + parameter.ReplaceAllString(query, "NULL"))
-	if err != nil {
-		p.t.Fatalf("explain %s: %v", query, err)
-	}
-	defer found.Close()
-	for found.Next() {
-		var id, parent, unused int
-		var detail string
-		if err := found.Scan(&id, &parent, &unused, &detail); err != nil {
-			p.t.Fatal(err)
-		}
+	for _, detail := range p.explained(query) {
 		match := scan.FindStringSubmatch(detail)
 		if match != nil && slices.Contains(grows, tables[match[1]]) && !p.partial[match[2]] {
 			scans = append(scans, "SQLite: "+detail)
 		}
-	}
-	if err := found.Err(); err != nil {
-		p.t.Fatal(err)
 	}
 	return scans
 }
