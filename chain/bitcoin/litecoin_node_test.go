@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// taproot is a regtest address that litecoind's wallet cannot make (litecoin-project/litecoin, key_io_valid.json).
-const taproot = "rltc1pw6ly729khz7ndll807q5gx77q0nxpkpl7xauxshnzafs906sz3kqm6rx4v"
+// taproot is a regtest address that litecoind's wallet cannot make, of the key in BIP 350's test vectors.
+const taproot = "rltc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqsyzyjh"
 
 // TestLitecoinConformance runs the suite on a chain all of whose blocks have extensions.
 func TestLitecoinConformance(t *testing.T) {
