@@ -178,6 +178,24 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	}
 }
 
+// A further payment of the same order is approved only by whoever asks for it and says so.
+func TestAFurtherPaymentIsLoud(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1), order(2))
+	id := order(1).ID.String()
+	if code := d.keyed("", "yes", "--payment", "2", d.url); code != 2 {
+		t.Errorf("without an order: got code %d, want 2", code)
+	}
+	if d.keyed("pay again\n1.5\nwf5mdq\n", "yes", "--payment", "2", d.url, id); len(d.taken) != 0 {
+		t.Errorf("mistyped: got %d approvals, want none", len(d.taken))
+	}
+	d.keyed("pay again 2\n1.5\nwf5mdq\n", "yes", "--payment", "2", d.url, id)
+	d.wantSays("PAYMENT 2 of this order", "the money can leave 2 TIMES")
+	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Payment != 2 {
+		t.Errorf("got %v, want one approval of payment 2", votes)
+	}
+}
+
 func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []string{"15\nwf5mdq\n", "1.50\nwf5mdq\n", "1.5\nWF5MDQ\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",

@@ -46,6 +46,8 @@ type yesCommand struct {
 	source
 	Orders []string `arg:"" optional:"" name:"order" placeholder:"ORDER" help:"IDs of orders. Default: all that wait."`
 	How    `embed:""`
+
+	Payment int64 `default:"1" help:"Which payment of the order you approve. Above 1 only where the signer allowed it before, in another transaction that cannot be included any more."`
 }
 
 // How is how an approval is made.
@@ -64,7 +66,7 @@ func (yesCommand) Help() string {
 
 // Run approves payments.
 func (cmd *yesCommand) Run(ctx context.Context, s *session) error {
-	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.Yes)
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.Yes, cmd.Payment)
 }
 
 type noCommand struct {
@@ -82,11 +84,16 @@ func (noCommand) Help() string {
 
 // Run says no to payments.
 func (cmd *noCommand) Run(ctx context.Context, s *session) error {
-	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No)
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No, 1)
 }
 
 // decide shows orders and signs a decision about each.
-func (s *session) decide(ctx context.Context, from string, ids []string, how How, decision approval.Decision) error {
+func (s *session) decide(
+	ctx context.Context, from string, ids []string, how How, decision approval.Decision, payment int64,
+) error {
+	if payment > 1 && len(ids) != 1 {
+		return fmt.Errorf("--payment is of one order: name it; %w", errUsage)
+	}
 	l, err := s.read(ctx, from)
 	if err != nil {
 		return err
@@ -103,8 +110,8 @@ func (s *session) decide(ctx context.Context, from string, ids []string, how How
 	}
 	for _, one := range chosen {
 		now := s.now().UTC().Truncate(time.Second)
-		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Role: how.Role,
-			Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
+		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Payment: payment,
+			Role: how.Role, Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
 			Nonce: approval.NewNonce(), Order: one.order}.Text()
 		a, amount, err := s.show(l.policy, text)
 		if err != nil {
@@ -175,6 +182,9 @@ func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
 		answer, err := s.ask("Type no:")
 		return answer == "no", err
 	}
+	if agreed, err := s.confirmAgain(a.Payment); err != nil || !agreed {
+		return false, err
+	}
 	base := a.Order.To.Base
 	end := base[max(0, len(base)-lastCharacters):]
 	for _, question := range []struct{ says, want string }{
@@ -194,4 +204,17 @@ func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// confirmAgain has the person type that an order is to be paid once more.
+func (s *session) confirmAgain(payment int64) (bool, error) {
+	if payment == 1 {
+		return true, nil
+	}
+	want := fmt.Sprintf("pay again %d", payment)
+	answer, err := s.ask(fmt.Sprintf("Type %q, or nothing:", want))
+	if err == nil && answer != want {
+		s.say("Passed over.")
+	}
+	return answer == want, err
 }

@@ -36,6 +36,11 @@ func (s *session) show(policy roster.Policy, text string) (a approval.Approval, 
 	}
 	s.say("")
 	s.say("Decision   %s, as %s, until %s", a.Decision, a.Role, approval.Moment(a.Expires))
+	if a.Payment > 1 {
+		s.say("AGAIN      this is PAYMENT %d of this order. The signer allowed it before: the money can leave %d TIMES.",
+			a.Payment, a.Payment)
+		s.say("           Make sure that no transaction of before can be included any more.")
+	}
 	s.say("Pay        %s %s", amount, name)
 	s.say("To         %s", o.To.Base)
 	s.say("Tag        %s", tag)

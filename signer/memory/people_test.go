@@ -34,7 +34,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
 				tx.AddHeld(ctx, order, "1/r", noon), tx.AddHeld(ctx, order, "1/r", noon.Add(time.Hour)),
-				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon}))
+				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon, 2}))
 			return err
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
@@ -63,15 +63,21 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 			flows, failed6 := tx.Granted(ctx, Digest{1})
 			worth, failed7 := tx.WorthSince(ctx, "r", noon)
 			later, failed8 := tx.WorthSince(ctx, "r", noon.Add(time.Millisecond))
+			payments, failed9 := tx.Payments(ctx, Digest{1})
+			unpaid, failed10 := tx.Payments(ctx, Digest{2})
+			if payments != 2 || unpaid != 0 {
+				t.Errorf("got payments %d and %d, want 2 and 0", payments, unpaid)
+			}
 			if len(flows) != 1 || flows[0] != 1 || worth != bursar.Units(7) || !later.IsZero() {
 				t.Errorf("got flows %v, worth %s and later %s, want 1, 7 and 0", flows, worth, later)
 			}
-			return errors.Join(err, failed, failed2, failed3, failed4, failed5, failed6, failed7, failed8)
+			return errors.Join(err, failed, failed2, failed3, failed4, failed5, failed6, failed7, failed8, failed9, failed10)
 		})
 	})
 }
 
-// A flow that is forgotten takes along what was allowed in it: the same order in a later flow is judged anew.
+// A flow that is forgotten takes along what was allowed in it, but for how often that was: the same order in a later flow
+// is a further payment of it.
 func TestAForgottenFlowAllowsNothing(t *testing.T) {
 	t.Parallel()
 	f, _ := newFile(t, false)
@@ -79,7 +85,7 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		first, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		_, err2 := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		return errors.Join(err, err2, tx.AddSigned(ctx, first, "c", Digest{9}, noon),
-			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon}))
+			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon, 1}))
 	})
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		if n, err := tx.Forget(ctx, noon.Add(time.Hour), 9); n != 1 || err != nil {
@@ -89,6 +95,10 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		if len(flows) != 0 {
 			t.Errorf("got flows %v, want none", flows)
 		}
-		return err
+		n, failed := tx.Payments(ctx, Digest{1})
+		if n != 1 {
+			t.Errorf("got %d payments, want 1", n)
+		}
+		return errors.Join(err, failed)
 	})
 }
