@@ -59,8 +59,8 @@ type How struct {
 
 // Help returns an example.
 func (yesCommand) Help() string {
-	return "Shows each payment, with what was signed for it before, and asks you to type its amount and the last six " +
-		"characters of its address. An empty answer passes over it.\n\nExample:\n\n    bursar-approve yes " +
+	return "Shows each payment, with what was signed for it before, and asks you to type its amount, and the first six " +
+		"and last eight characters of its address. An empty answer passes over it.\n\nExample:\n\n    bursar-approve yes " +
 		"http://127.0.0.1:8090/approvals"
 }
 
@@ -113,11 +113,11 @@ func (s *session) decide(
 		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Payment: payment,
 			Role: how.Role, Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
 			Nonce: approval.NewNonce(), Order: one.order}.Text()
-		a, amount, err := s.show(l.policy, text)
-		if err != nil {
+		if err := s.history(l.policy, one); err != nil {
 			return err
 		}
-		if err := s.history(l.policy, one); err != nil {
+		a, amount, err := s.show(l.policy, text)
+		if err != nil {
 			return err
 		}
 		if !who.Has(how.Role, now) || who.Name == a.Order.Requester {
@@ -173,8 +173,19 @@ func (l listed) choose(ids []string) (list []asked, err error) {
 	return list, nil
 }
 
-// lastCharacters is how much of an address is typed.
-const lastCharacters = 6
+// How much of an address is typed: an address that agrees in these is costly to make.
+const (
+	firstCharacters = 6
+	lastCharacters  = 8
+)
+
+// ends returns what is typed of an address.
+func ends(base string) string {
+	if len(base) <= firstCharacters+lastCharacters {
+		return base
+	}
+	return base[:firstCharacters] + " " + base[len(base)-lastCharacters:]
+}
 
 // confirm has the person type what cannot be typed without having read it. An empty answer is a refusal without error.
 func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
@@ -185,10 +196,9 @@ func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
 	if agreed, err := s.confirmAgain(a.Payment); err != nil || !agreed {
 		return false, err
 	}
-	base := a.Order.To.Base
-	end := base[max(0, len(base)-lastCharacters):]
 	for _, question := range []struct{ says, want string }{
-		{"Type the amount:", amount}, {"Type the last 6 characters of the address:", end},
+		{"Type the amount:", amount},
+		{"Type the first 6 and the last 8 characters of the address, with a space between:", ends(a.Order.To.Base)},
 	} {
 		answer, err := s.ask(question.says)
 		if err != nil {
