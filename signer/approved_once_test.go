@@ -87,3 +87,23 @@ func TestASecondPaymentIsHeldAgain(t *testing.T) {
 	d.clock.Advance(2 * time.Hour)
 	d.wantReason(beside, "")
 }
+
+// A policy that was tightened stays so when the clock is set back to before that.
+func TestAClockSetBackRevivesNoPolicy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	d.wantReason(d.ordered(1, 11, ann, bob), "")
+	d.clock.Advance(30 * time.Minute)
+	stolen := d.ordered(2, 11, ann, bob)
+	d.clock.Advance(30 * time.Minute)
+	next := d.policy
+	next.Version, next.Previous, next.NotBefore = 2, d.policy.Hash(), d.clock.Now().UTC().Truncate(time.Second)
+	next.Created = next.NotBefore
+	next.People = append([]roster.Person(nil), d.policy.People...)
+	next.People = next.People[1:] // ann's key was stolen
+	next.Rules = d.policy.Rules[:2]
+	d.install(next)
+	d.wantReason(stolen, ReasonApproved)
+	d.clock.Advance(-30 * time.Minute)
+	d.wantReason(stolen, ReasonClock)
+}

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -101,4 +102,81 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		}
 		return errors.Join(err, failed)
 	})
+}
+
+func TestBeginAgainDatesGrantsAndHoldsBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	ahead := at.AddDate(1, 0, 0)
+	if err := Create(t.Context(), path, Init{Fingerprint: "s", At: at}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Do(t.Context(), func(tx Tx) error {
+		id, err := tx.AddFlow(t.Context(), Flow{Chain: "bitcoin", Outgoing: bursar.ID{1}, At: ahead})
+		if err != nil {
+			return err
+		}
+		if err := tx.AddGrant(t.Context(), Grant{Flow: id, Rule: "small", Worth: bursar.Units(7), At: ahead}); err != nil {
+			return err
+		}
+		return tx.AddHeld(t.Context(), Digest{1}, "1/large", ahead)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := BeginAgain(t.Context(), path, Init{Fingerprint: "s", At: at}, "op", "clock"); err != nil {
+		t.Fatal(err)
+	}
+	f, err = Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = f.Do(t.Context(), func(tx Tx) error {
+		used, err := tx.WorthSince(t.Context(), "small", at.Add(time.Hour)) // a window of an hour, two hours later
+		if !used.IsZero() {
+			t.Errorf("got %s used, want none: it counts from begin-again on", used)
+		}
+		since, _ := tx.HeldSince(t.Context(), Digest{1}, "1/large")
+		if since.After(at) {
+			t.Errorf("got a hold since %s, want none after begin-again", since)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A second freeze while the first holds is in the state and the log too.
+func TestASecondFreezeIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	if err := Create(t.Context(), path, Init{Fingerprint: "s", At: at}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, who := range []string{"ann", "cat"} {
+		if err := Stop(path, Freeze{At: at.Add(time.Duration(i) * time.Hour), Who: who, Why: who + " saw something"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Enter(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := Freezes(t.Context(), f)
+	if err != nil || len(list) != 2 {
+		t.Errorf("got %+v, %v, want both freezes", list, err)
+	}
 }

@@ -364,7 +364,7 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 	return nil
 }
 
-// Begin remembers that holds begin, in a transaction of its own.
+// Begin remembers that holds begin, in a transaction of its own. now is a time of what the signer remembers.
 func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time) error {
 	if len(r.Holds) == 0 {
 		return nil
@@ -379,6 +379,6 @@ func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time
 				return err
 			}
 		}
-		return nil
+		return tx.SetHighWater(ctx, now)
 	})
 }

@@ -67,8 +67,8 @@ func lasts(created, expires, now time.Time) error {
 	return nil
 }
 
-// once uses a nonce that no signature of a transaction needs.
-func once(ctx context.Context, tx memory.Tx, nonce string) error {
+// once uses a nonce that no signature of a transaction needs, at a time of timeOf.
+func once(ctx context.Context, tx memory.Tx, nonce string, now time.Time) error {
 	_, found, err := tx.Nonce(ctx, nonce)
 	if err == nil && found {
 		err = ErrUsed
@@ -76,7 +76,10 @@ func once(ctx context.Context, tx memory.Tx, nonce string) error {
 	if err != nil {
 		return err
 	}
-	return tx.AddNonce(ctx, nonce, 0)
+	if err := tx.AddNonce(ctx, nonce, 0); err != nil {
+		return err
+	}
+	return tx.SetHighWater(ctx, now)
 }
 
 func detail(of map[string]any) string {
