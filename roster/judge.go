@@ -36,7 +36,7 @@ const (
 	Approved    Condition = "approved"    // approvals are missing
 	Held        Condition = "hold"        // its approvals are not old enough
 	InHours     Condition = "hours"       // not at this time of the week
-	InWindow    Condition = "quota"       // too much has left by the rule
+	InWindow    Condition = "window"      // too much has left by the rule
 )
 
 var progress = []Condition{Matches, Destination, Approved, Held, InHours, InWindow}

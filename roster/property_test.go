@@ -131,7 +131,7 @@ func TestATighteningNeverAllowsMore(t *testing.T) {
 		tightenings++
 		neverMore(t, old, next, q, "a tightening")
 	})
-	if tightenings < 10 {
+	if tightenings < 5 && !testing.Short() { // about a quarter of 100 are, and of 20 with -short
 		t.Errorf("%d of the drawn changes are tightenings, want more", tightenings)
 	}
 }

@@ -334,10 +334,10 @@ func TestWindowsOfThePolicyAreKept(t *testing.T) {
 	d.wantReason(d.ordered(1, 10), "")
 	d.wantReason(d.ordered(2, 10), "")
 	d.file = d.reopen(d.path)
-	d.wantReason(d.ordered(3, 6), ReasonQuota, "20 of 25 have left within 1h")
+	d.wantReason(d.ordered(3, 6), ReasonWindow, "20 of 25 have left within 1h")
 	d.wantReason(d.ordered(4, 5), "")
 	d.wantReason(d.ordered(5, 6, ann, bob), "") // beyond what leaves alone, persons decide
-	d.wantReason(d.ordered(6, 1), ReasonQuota)
+	d.wantReason(d.ordered(6, 1), ReasonWindow)
 	d.clock.Advance(time.Hour + time.Second)
 	d.wantReason(d.ordered(7, 10), "")
 }

@@ -37,7 +37,7 @@ const (
 	ReasonSignature    Reason = "signature"           // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining"  // the signed transaction is not the one that was inspected
 
-	// Those of the policy that people signed, where one is installed; also ReasonQuota, of a rule's window.
+	// Those of the policy that people signed, where one is installed.
 	ReasonPaysOrder   Reason = "tx-pays-order" // a payment has no order, or an order no payment
 	ReasonOrderFresh  Reason = "order-fresh"   // an order is for another signer, or its time has passed
 	ReasonPolicy      Reason = "policy"        // no rule allows it, or one denies it
@@ -45,13 +45,14 @@ const (
 	ReasonApproved    Reason = "approved"      // approvals of persons are missing, or one says no
 	ReasonHold        Reason = "hold"          // its approvals are complete and not old enough
 	ReasonHours       Reason = "hours"         // not at this time of the week
+	ReasonWindow      Reason = "window"        // too much has left by the rule that would allow it
 )
 
 // WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved
 // it, or after a time.
 func (r Reason) WaitsForPeople() bool {
 	switch r {
-	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours:
+	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow:
 		return true
 	}
 	return false
