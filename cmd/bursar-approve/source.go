@@ -69,7 +69,7 @@ func (s *session) read(ctx context.Context, source string) (l listed, err error)
 	if l.Policy == "" {
 		return l, errors.New("the signer has no policy: nothing waits for approvals")
 	}
-	if l.policy, err = roster.Parse(l.Policy); err != nil {
+	if l.policy, err = roster.Read(l.Policy); err != nil {
 		return l, fmt.Errorf("the policy: %w", err)
 	}
 	for i, one := range l.Orders {

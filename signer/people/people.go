@@ -38,7 +38,7 @@ func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy,
 	}
 	for _, one := range list {
 		if !now.Before(one.NotBefore) {
-			p, err := roster.Parse(one.Text)
+			p, err := roster.Read(one.Text)
 			return p, true, err
 		}
 	}
