@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -76,6 +77,7 @@ const (
 type Approval struct {
 	Instance string // of the signer's state, as `bursar signer status` shows it
 	Decision Decision
+	Payment  int64  // which payment of the order: 1, unless the signer allowed it before, in another transaction
 	Role     string // in which the person decides
 	Version  int64  // of the policy under which it was decided
 	Policy   Hash   // the hash of that policy's text
@@ -90,6 +92,7 @@ func (a Approval) Text() string {
 	w := NewWriter(KindApproval)
 	w.Field("instance", a.Instance)
 	w.Field("decision", string(a.Decision))
+	w.Field("payment", strconv.FormatInt(a.Payment, 10))
 	w.Field("role", a.Role)
 	w.Field("policy", fmt.Sprintf("%d %s", a.Version, a.Policy))
 	w.Time("created", a.Created)
@@ -104,6 +107,8 @@ func ParseApproval(text string) (a Approval, err error) {
 	r := NewReader(text, KindApproval)
 	a.Instance = r.Word("instance")
 	a.Decision = Decision(r.OneOf("decision", string(Yes), string(No)))
+	a.Payment = r.Number("payment")
+	r.Demand(r.Err() != nil || a.Payment > 0, "its payment is %d, want 1 or more", a.Payment)
 	a.Role = r.Name("role")
 	a.Version, a.Policy = r.Version("policy")
 	a.Created, a.Expires = r.Time("created"), r.Time("expires")

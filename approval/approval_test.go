@@ -36,7 +36,7 @@ func refund() Order {
 }
 
 func approval(o Order) Approval {
-	return Approval{Instance: instance, Decision: Yes, Role: "approver", Version: 7, Policy: HashOf("policy"),
+	return Approval{Instance: instance, Decision: Yes, Payment: 1, Role: "approver", Version: 7, Policy: HashOf("policy"),
 		Created: noon, Expires: noon.Add(Longest), Nonce: Nonce{15: 9}, Order: o}
 }
 
@@ -194,6 +194,7 @@ func TestAnApprovalIsOfItsOrderAndShort(t *testing.T) {
 		"another instance":  other.Text(),
 		"too long":          long.Text(),
 		"no time":           ended.Text(),
+		"payment 0":         replaced(t, text, "payment: 1", "payment: 0"),
 		"maybe":             replaced(t, text, "decision: yes", "decision: maybe"),
 		"a short nonce":     replaced(t, text, "nonce: 00", "nonce: "),
 		"a version below 0": replaced(t, text, "policy: 7", "policy: -7"),

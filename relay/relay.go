@@ -237,7 +237,7 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 	if !waits {
 		return "", a, fmt.Errorf("%w: no payment waits for approval that is as in its text", ErrRefused)
 	}
-	policy, err := roster.Parse(waiting.Policy)
+	policy, err := roster.Read(waiting.Policy)
 	if err != nil {
 		return "", a, err
 	}

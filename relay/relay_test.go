@@ -92,7 +92,7 @@ func (d *desk) approve(t *testing.T, seed byte, text string, decision approval.D
 	o, err := approval.ParseOrder(text)
 	d.Must(err)
 	now := time.Now().UTC().Truncate(time.Second)
-	signed := approval.Approval{Instance: o.Instance, Decision: decision, Role: roster.RoleApprover,
+	signed := approval.Approval{Instance: o.Instance, Decision: decision, Payment: 1, Role: roster.RoleApprover,
 		Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(time.Hour),
 		Nonce: approval.NewNonce(), Order: o}.Text()
 	_, _, err = d.relay.Add(t.Context(), signed, sign(t, seed, approval.NamespaceApproval, signed))

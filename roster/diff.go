@@ -60,7 +60,8 @@ func diffAssets(old, next Policy, add adder) {
 	}
 	for _, a := range old.Assets {
 		if _, found := next.asset(a.Chain, a.Contract); !found {
-			add(false, "asset %s is gone", a.Name)
+			// Withdrawals and fees need a price; what moves our own money is worth nothing without one, in no limit.
+			add(true, "asset %s is gone", a.Name)
 		}
 	}
 }

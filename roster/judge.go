@@ -19,6 +19,7 @@ type Question struct {
 
 	Listed bool                // its destination is signed and past its hold
 	Signed map[string][]string // by role, the persons whose approvals count; each once
+	Again  bool                // it was allowed before, in another transaction: only people allow it again
 	// Since is when the signer first saw what a rule needs; zero: not before now.
 	Since func(rule string) time.Time
 	// Used is what left by a rule from a time on.
@@ -131,6 +132,8 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 			valueText(r.Each))
 	case r.To == ToListed && !q.Listed:
 		return lacks(Destination, "%s is not a signed destination that is past its hold", q.To)
+	case q.Again && r.Need == 0:
+		return lacks(Approved, "it was allowed before in another transaction, and nobody is asked by this rule")
 	case len(signed) < r.Need:
 		return lacks(Approved, "%d of %d approvals by different persons of role %s", len(signed), r.Need, r.Role)
 	case r.Hold > 0 && since.IsZero():

@@ -64,7 +64,8 @@ func (p Policy) soundPeople() error {
 			owner[key] = one.Name
 			keys = append(keys, key.String())
 		}
-		if len(keys) == 0 || !sorted(keys) || !sorted(one.Roles) || !slices.ContainsFunc(one.Roles, approval.IsName) {
+		if len(keys) == 0 || !sorted(keys) || !sorted(one.Roles) ||
+			slices.ContainsFunc(one.Roles, func(role string) bool { return !approval.IsName(role) }) {
 			return unsound("%s must have keys and roles, both sorted", one.Name)
 		}
 		if !one.Until.After(p.NotBefore) {

@@ -102,8 +102,9 @@ type Vote struct {
 	Person string
 }
 
-// Votes returns the approvals of an order that count at a time, and why the others do not. Of several that say the same,
-// by one person in one role, the one that ends last counts.
+// Votes returns the approvals of an order that count at a time, and why the others do not. Of several that say the same
+// of the same payment, by one person in one role, the one that ends last counts. Which payment of the order each is for
+// the caller compares.
 func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []Vote, problems []error) {
 	hash := p.Hash()
 	for _, s := range list {
@@ -113,7 +114,7 @@ func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []V
 			continue
 		}
 		i := slices.IndexFunc(votes, func(one Vote) bool {
-			return one.Person == v.Person && one.Role == v.Role && one.Decision == v.Decision
+			return one.Person == v.Person && one.Role == v.Role && one.Decision == v.Decision && one.Payment == v.Payment
 		})
 		switch {
 		case i < 0:

@@ -106,7 +106,7 @@ func TestAPolicyFollows(t *testing.T) {
 func TestWhichApprovalsCount(t *testing.T) {
 	t.Parallel()
 	p := policy()
-	base := approval.Approval{Instance: instance, Decision: approval.Yes, Role: RoleApprover, Version: p.Version,
+	base := approval.Approval{Instance: instance, Decision: approval.Yes, Payment: 1, Role: RoleApprover, Version: p.Version,
 		Policy: p.Hash(), Created: noon, Expires: noon.Add(time.Hour), Order: order()}
 	made := func(seed byte, change func(a *approval.Approval)) Signed {
 		a := base

@@ -140,17 +140,25 @@ func (d *desk) orderOf(n byte, id bursar.ChainID, p chain.Payment) approval.Orde
 
 func (d *desk) approvalOf(o approval.Order) approval.Approval {
 	now := d.clock.Now().UTC().Truncate(time.Second)
-	return approval.Approval{Instance: o.Instance, Decision: approval.Yes, Role: roster.RoleApprover,
+	return approval.Approval{Instance: o.Instance, Decision: approval.Yes, Payment: 1, Role: roster.RoleApprover,
 		Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(approval.Longest),
 		Nonce: approval.NewNonce(), Order: o}
 }
 
-// approved is an order with approvals of persons.
+// approved is an order with approvals of persons, of its first payment.
 func (d *desk) approved(o approval.Order, seeds ...byte) chain.Order {
+	d.t.Helper()
+	return d.approvedAs(1, o, seeds...)
+}
+
+// approvedAs is an order with approvals of persons, of a payment of it.
+func (d *desk) approvedAs(payment int64, o approval.Order, seeds ...byte) chain.Order {
 	d.t.Helper()
 	evidence := chain.Order{Text: o.Text()}
 	for _, seed := range seeds {
-		text := d.approvalOf(o).Text()
+		a := d.approvalOf(o)
+		a.Payment = payment
+		text := a.Text()
 		evidence.Approvals = append(evidence.Approvals, chain.SignedText{Text: text,
 			Signature: signedBy(d.t, approval.NamespaceApproval, text, seed)[0]})
 	}
@@ -277,8 +285,16 @@ func TestApprovalsServeOneTransaction(t *testing.T) {
 	d.wantReason(beside, ReasonApproved, "0 of 2", "it was used before")
 	d.file = d.reopen(d.path)
 	d.wantReason(beside, ReasonApproved, "it was used before")
-	beside.unsigned.Orders = d.ordered(1, 11, ann, bob).unsigned.Orders // they approve it again
+	beside.unsigned.Orders = d.ordered(1, 11, ann, bob).unsigned.Orders
+	d.wantReason(beside, ReasonApproved, "0 of 2", "this would be payment 2 of the order", "of payment 1 of the order")
+	o := d.orderOf(1, nonceChain, token("alice", 11))
+	beside.unsigned.Orders = []chain.Order{d.approvedAs(3, o, ann, bob)}
+	d.wantReason(beside, ReasonApproved, "of payment 3 of the order")
+	beside.unsigned.Orders = []chain.Order{d.approvedAs(2, o, ann, bob)} // they approve a second payment
 	d.wantReason(beside, "")
+	again := beside
+	again.contents.Reservations = []string{"hot/8"}
+	d.wantReason(again, ReasonApproved, "this would be payment 3 of the order")
 
 	// A replacement is no second payment: it needs no approval, also after those of the first have expired.
 	d.clock.Advance(2 * approval.Longest)

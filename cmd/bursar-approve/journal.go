@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
 )
 
@@ -25,8 +24,8 @@ func (s *session) journal() (string, error) {
 	return filepath.Join(home, "bursar-approve.log"), nil
 }
 
-// signedBefore returns what this person signed about an order.
-func (s *session) signedBefore(order bursar.ID) (lines []string, err error) {
+// signedBefore returns what this person signed about an order, and about the same payment under another order's ID.
+func (s *session) signedBefore(order approval.Order) (lines []string, err error) {
 	path, err := s.journal()
 	if err != nil {
 		return nil, err
@@ -39,12 +38,21 @@ func (s *session) signedBefore(order bursar.ID) (lines []string, err error) {
 		return nil, fmt.Errorf("read what you signed: %w", err)
 	}
 	defer file.Close()
-	for scan := bufio.NewScanner(file); scan.Scan(); {
-		if strings.Contains(scan.Text(), order.String()) {
+	scan := bufio.NewScanner(file)
+	for scan.Scan() {
+		if strings.Contains(scan.Text(), order.ID.String()) || strings.HasSuffix(scan.Text(), paymentText(order)) {
 			lines = append(lines, scan.Text())
 		}
 	}
+	if err := scan.Err(); err != nil {
+		return nil, fmt.Errorf("read what you signed: %w", err)
+	}
 	return lines, nil
+}
+
+// paymentText is what an order pays. The end of a line of the journal is known by it.
+func paymentText(o approval.Order) string {
+	return fmt.Sprintf(" on %s to %s, %s units of %s", o.Chain, o.To, o.Units, approval.AssetText(o.Contract))
 }
 
 // note keeps what is about to be signed, before it is.
@@ -57,8 +65,8 @@ func (s *session) note(a approval.Approval, amount string) error {
 	if err != nil {
 		return fmt.Errorf("keep what you sign: %w", err)
 	}
-	_, err = fmt.Fprintf(file, "%s %s order %s: %s on %s to %s\n", approval.Moment(a.Created), a.Decision, a.Order.ID,
-		amount, a.Order.Chain, a.Order.To)
+	_, err = fmt.Fprintf(file, "%s %s order %s payment %d: %s%s\n", approval.Moment(a.Created), a.Decision, a.Order.ID,
+		a.Payment, amount, paymentText(a.Order))
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("keep what you sign: %w", err)
 	}

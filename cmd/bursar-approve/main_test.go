@@ -151,7 +151,7 @@ func (d *desk) wantSays(texts ...string) {
 func TestWhatIsTypedIsSigned(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1), order(2))
-	if code := d.keyed("\n1.5\nwf5mdq\n", "yes", d.url); code != 0 {
+	if code := d.keyed("\n1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 0 {
 		t.Fatalf("got code %d: %s", code, &d.err)
 	}
 	d.wantSays("You are ann", "Pay        1.5 BTC", "To         bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "Passed over",
@@ -168,20 +168,51 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1))
 	d.password = "correct horse battery staple"
-	if code := d.keyed("1.5\nwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("without it: got code %d", code)
 	}
-	d.wantSays("HTTP 401: the password is missing or wrong")
+	d.wantSays("HTTP 401: \"the password is missing or wrong\"")
 	file := d.write("password", d.password+"\n")
-	if code := d.keyed("1.5\nwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 || len(d.votes(order(1))) != 1 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 || len(d.votes(order(1))) != 1 {
 		t.Errorf("with it: got code %d: %s", code, &d.err)
+	}
+}
+
+// A further payment of the same order is approved only by whoever asks for it and says so.
+func TestAFurtherPaymentIsLoud(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1), order(2))
+	id := order(1).ID.String()
+	if code := d.keyed("", "yes", "--payment", "2", d.url); code != 2 {
+		t.Errorf("without an order: got code %d, want 2", code)
+	}
+	if d.keyed("pay again\n1.5\nbc1qar zzwf5mdq\n", "yes", "--payment", "2", d.url, id); len(d.taken) != 0 {
+		t.Errorf("mistyped: got %d approvals, want none", len(d.taken))
+	}
+	d.keyed("pay again 2\n1.5\nbc1qar zzwf5mdq\n", "yes", "--payment", "2", d.url, id)
+	d.wantSays("PAYMENT 2 of this order", "the money can leave 2 TIMES")
+	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Payment != 2 {
+		t.Errorf("got %v, want one approval of payment 2", votes)
+	}
+}
+
+// Whoever listens on the way would have the password.
+func TestThePasswordIsNotSentInTheClear(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1))
+	file := d.write("password", "correct horse battery staple\n")
+	for _, url := range []string{"http://192.0.2.1/approvals", "http://localhost.example.com/approvals"} {
+		if code := d.keyed("", "--password-file", file, "list", url); code != 2 {
+			t.Errorf("%s: got code %d, want 2", url, code)
+		}
+		d.wantSays("the password is sent over https")
 	}
 }
 
 func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	t.Parallel()
-	for _, answers := range []string{"15\nwf5mdq\n", "1.50\nwf5mdq\n", "1.5\nWF5MDQ\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
-		"150000000\nwf5mdq\n", "yes\nyes\n"} {
+	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n", "1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
+		"150000000\nbc1qar zzwf5mdq\n", "yes\nyes\n"} {
 		d := newDesk(t, 1, order(1))
 		d.keyed(answers, "yes", d.url)
 		if len(d.taken) != 0 {
@@ -203,20 +234,20 @@ func TestTheServiceCannotChangeWhatIsShown(t *testing.T) {
 	d := newDesk(t, 1, order(1))
 	d.waiting.Orders[0].Reason = "\x1b[2J\x1b[HPay 0.01 BTC \u202e"
 	d.waiting.Orders[0].TxID = "\r\x1bdeadbeef"
-	d.keyed("1.5\nwf5mdq\n", "yes", d.url)
+	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url)
 	if strings.ContainsAny(d.err.String(), "\x1b\r\u202e") {
 		t.Errorf("it says %q, with control characters", d.err.String())
 	}
 	d.wantSays("WARNING    a transaction that pays this was signed before", "find out why it failed first")
 	other := newDesk(t, 1, order(1))
 	other.waiting.Orders[0].Text = strings.Replace(other.waiting.Orders[0].Text, "bc1q", "bc1q\u0430", 1)
-	if code := other.keyed("1.5\nwf5mdq\n", "yes", other.url); code != 1 || len(other.taken) != 0 {
+	if code := other.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", other.url); code != 1 || len(other.taken) != 0 {
 		t.Errorf("an address that is not ASCII: got code %d", code)
 	}
 	token := order(1)
 	token.Contract = "0xdAC17F958D2ee523a2206206994597C13D831ec7"
 	unknown := newDesk(t, 1, token)
-	if code := unknown.keyed("1.5\nwf5mdq\n", "yes", unknown.url); code != 1 || len(unknown.taken) != 0 {
+	if code := unknown.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", unknown.url); code != 1 || len(unknown.taken) != 0 {
 		t.Errorf("an asset that the policy does not have: got code %d", code)
 	}
 	unknown.wantSays("the policy has no asset 0xdAC17F958D2ee523a2206206994597C13D831ec7 of bitcoin")
@@ -229,7 +260,7 @@ func TestAFalsePolicyMakesTheApprovalWorthless(t *testing.T) {
 	lie := policy(t)
 	lie.Assets[0].Decimals = 10
 	d.waiting.Policy = lie.Text()
-	d.keyed("0.015\nwf5mdq\n", "yes", d.url)
+	d.keyed("0.015\nbc1qar zzwf5mdq\n", "yes", d.url)
 	if len(d.taken) != 1 || len(d.votes(order(1))) != 0 {
 		t.Errorf("got %d approvals of which %d count, want one that does not", len(d.taken), len(d.votes(order(1))))
 	}
@@ -238,7 +269,7 @@ func TestAFalsePolicyMakesTheApprovalWorthless(t *testing.T) {
 func TestWhatWasSignedBeforeIsShown(t *testing.T) {
 	t.Parallel()
 	first := newDesk(t, 2, order(1))
-	first.keyed("1.5\nwf5mdq\n", "yes", first.url)
+	first.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", first.url)
 	d := newDesk(t, 1, order(1))
 	d.waiting.Orders[0].Approvals = append(first.taken, signedText{first.taken[0].Text, "forged"})
 	d.keyed("\n", "yes", d.url)
@@ -265,7 +296,7 @@ func TestAFileInAFileOut(t *testing.T) {
 	if code := d.keyed("", "list", waiting); code != 0 || !strings.Contains(d.out.String(), "1.5 BTC on bitcoin to bc1q") {
 		t.Errorf("got code %d: %s", code, &d.out)
 	}
-	if code := d.keyed("1.5\nwf5mdq\n", "yes", waiting, "--out", d.path("signed")); code != 0 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", waiting, "--out", d.path("signed")); code != 0 {
 		t.Fatalf("got code %d: %s", code, &d.err)
 	}
 	content, err := os.ReadFile(d.path("signed"))
@@ -285,11 +316,11 @@ func TestAFileInAFileOut(t *testing.T) {
 func TestAStrangerSignsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 9, order(1))
-	if code := d.keyed("1.5\nwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("got code %d and %d signatures", code, len(d.taken))
 	}
 	d.wantSays("the policy knows nobody with the key SHA256:")
-	if code := d.run("1.5\nwf5mdq\n", nil, "yes", d.url); code != 1 || len(d.taken) != 0 {
+	if code := d.run("1.5\nbc1qar zzwf5mdq\n", nil, "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("without a key: got code %d", code)
 	}
 	if code := d.run("", nil, "sing"); code != 2 {
@@ -325,7 +356,7 @@ func TestTheAgentSigns(t *testing.T) {
 		}
 	}()
 	env := map[string]string{"SSH_AUTH_SOCK": filepath.Join(folder, "s"), "HOME": d.folder}
-	if code := d.run("1.5\nwf5mdq\n", env, "yes", d.url); code != 0 {
+	if code := d.run("1.5\nbc1qar zzwf5mdq\n", env, "yes", d.url); code != 0 {
 		t.Fatalf("got code %d: %s", code, &d.err)
 	}
 	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Person != "bob" {
@@ -383,4 +414,33 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	if code := d.keyed("", "destination", "--instance", instance, "--chain", "BTC", "--address", "x"); code != 1 {
 		t.Errorf("a chain that is no name: got code %d, want it refused", code)
 	}
+}
+
+// A service in other hands writes lines of its own under what was parsed, right above the question.
+func TestAServiceWritesNoLines(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1))
+	fake := "-\n" + strings.Repeat("\n", 60) + "Pay        1.5 BTC\nTo         bc1qYOUROWNADDRESSxxxxxxxxxxxxxxxxxxwf5mdq"
+	d.waiting.Orders[0].TxID = fake
+	d.keyed("\n", "yes", d.url)
+	if n := strings.Count("\n"+d.err.String(), "\nTo  "); n != 1 {
+		t.Errorf("got %d lines that say where it goes, want 1: %q", n, d.err.String())
+	}
+	d.waiting.Orders[0].TxID, d.waiting.Orders[0].Reason = "", fake
+	d.keyed("\n", "yes", d.url)
+	if n := strings.Count("\n"+d.err.String(), "\nTo  "); n != 1 {
+		t.Errorf("got %d lines that say where it goes, want 1", n)
+	}
+}
+
+// "It failed, please sign again" under another ID: what this person signed to the same address is shown.
+func TestTheSamePaymentUnderAnotherID(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1, order(1), order(2))
+	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url, order(1).ID.String())
+	if len(d.taken) != 1 {
+		t.Fatalf("got %d approvals", len(d.taken))
+	}
+	d.keyed("\n", "yes", d.url, order(2).ID.String())
+	d.wantSays("By you ")
 }

@@ -46,6 +46,8 @@ type yesCommand struct {
 	source
 	Orders []string `arg:"" optional:"" name:"order" placeholder:"ORDER" help:"IDs of orders. Default: all that wait."`
 	How    `embed:""`
+
+	Payment int64 `default:"1" help:"Which payment of the order you approve. Above 1 only where the signer allowed it before, in another transaction that cannot be included any more."`
 }
 
 // How is how an approval is made.
@@ -57,14 +59,14 @@ type How struct {
 
 // Help returns an example.
 func (yesCommand) Help() string {
-	return "Shows each payment, with what was signed for it before, and asks you to type its amount and the last six " +
-		"characters of its address. An empty answer passes over it.\n\nExample:\n\n    bursar-approve yes " +
+	return "Shows each payment, with what was signed for it before, and asks you to type its amount, and the first six " +
+		"and last eight characters of its address. An empty answer passes over it.\n\nExample:\n\n    bursar-approve yes " +
 		"http://127.0.0.1:8090/approvals"
 }
 
 // Run approves payments.
 func (cmd *yesCommand) Run(ctx context.Context, s *session) error {
-	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.Yes)
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.Yes, cmd.Payment)
 }
 
 type noCommand struct {
@@ -82,11 +84,16 @@ func (noCommand) Help() string {
 
 // Run says no to payments.
 func (cmd *noCommand) Run(ctx context.Context, s *session) error {
-	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No)
+	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No, 1)
 }
 
 // decide shows orders and signs a decision about each.
-func (s *session) decide(ctx context.Context, from string, ids []string, how How, decision approval.Decision) error {
+func (s *session) decide(
+	ctx context.Context, from string, ids []string, how How, decision approval.Decision, payment int64,
+) error {
+	if payment > 1 && len(ids) != 1 {
+		return fmt.Errorf("--payment is of one order: name it; %w", errUsage)
+	}
 	l, err := s.read(ctx, from)
 	if err != nil {
 		return err
@@ -103,14 +110,14 @@ func (s *session) decide(ctx context.Context, from string, ids []string, how How
 	}
 	for _, one := range chosen {
 		now := s.now().UTC().Truncate(time.Second)
-		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Role: how.Role,
-			Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
+		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Payment: payment,
+			Role: how.Role, Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
 			Nonce: approval.NewNonce(), Order: one.order}.Text()
-		a, amount, err := s.show(l.policy, text)
-		if err != nil {
+		if err := s.history(l.policy, one); err != nil {
 			return err
 		}
-		if err := s.history(l.policy, one); err != nil {
+		a, amount, err := s.show(l.policy, text)
+		if err != nil {
 			return err
 		}
 		if !who.Has(how.Role, now) || who.Name == a.Order.Requester {
@@ -166,8 +173,19 @@ func (l listed) choose(ids []string) (list []asked, err error) {
 	return list, nil
 }
 
-// lastCharacters is how much of an address is typed.
-const lastCharacters = 6
+// How much of an address is typed: an address that agrees in these is costly to make.
+const (
+	firstCharacters = 6
+	lastCharacters  = 8
+)
+
+// ends returns what is typed of an address.
+func ends(base string) string {
+	if len(base) <= firstCharacters+lastCharacters {
+		return base
+	}
+	return base[:firstCharacters] + " " + base[len(base)-lastCharacters:]
+}
 
 // confirm has the person type what cannot be typed without having read it. An empty answer is a refusal without error.
 func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
@@ -175,10 +193,12 @@ func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
 		answer, err := s.ask("Type no:")
 		return answer == "no", err
 	}
-	base := a.Order.To.Base
-	end := base[max(0, len(base)-lastCharacters):]
+	if agreed, err := s.confirmAgain(a.Payment); err != nil || !agreed {
+		return false, err
+	}
 	for _, question := range []struct{ says, want string }{
-		{"Type the amount:", amount}, {"Type the last 6 characters of the address:", end},
+		{"Type the amount:", amount},
+		{"Type the first 6 and the last 8 characters of the address, with a space between:", ends(a.Order.To.Base)},
 	} {
 		answer, err := s.ask(question.says)
 		if err != nil {
@@ -194,4 +214,17 @@ func (s *session) confirm(a approval.Approval, amount string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// confirmAgain has the person type that an order is to be paid once more.
+func (s *session) confirmAgain(payment int64) (bool, error) {
+	if payment == 1 {
+		return true, nil
+	}
+	want := fmt.Sprintf("pay again %d", payment)
+	answer, err := s.ask(fmt.Sprintf("Type %q, or nothing:", want))
+	if err == nil && answer != want {
+		s.say("Passed over.")
+	}
+	return answer == want, err
 }

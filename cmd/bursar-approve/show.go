@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -36,6 +37,11 @@ func (s *session) show(policy roster.Policy, text string) (a approval.Approval, 
 	}
 	s.say("")
 	s.say("Decision   %s, as %s, until %s", a.Decision, a.Role, approval.Moment(a.Expires))
+	if a.Payment > 1 {
+		s.say("AGAIN      this is PAYMENT %d of this order. The signer allowed it before: the money can leave %d TIMES.",
+			a.Payment, a.Payment)
+		s.say("           Make sure that no transaction of before can be included any more.")
+	}
 	s.say("Pay        %s %s", amount, name)
 	s.say("To         %s", o.To.Base)
 	s.say("Tag        %s", tag)
@@ -59,10 +65,25 @@ func accountText(id bursar.ID) string {
 	return id.String()
 }
 
-// history shows what was signed for an order before: by others as the service says, checked, and by this person.
+// told is text of the service as it is shown: quoted, so that it makes no lines of its own, and short.
+func told(text string) string {
+	if len(text) > mostTold {
+		text = text[:mostTold] + "..."
+	}
+	return strconv.Quote(text)
+}
+
+const mostTold = 200
+
+// history shows what was signed for an order before: by others as the service says, checked, and by this person. It
+// comes before what is parsed, so that nothing of the service stands between that and the question.
 func (s *session) history(policy roster.Policy, one asked) error {
+	s.say("")
+	if one.Reason != "" {
+		s.say("The service says: %s", told(one.Reason))
+	}
 	if one.TxID != "" {
-		s.say("WARNING    a transaction that pays this was signed before: %s", one.TxID)
+		s.say("WARNING    a transaction that pays this was signed before: %s", told(one.TxID))
 		s.say("           \"It failed, please sign again\" is how people are robbed: find out why it failed first.")
 	}
 	for _, signed := range one.Approvals {
@@ -79,12 +100,9 @@ func (s *session) history(policy roster.Policy, one asked) error {
 		s.say("Signed     %s by %s at %s until %s%s", a.Decision, who.Name, approval.Moment(a.Created),
 			approval.Moment(a.Expires), ended)
 	}
-	lines, err := s.signedBefore(one.order.ID)
+	lines, err := s.signedBefore(one.order)
 	for _, line := range lines {
 		s.say("By you     %s", line)
-	}
-	if one.Reason != "" {
-		s.say("The service says: %.300s", one.Reason)
 	}
 	return err
 }

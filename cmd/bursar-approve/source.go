@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (s *session) read(ctx context.Context, source string) (l listed, err error)
 	if l.Policy == "" {
 		return l, errors.New("the signer has no policy: nothing waits for approvals")
 	}
-	if l.policy, err = roster.Parse(l.Policy); err != nil {
+	if l.policy, err = roster.Read(l.Policy); err != nil {
 		return l, fmt.Errorf("the policy: %w", err)
 	}
 	for i, one := range l.Orders {
@@ -87,6 +88,9 @@ func (s *session) request(ctx context.Context, method, url string, body []byte) 
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if s.PasswordFile != "" {
+		if r.URL.Scheme != "https" && !isLoopback(r.URL.Hostname()) {
+			return nil, fmt.Errorf("the password is sent over https, or to this machine, alone; %w", errUsage)
+		}
 		content, err := os.ReadFile(s.PasswordFile)
 		if err != nil {
 			return nil, fmt.Errorf("read the password: %w", err)
@@ -108,9 +112,15 @@ func (s *session) request(ctx context.Context, method, url string, body []byte) 
 	case len(text) > maxList:
 		return nil, errors.New("the answer is too long")
 	case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNoContent:
-		return nil, fmt.Errorf("HTTP %d: %.500s", answer.StatusCode, bytes.TrimSpace(text))
+		return nil, fmt.Errorf("HTTP %d: %s", answer.StatusCode, told(string(bytes.TrimSpace(text))))
 	}
 	return text, nil
+}
+
+// isLoopback reports whether a host is this machine, which a tunnel ends at.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // deliver posts a signed approval to where the list came from, or writes it beside the list's file.

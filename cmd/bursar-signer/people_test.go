@@ -125,6 +125,9 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(1, "the policy has 2 of its authors sign a thaw", "thaw", "--reason", "enough")
 	thaw := freeze
 	thaw.Thaw, thaw.Nonce = true, approval.NewNonce()
+	thaw.Created = thaw.Created.Add(-time.Second)
+	b.want(1, "make another", b.signed(approval.NamespaceFreeze, "early", thaw.Text(), "cat", "ann")...)
+	thaw.Created = time.Now().UTC().Truncate(time.Second)
 	b.want(1, "too few persons signed", b.signed(approval.NamespaceFreeze, "alone", thaw.Text(), "cat")...)
 	b.want(0, "Freezes ended by ann, cat: 1", b.signed(approval.NamespaceFreeze, "thaw", thaw.Text(), "cat", "ann")...)
 	b.want(1, "apply takes a policy", "apply", "order")

@@ -109,25 +109,29 @@ func (c *Call) applyDestination(ctx context.Context, file *memory.File, text str
 func (c *Call) applyFreeze(
 	ctx context.Context, path string, file *memory.File, text string, signatures []string,
 ) error {
-	var f approval.Freeze
-	var by []string
-	err := file.Do(ctx, func(tx memory.Tx) (err error) {
-		f, by, err = people.Freezing(ctx, tx, text, signatures, now())
+	if err := memory.Enter(ctx, file); err != nil { // a thaw comes after this freeze, or is refused
 		return err
+	}
+	var f approval.Freeze
+	var who string
+	err := file.Do(ctx, func(tx memory.Tx) (err error) {
+		var by []string
+		f, by, err = people.Freezing(ctx, tx, text, signatures, now())
+		if who = strings.Join(by, ", "); err != nil || f.Thaw {
+			return err
+		}
+		// The freeze comes first: after a crash between the two, its text can be applied again.
+		return memory.Stop(path, memory.Freeze{At: now().UTC(), Who: who, Why: f.Why})
 	})
 	if err != nil {
 		return err
 	}
-	who := strings.Join(by, ", ")
 	if f.Thaw {
 		n, err := memory.Thaw(ctx, file, now(), who, f.Why)
 		if err != nil {
 			return err
 		}
 		return c.Say("Freezes ended by %s: %d.", who, n)
-	}
-	if err := memory.Stop(path, memory.Freeze{At: now().UTC(), Who: who, Why: f.Why}); err != nil {
-		return err
 	}
 	if err := memory.Enter(ctx, file); err != nil {
 		return err
@@ -139,8 +143,8 @@ func (c *Call) applyFreeze(
 func mayThaw(ctx context.Context, file *memory.File) error {
 	return file.Do(ctx, func(tx memory.Tx) error {
 		p, found, err := people.InForce(ctx, tx, now())
-		if errors.Is(err, people.ErrNoPolicy) {
-			return nil
+		if errors.Is(err, people.ErrNoPolicy) { // also by a clock that was set back
+			return fmt.Errorf("%w: authors sign a thaw, once it is", err)
 		}
 		if err == nil && found {
 			err = fmt.Errorf("the policy has %d of its authors sign a thaw: `bursar-approve thaw`, `bursar-approve sign`, then "+

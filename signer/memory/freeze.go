@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -51,7 +52,8 @@ func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int
 	return n, alone(file.path, gateTime, func() error { return unmark(path, m) })
 }
 
-// Enter enters the freeze of the gate into the state, unless that is frozen already.
+// Enter enters the freeze of the gate into the state, unless that has this one already. Of several freezes each is kept:
+// a thaw must come after the newest.
 func Enter(ctx context.Context, keeper Keeper) error {
 	f, frozen, err := keeper.Gate().Frozen()
 	if err != nil || !frozen {
@@ -59,7 +61,10 @@ func Enter(ctx context.Context, keeper Keeper) error {
 	}
 	return keeper.Do(ctx, func(tx Tx) error {
 		list, err := tx.Freezes(ctx)
-		if err != nil || len(list) > 0 {
+		same := func(one Freeze) bool {
+			return one.Who == f.Who && one.Why == f.Why && millis(one.At) == millis(f.At)
+		}
+		if err != nil || slices.ContainsFunc(list, same) {
 			return err
 		}
 		return setFrozen(ctx, tx, f)

@@ -28,8 +28,10 @@ type People interface {
 	HeldSince(ctx context.Context, order Digest, rule string) (time.Time, error)
 	AddHeld(ctx context.Context, order Digest, rule string, at time.Time) error
 
-	// Granted returns in which flows an order was allowed.
+	// Granted returns in which flows an order was allowed that are not forgotten.
 	Granted(ctx context.Context, order Digest) ([]int64, error)
+	// Payments returns the highest number of a payment of an order that was allowed; it is never forgotten. 0: none was.
+	Payments(ctx context.Context, order Digest) (int64, error)
 	AddGrant(ctx context.Context, g Grant) error
 	// WorthSince returns what was allowed by a rule from a time on; beyond 128 bits the highest amount.
 	WorthSince(ctx context.Context, rule string, from time.Time) (bursar.Amount, error)
@@ -59,7 +61,18 @@ type Grant struct {
 	Rule  string
 	Worth bursar.Amount // in millionths of the policy's reference currency
 	At    time.Time
+	// Payment is the number of the payment of the order; 0: our own money, of which no payments are counted.
+	Payment int64
 }
+
+// paymentsSchema is a migration of the file. Each flow of an order was a payment.
+const paymentsSchema = `
+CREATE TABLE payments (
+	digest BLOB PRIMARY KEY,
+	number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO payments(digest, number) SELECT digest, count(*) FROM grants GROUP BY digest;
+`
 
 // peopleSchema is a migration of the file.
 const peopleSchema = `

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
 				tx.AddHeld(ctx, order, "1/r", noon), tx.AddHeld(ctx, order, "1/r", noon.Add(time.Hour)),
-				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon}))
+				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon, 2}))
 			return err
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
@@ -63,15 +64,21 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 			flows, failed6 := tx.Granted(ctx, Digest{1})
 			worth, failed7 := tx.WorthSince(ctx, "r", noon)
 			later, failed8 := tx.WorthSince(ctx, "r", noon.Add(time.Millisecond))
+			payments, failed9 := tx.Payments(ctx, Digest{1})
+			unpaid, failed10 := tx.Payments(ctx, Digest{2})
+			if payments != 2 || unpaid != 0 {
+				t.Errorf("got payments %d and %d, want 2 and 0", payments, unpaid)
+			}
 			if len(flows) != 1 || flows[0] != 1 || worth != bursar.Units(7) || !later.IsZero() {
 				t.Errorf("got flows %v, worth %s and later %s, want 1, 7 and 0", flows, worth, later)
 			}
-			return errors.Join(err, failed, failed2, failed3, failed4, failed5, failed6, failed7, failed8)
+			return errors.Join(err, failed, failed2, failed3, failed4, failed5, failed6, failed7, failed8, failed9, failed10)
 		})
 	})
 }
 
-// A flow that is forgotten takes along what was allowed in it: the same order in a later flow is judged anew.
+// A flow that is forgotten takes along what was allowed in it, but for how often that was: the same order in a later flow
+// is a further payment of it.
 func TestAForgottenFlowAllowsNothing(t *testing.T) {
 	t.Parallel()
 	f, _ := newFile(t, false)
@@ -79,7 +86,7 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		first, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		_, err2 := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		return errors.Join(err, err2, tx.AddSigned(ctx, first, "c", Digest{9}, noon),
-			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon}))
+			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon, 1}))
 	})
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		if n, err := tx.Forget(ctx, noon.Add(time.Hour), 9); n != 1 || err != nil {
@@ -89,6 +96,87 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		if len(flows) != 0 {
 			t.Errorf("got flows %v, want none", flows)
 		}
+		n, failed := tx.Payments(ctx, Digest{1})
+		if n != 1 {
+			t.Errorf("got %d payments, want 1", n)
+		}
+		return errors.Join(err, failed)
+	})
+}
+
+func TestBeginAgainDatesGrantsAndHoldsBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	ahead := at.AddDate(1, 0, 0)
+	if err := Create(t.Context(), path, Init{Fingerprint: "s", At: at}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Do(t.Context(), func(tx Tx) error {
+		id, err := tx.AddFlow(t.Context(), Flow{Chain: "bitcoin", Outgoing: bursar.ID{1}, At: ahead})
+		if err != nil {
+			return err
+		}
+		if err := tx.AddGrant(t.Context(), Grant{Flow: id, Rule: "small", Worth: bursar.Units(7), At: ahead}); err != nil {
+			return err
+		}
+		return tx.AddHeld(t.Context(), Digest{1}, "1/large", ahead)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := BeginAgain(t.Context(), path, Init{Fingerprint: "s", At: at}, "op", "clock"); err != nil {
+		t.Fatal(err)
+	}
+	f, err = Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = f.Do(t.Context(), func(tx Tx) error {
+		used, err := tx.WorthSince(t.Context(), "small", at.Add(time.Hour)) // a window of an hour, two hours later
+		if !used.IsZero() {
+			t.Errorf("got %s used, want none: it counts from begin-again on", used)
+		}
+		since, _ := tx.HeldSince(t.Context(), Digest{1}, "1/large")
+		if since.After(at) {
+			t.Errorf("got a hold since %s, want none after begin-again", since)
+		}
 		return err
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A second freeze while the first holds is in the state and the log too.
+func TestASecondFreezeIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	if err := Create(t.Context(), path, Init{Fingerprint: "s", At: at}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(t.Context(), path, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, who := range []string{"ann", "cat"} {
+		if err := Stop(path, Freeze{At: at.Add(time.Duration(i) * time.Hour), Who: who, Why: who + " saw something"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Enter(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := Freezes(t.Context(), f)
+	if err != nil || len(list) != 2 {
+		t.Errorf("got %+v, %v, want both freezes", list, err)
+	}
 }

@@ -99,6 +99,16 @@ func (m ramTx) Granted(_ context.Context, order Digest) (flows []int64, _ error)
 	return flows, nil
 }
 
+// Payments implements Tx.
+func (m ramTx) Payments(_ context.Context, order Digest) (n int64, _ error) {
+	for _, g := range m.people.grants {
+		if g.Order == order {
+			n = max(n, g.Payment)
+		}
+	}
+	return n, nil
+}
+
 // AddGrant implements Tx.
 func (m ramTx) AddGrant(_ context.Context, g Grant) error {
 	m.people.grants = append(m.people.grants, g)

@@ -154,8 +154,15 @@ func (tx *sqlTx) CountsSince(ctx context.Context, at time.Time) (list []FlowCoun
 	return list, err
 }
 
-// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were.
+// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were. Holds that
+// began later begin then. Until when a destination is held stays: that may be as it was signed.
 func (tx *sqlTx) datedBack(ctx context.Context, at time.Time) (int64, error) {
+	for _, query := range []string{`UPDATE grants SET at = ? WHERE at > ?`, `UPDATE held SET since = ? WHERE since > ?`,
+		`UPDATE signed SET at = ? WHERE at > ?`} {
+		if _, err := tx.exec(ctx, query, millis(at), millis(at)); err != nil {
+			return 0, err
+		}
+	}
 	done, err := tx.exec(ctx, `UPDATE counts SET at = ? WHERE at > ?`, millis(at), millis(at))
 	if err != nil {
 		return 0, err

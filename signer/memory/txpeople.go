@@ -99,7 +99,18 @@ func (tx *sqlTx) Granted(ctx context.Context, order Digest) (flows []int64, err 
 func (tx *sqlTx) AddGrant(ctx context.Context, g Grant) error {
 	_, err := tx.exec(ctx, `INSERT INTO grants(digest, flow, rule, worth, at) VALUES (?, ?, ?, ?, ?)`, g.Order[:], g.Flow,
 		g.Rule, g.Worth, millis(g.At))
+	if err != nil || g.Payment == 0 {
+		return err
+	}
+	_, err = tx.exec(ctx, `INSERT INTO payments(digest, number) VALUES (?, ?)
+		ON CONFLICT (digest) DO UPDATE SET number = max(number, excluded.number)`, g.Order[:], g.Payment)
 	return err
+}
+
+// Payments implements Tx.
+func (tx *sqlTx) Payments(ctx context.Context, order Digest) (n int64, err error) {
+	_, err = tx.one(ctx, `SELECT number FROM payments WHERE digest = ?`, []any{order[:]}, &n)
+	return n, err
 }
 
 // WorthSince implements Tx.

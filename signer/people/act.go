@@ -20,7 +20,8 @@ type Act struct {
 
 // Install installs the next version of the policy, signed by the authors of the one in force; the first one by its own,
 // because whoever can write to the memory could begin it anew anyway. A version that loosens begins on mainnet no sooner
-// than a day from now. Errors: of package roster, ErrOther, ErrUsed.
+// than a day from now. As with every act, a clock that is set back behind it later is refused, so that no older version
+// comes back into force. Errors: of package roster, ErrOther, ErrUsed.
 func Install(
 	ctx context.Context, keeper memory.Keeper, text string, signatures []string, network string, clock time.Time,
 ) (act Act, err error) {
@@ -46,6 +47,9 @@ func Install(
 		}
 		act = Act{By: names, From: next.NotBefore, Changes: changes}
 		if err := tx.AddPolicy(ctx, memory.Policy{Version: next.Version, NotBefore: next.NotBefore, Text: text}); err != nil {
+			return err
+		}
+		if err := tx.SetHighWater(ctx, now); err != nil {
 			return err
 		}
 		_, err = tx.Append(ctx, now, memory.KindPolicy, detail(map[string]any{"version": next.Version,
@@ -104,7 +108,7 @@ func Direct(
 		if err != nil {
 			return err
 		}
-		if err := once(ctx, tx, d.Nonce.String()); err != nil {
+		if err := once(ctx, tx, d.Nonce.String(), now); err != nil {
 			return err
 		}
 		act = Act{By: names, From: now}
@@ -176,8 +180,8 @@ func remove(ctx context.Context, tx memory.Tx, d approval.Destination) error {
 	return nil
 }
 
-// Freezing checks a signed freeze, by anybody of the policy, or a thaw, by a quorum of its authors, and uses it up. The
-// caller freezes or thaws. Errors: of package roster, ErrOther, ErrTime, ErrUsed.
+// Freezing checks a signed freeze, by anybody of the policy, or a thaw, by a quorum of its authors and made after every
+// freeze in the state, and uses it up. The caller freezes or thaws. Errors: of package roster, ErrOther, ErrTime, ErrUsed.
 func Freezing(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (f approval.Freeze, by []string, err error) {
@@ -189,6 +193,9 @@ func Freezing(
 		return f, nil, err
 	}
 	if f.Thaw {
+		if err := follows(ctx, tx, f); err != nil {
+			return f, nil, err
+		}
 		by, err = policy.Quorum(roster.RoleAuthor, policy.Authors, approval.NamespaceFreeze, text, signatures, now)
 	} else {
 		by, err = anybody(policy, text, signatures, now)
@@ -196,7 +203,19 @@ func Freezing(
 	if err != nil {
 		return f, nil, err
 	}
-	return f, by, once(ctx, tx, f.Nonce.String())
+	return f, by, once(ctx, tx, f.Nonce.String(), now)
+}
+
+// follows refuses a thaw that was made before a freeze that it would end: whoever signed it knew nothing of that.
+func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
+	list, err := tx.Freezes(ctx)
+	for _, f := range list {
+		if thaw.Created.Before(f.At.Truncate(time.Second)) { // texts have no parts of a second
+			return fmt.Errorf("%w: the thaw was made at %s, and %s froze the signer at %s: make another", ErrTime,
+				approval.Moment(thaw.Created), f.Who, f.At.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	return err
 }
 
 func anybody(policy roster.Policy, text string, signatures []string, now time.Time) (by []string, err error) {

@@ -303,7 +303,7 @@ func TestACrashLeavesAllOrNothing(t *testing.T) {
 			break
 		}
 		committed := versionAt(t, file, noon) == 1
-		if _, err := memory.Verify(context.WithoutCancel(t.Context()), file); err != nil || committed != (at > 2) {
+		if _, err := memory.Verify(context.WithoutCancel(t.Context()), file); err != nil || committed != (at > 3) {
 			t.Errorf("after step %d: committed is %t, the log %v", at, committed, err)
 		}
 		if committed {
@@ -311,4 +311,72 @@ func TestACrashLeavesAllOrNothing(t *testing.T) {
 		}
 	}
 	t.Error("the crash after the commit was not reached")
+}
+
+// A thaw that was signed before somebody froze the signer again does not end that freeze.
+func TestAThawEndsNoLaterFreeze(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	if _, err := install(t, file, policyOf(t, instance), noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	text := func(thaw bool, at time.Time, n byte) string {
+		return approval.Freeze{Instance: instance, Thaw: thaw, Why: "x", Created: at, Expires: at.Add(8 * time.Hour),
+			Nonce: approval.Nonce{n}}.Text()
+	}
+	do := func(text string, at time.Time, seeds ...byte) error {
+		return file.Do(t.Context(), func(tx memory.Tx) error {
+			f, by, err := Freezing(t.Context(), tx, text, sign(t, approval.NamespaceFreeze, text, seeds...), at)
+			if err != nil || f.Thaw {
+				return err
+			}
+			return tx.AddFreeze(t.Context(), memory.Freeze{At: at, Who: by[0], Why: f.Why})
+		})
+	}
+	if err := do(text(false, noon, 1), noon, 1); err != nil {
+		t.Fatal(err)
+	}
+	thaw := text(true, noon.Add(time.Hour), 2) // signed at one o'clock, for the freeze of noon, and kept
+	if err := do(text(false, noon.Add(2*time.Hour), 3), noon.Add(2*time.Hour), 3); err != nil {
+		t.Fatal(err) // cat freezes it at two o'clock
+	}
+	if err := do(thaw, noon.Add(3*time.Hour), 1, 2); err == nil {
+		t.Error("got the thaw accepted, want it refused: it was signed before the freeze of two o'clock")
+	}
+}
+
+// What counts as a tightening allows nothing more: an asset that is gone has no worth, and its sweeps no limit.
+func TestRemovingAnAssetLoosensItsSweeps(t *testing.T) {
+	t.Parallel()
+	p := policyOf(t, "I")
+	p.Assets = []roster.Asset{{Name: "ETH", Chain: "ethereum", Price: bursar.Units(1e6)}}
+	p.Rules = []roster.Rule{{ID: "ours", For: []string{roster.KindSweep}, To: roster.ToOwn, Each: bursar.Units(10e6),
+		Windows: []roster.Window{{Length: time.Hour, Most: bursar.Units(10e6)}}}}
+	next := p
+	next.Version, next.Previous, next.Assets = 2, p.Hash(), nil
+	q := roster.Question{Kind: roster.KindSweep, Chain: "ethereum", Units: bursar.Units(1000), Now: noon}
+	before, after := p.Judge(q), next.Judge(q)
+	if !before.Allowed && after.Allowed && !roster.Loosens(roster.Diff(p, next)) {
+		t.Errorf("got %q before and allowed by %q after what counts as a tightening", before.Detail, after.Rule)
+	}
+}
+
+// A policy that was installed is in force, whatever a later release demands of new ones.
+func TestAnInstalledPolicyIsRead(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	p := policyOf(t, instance)
+	p.People[0].Roles = []string{"An Approver", roster.RoleAuthor} // which is refused when it is installed
+	if _, err := install(t, file, p, noon, 1, 2); !errors.Is(err, roster.ErrUnsound) {
+		t.Errorf("got %v, want %v", err, roster.ErrUnsound)
+	}
+	err := file.Do(t.Context(), func(tx memory.Tx) error {
+		return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: noon, Text: p.Text()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := versionAt(t, file, noon); got != 1 {
+		t.Errorf("got version %d, want 1", got)
+	}
 }

@@ -72,6 +72,9 @@ type Granted struct {
 	Rule  string
 	Worth bursar.Amount
 	By    []string // who approved it
+	// Payment says which payment of the order it is: its transactions before could all be included beside this one.
+	// 0: our own money.
+	Payment int64
 
 	nonces []string
 }
@@ -171,7 +174,12 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err
 	}
-	votes, problems, err := j.votes(ctx, o, evidence)
+	before, err := j.tx.Payments(ctx, digest)
+	if err != nil {
+		return err
+	}
+	payment := before + 1
+	votes, problems, err := j.votes(ctx, o, evidence, payment)
 	if err != nil {
 		return err
 	}
@@ -183,15 +191,15 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil {
 		return err
 	}
-	a, err := j.ask(ctx, digest, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain, Contract: o.Contract,
-		To: o.To, Units: o.Units, Listed: listed, Signed: yes})
+	a, err := j.ask(ctx, digest, payment, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
+		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1})
 	if err != nil {
 		return err
 	}
 	if !a.Allowed {
-		return j.refused(o, a, digest, yes, problems)
+		return j.refused(o, a, digest, payment, yes, problems)
 	}
-	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth}
+	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment}
 	if need, role := j.need(a.Rule); need > 0 {
 		granted.By = yes[role]
 		for _, v := range votes {
@@ -216,27 +224,36 @@ func (j *judging) need(rule string) (int, string) {
 
 // refused returns the refusal of an order, with why approvals of it do not count.
 func (j *judging) refused(
-	o approval.Order, a roster.Answer, digest memory.Digest, yes map[string][]string, problems []error,
+	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, yes map[string][]string, problems []error,
 ) error {
 	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
 	if a.Lacks == roster.Approved {
+		if payment > 1 {
+			r.Detail += fmt.Sprintf("; this would be payment %d of the order, which needs approvals of that number", payment)
+		}
 		for _, p := range problems {
 			r.Detail += "; " + p.Error()
 		}
 	}
 	for _, rule := range a.Holds {
 		_, role := j.need(rule)
-		r.Holds = append(r.Holds, Held{digest, j.heldAs(rule), yes[role]})
+		r.Holds = append(r.Holds, Held{digest, j.heldAs(rule, payment), yes[role]})
 	}
 	return r
 }
 
-// heldAs names a rule of this version: another version may demand other people.
-func (j *judging) heldAs(rule string) string { return fmt.Sprintf("%d/%s", j.policy.Version, rule) }
+// heldAs names a rule of this version, and a payment: another version may demand other people, and each payment of an
+// order has a hold of its own.
+func (j *judging) heldAs(rule string, payment int64) string {
+	return fmt.Sprintf("%d/%s/%d", j.policy.Version, rule, payment)
+}
 
-// votes returns the approvals that count and were not used for another flow.
+// votes returns the approvals that count: of this payment of the order, and not used for another flow. A no is heeded
+// of whichever payment it is.
+//
+// The attack: the service shows some of the approvals of an order at a time, each time for another transaction.
 func (j *judging) votes(
-	ctx context.Context, o approval.Order, evidence chain.Order,
+	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
 ) (votes []roster.Vote, problems []error, err error) {
 	list := make([]roster.Signed, len(evidence.Approvals))
 	for i, s := range evidence.Approvals {
@@ -248,6 +265,9 @@ func (j *judging) votes(
 		switch {
 		case err != nil:
 			return nil, nil, err
+		case v.Decision == approval.Yes && v.Payment != payment:
+			problems = append(problems, fmt.Errorf("%w: the approval by %s, of payment %d of the order", ErrUsed, v.Person,
+				v.Payment))
 		case found && (j.Flow == 0 || flow != j.Flow):
 			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
 		default:
@@ -284,7 +304,7 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err
 	}
-	a, err := j.ask(ctx, digest, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
+	a, err := j.ask(ctx, digest, 0, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
 		To: p.Address, Units: p.Amount})
 	if err != nil {
 		return err
@@ -297,10 +317,12 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 }
 
 // ask asks the policy, with what is remembered. A window counts as full until it has passed since a cold start.
-func (j *judging) ask(ctx context.Context, digest memory.Digest, q roster.Question) (a roster.Answer, err error) {
+func (j *judging) ask(
+	ctx context.Context, digest memory.Digest, payment int64, q roster.Question,
+) (a roster.Answer, err error) {
 	q.Now = j.Now
 	q.Since = func(rule string) time.Time {
-		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule))
+		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule, payment))
 		err = errors.Join(err, failed)
 		return since
 	}
@@ -335,14 +357,14 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 			}
 		}
 		if err := tx.AddGrant(ctx, memory.Grant{Flow: flow, Order: one.Order, Rule: one.Rule, Worth: one.Worth,
-			At: now}); err != nil {
+			At: now, Payment: one.Payment}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Begin remembers that holds begin, in a transaction of its own.
+// Begin remembers that holds begin, in a transaction of its own. now is a time of what the signer remembers.
 func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time) error {
 	if len(r.Holds) == 0 {
 		return nil
@@ -357,6 +379,6 @@ func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time
 				return err
 			}
 		}
-		return nil
+		return tx.SetHighWater(ctx, now)
 	})
 }

@@ -2,9 +2,9 @@
 //
 // It owns which version of the policy is in force, the list of destinations, and what counts as the order and the
 // approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules allows;
-// an approval serves one flow of transactions, of which the chain includes at most one, and never another; a policy, a
-// destination or a freeze is taken once. What it writes is committed with the signature that it allows, or with the act
-// of a person, by whoever calls it.
+// an approval serves one flow of transactions, of which the chain includes at most one, and never another; an order is
+// allowed in a second flow only by approvals that say so; a policy, a destination or a freeze is taken once. What it
+// writes is committed with the signature that it allows, or with the act of a person, by whoever calls it.
 package people
 
 import (
@@ -38,7 +38,7 @@ func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy,
 	}
 	for _, one := range list {
 		if !now.Before(one.NotBefore) {
-			p, err := roster.Parse(one.Text)
+			p, err := roster.Read(one.Text)
 			return p, true, err
 		}
 	}
@@ -67,8 +67,8 @@ func lasts(created, expires, now time.Time) error {
 	return nil
 }
 
-// once uses a nonce that no signature of a transaction needs.
-func once(ctx context.Context, tx memory.Tx, nonce string) error {
+// once uses a nonce that no signature of a transaction needs, at a time of timeOf.
+func once(ctx context.Context, tx memory.Tx, nonce string, now time.Time) error {
 	_, found, err := tx.Nonce(ctx, nonce)
 	if err == nil && found {
 		err = ErrUsed
@@ -76,7 +76,10 @@ func once(ctx context.Context, tx memory.Tx, nonce string) error {
 	if err != nil {
 		return err
 	}
-	return tx.AddNonce(ctx, nonce, 0)
+	if err := tx.AddNonce(ctx, nonce, 0); err != nil {
+		return err
+	}
+	return tx.SetHighWater(ctx, now)
 }
 
 func detail(of map[string]any) string {
