@@ -82,7 +82,7 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 }
 
 // named reports whether a Host header may be answered. A page of somebody else can have its own name point here (DNS
-// rebinding), and would then read this page as its own; it cannot make a browser send an address, or a name that is ours.
+// rebinding), and would then read this page as its own; it cannot make a browser send an address, or a name of ours.
 func (g *adminGuard) named(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

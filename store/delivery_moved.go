@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// movedAfter is for how long a receiver that was set when an event was recorded gets its first attempt, whatever was set
-// since: looking it up again for each event would cost a look-up for each deposit.
+// movedAfter is for how long a receiver that was set when an event was recorded gets its first attempt, whatever was
+// set since: looking it up again for each event would cost a look-up for each deposit.
 const movedAfter = time.Minute
 
-// Moved makes those of some due events go to the webhook that is set for them now that were tried already, or have waited
-// for their first attempt: a receiver that was replaced, perhaps because somebody else had it, hears no more of money.
+// Moved makes those of some due events go to the webhook that is set for them now that were tried already, or have
+// waited for their first attempt: a receiver that was replaced, perhaps because somebody else had it, hears no more of
+// money.
 // Where none is set any more, or the new one answered 410 Gone, an event keeps its receiver. It returns the numbers of
 // those that have another one from now on.
 func (tx Deliveries) Moved(ctx context.Context, due []Delivery) ([]int64, error) {

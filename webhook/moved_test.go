@@ -12,7 +12,7 @@ import (
 func TestAReplacedReceiverHearsNoMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
-		refuses := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+		refuses := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 		takes := newReceiver(t, nil)
 		id := s.payout(refuses.URL)
 		s.run(s.deliverer(s.db))
