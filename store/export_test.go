@@ -24,3 +24,11 @@ func (g *Gather[K, V]) Waiting() int {
 	defer g.mu.Unlock()
 	return len(g.queue)
 }
+
+// RowsRead lets a test count the rows of a table that PostgreSQL reads: the difference of two calls within one
+// transaction. A single figure says nothing, because what earlier transactions of the connection read is in it for up
+// to a second (PostgreSQL 15, pgstat_report_stat: it reports when no transaction runs, at most once a second).
+func (tx *Tx) RowsRead(ctx context.Context, table string) (read int, err error) {
+	return read, tx.Ask(ctx, &read, `SELECT COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0)::bigint
+		FROM pg_stat_xact_user_tables WHERE relname = $1`, table)
+}
