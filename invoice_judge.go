@@ -1,0 +1,166 @@
+package bursar
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// End returns the moment from which on payments are late: the invoice's end, or when the client ended it before.
+func (v Invoice) End() time.Time {
+	if !v.CancelledAt.IsZero() && v.CancelledAt.Before(v.Expires) {
+		return v.CancelledAt
+	}
+	return v.Expires
+}
+
+// Judge returns what an invoice's facts amount to: its terms, its payments and the clock. It is a pure function, and
+// the order of the payments means nothing: the same facts have the same state, however they came about.
+func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
+	var s InvoiceState
+	accepted, awaited := false, false
+	for _, p := range sorted(payments) {
+		why := v.why(p)
+		s.Payments = append(s.Payments, JudgedPayment{Payment: p, Counted: why == "", Why: why})
+		credited := p.Deposit.Status == DepositConfirmed
+		if p.Resolved() == ResolveAccept && !p.Void {
+			accepted, awaited = accepted || credited, awaited || p.Deposit.Status == DepositPending
+		}
+		switch {
+		case why != "":
+		case credited:
+			s.Received = plus(s.Received, p.Value)
+		default:
+			s.Pending = plus(s.Pending, p.Value)
+		}
+	}
+	enough := v.Required.SubOrZero(v.Under)
+	switch {
+	case accepted || !s.Received.Less(enough):
+		s.Status = ChargePaid
+	case awaited || !plus(s.Received, s.Pending).Less(enough):
+		s.Status = ChargeConfirming
+	case !v.CancelledAt.IsZero():
+		s.Status = ChargeCancelled
+	case !now.Before(v.Expires):
+		s.Status = ChargeExpired
+	default:
+		s.Status, s.TurnsAt = ChargeOpen, v.Expires
+	}
+	if s.Status != ChargePaid {
+		s.Due = v.Required.SubOrZero(plus(s.Received, s.Pending))
+	}
+	s.Over = s.Received.SubOrZero(v.Required)
+	v.question(&s)
+	v.label(&s, accepted)
+	return s
+}
+
+// sorted returns payments in an order that depends on nothing but the payments.
+func sorted(payments []Payment) []Payment {
+	list := slices.Clone(payments)
+	slices.SortFunc(list, func(a, b Payment) int {
+		if c := a.Deposit.SeenAt.Compare(b.Deposit.SeenAt); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.Deposit.ID[:], b.Deposit.ID[:])
+	})
+	return list
+}
+
+// plus adds two amounts; a sum that exceeds 128 bits is the largest amount.
+func plus(a, b Amount) Amount {
+	sum, err := a.Add(b)
+	if err != nil {
+		return Amount{^uint64(0), ^uint64(0)}
+	}
+	return sum
+}
+
+// late reports whether a payment was first seen after the end.
+func (v Invoice) late(p Payment) bool { return !p.Deposit.SeenAt.Before(v.End()) }
+
+// lateCounts reports whether late payments count without a resolution: not once the client has ended the invoice.
+func (v Invoice) lateCounts() bool { return v.Late == HandlingAccept && v.CancelledAt.IsZero() }
+
+// why returns the reason why a payment does not count, "" where it counts.
+func (v Invoice) why(p Payment) string {
+	switch status := p.Deposit.Status; {
+	case status != DepositPending && status != DepositConfirmed:
+		return string(status)
+	case p.Void:
+		return whyRefunded
+	case !p.Rate.IsKnown():
+		return whyUnrated
+	case p.Resolved() == ResolveAccept:
+		return ""
+	case p.Origin != PaidAsAsked && v.Other != HandlingAccept:
+		return string(p.Origin)
+	case v.late(p) && !v.lateCounts():
+		return whyLate
+	}
+	return ""
+}
+
+// question marks the payments that wait for a resolution.
+func (v Invoice) question(s *InvoiceState) {
+	limit, sum := plus(v.Required, v.Over), Amount{}
+	ended := s.Status == ChargeExpired || s.Status == ChargeCancelled
+	for i := range s.Payments {
+		p := &s.Payments[i]
+		if p.Counted && p.Deposit.Status == DepositConfirmed {
+			sum = plus(sum, p.Value)
+		}
+		if p.Resolved() != "" {
+			continue
+		}
+		switch p.Deposit.Status {
+		case DepositReversed:
+			p.Open = true
+		case DepositConfirmed:
+			p.Open = !p.Void && (!p.Counted || limit.Less(sum) || ended)
+		}
+	}
+	s.Attention = slices.ContainsFunc(s.Payments, func(p JudgedPayment) bool { return p.Open })
+}
+
+func (v Invoice) label(s *InvoiceState, accepted bool) {
+	has := map[ChargeLabel]bool{
+		LabelPartial:   s.Status != ChargePaid && !s.Received.IsZero(),
+		LabelOver:      v.Over.Less(s.Over),
+		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.Less(v.Required),
+		LabelMarked:    accepted,
+	}
+	some, all := false, true
+	for _, p := range s.Payments {
+		if p.Deposit.Status == DepositReversed {
+			has[LabelReversed] = true
+		}
+		some = some || !p.Refunded.IsZero()
+		if p.Deposit.Status != DepositConfirmed {
+			continue
+		}
+		all = all && !p.Refunded.Less(p.Deposit.Amount.SubOrZero(p.Deposit.Fee))
+		has[LabelLate] = has[LabelLate] || v.late(p.Payment)
+		has[LabelOtherAsset] = has[LabelOtherAsset] || p.Origin == PaidOtherAsset
+		has[LabelOtherNetwork] = has[LabelOtherNetwork] || p.Origin == PaidOnOtherNet
+		has[LabelUnrated] = has[LabelUnrated] || !p.Rate.IsKnown()
+	}
+	has[LabelRefunded], has[LabelPartRefunded] = some && all, some && !all
+	for _, l := range ChargeLabels() {
+		if has[l] {
+			s.Labels = append(s.Labels, l)
+		}
+	}
+}
+
+// ChargeStatuses returns every status of an invoice, in the order of its life.
+func ChargeStatuses() []ChargeStatus {
+	return []ChargeStatus{ChargeOpen, ChargeConfirming, ChargePaid, ChargeExpired, ChargeCancelled}
+}
+
+// ChargeLabels returns every label of an invoice, in the order in which they are listed.
+func ChargeLabels() []ChargeLabel {
+	return []ChargeLabel{LabelPartial, LabelOver, LabelLate, LabelTolerated, LabelOtherAsset, LabelOtherNetwork,
+		LabelUnrated, LabelReversed, LabelMarked, LabelRefunded, LabelPartRefunded}
+}
