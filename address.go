@@ -25,6 +25,14 @@ func (a Address) String() string {
 	return a.Base + ":" + strconv.FormatUint(uint64(a.Memo), 10)
 }
 
+// Tag returns the memo in base ten, "" for an address without one.
+func (a Address) Tag() string {
+	if !a.HasMemo {
+		return ""
+	}
+	return strconv.FormatUint(uint64(a.Memo), 10)
+}
+
 // SplitMemo splits "<base>:<memo>"; the memo must be a plain unsigned 32-bit number without leading zeros. The base is
 // not checked.
 func SplitMemo(s string) (Address, error) {

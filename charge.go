@@ -11,6 +11,7 @@ type Charge struct {
 	Currency  CurrencyCode
 	Address   Address
 	Minimum   Amount
+	Token     ID // 128 random bits for the payer's page; set when the charge is made, and not read back
 	Webhook   string
 	Metadata  string
 	CreatedAt time.Time

@@ -33,6 +33,7 @@ type DepositPurpose string
 const (
 	ForWallet        DepositPurpose = "wallet"       // a customer's deposit
 	ForCharge        DepositPurpose = "charge"       // a customer's deposit to a charge
+	ForInvoice       DepositPurpose = "invoice"      // a customer's deposit to a charge whose deposits add up
 	ForAccount       DepositPurpose = "account"      // assigned to a customer without a wallet
 	ForOperatorFunds DepositPurpose = "capital"      // operator funds, paid to a hot wallet
 	ForUnattributed  DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
@@ -71,7 +72,7 @@ type Deposit struct {
 
 // IsCustomers reports whether the deposit belongs to an account.
 func (d Deposit) IsCustomers() bool {
-	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForAccount
+	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForInvoice || d.Purpose == ForAccount
 }
 
 // Confirmations returns the number of blocks on top of the deposit, its own included: 0 while it is in no block. An

@@ -29,6 +29,9 @@ const (
 	CodeRateLimited          ErrorCode = "rate_limited"
 	CodeInternal             ErrorCode = "internal"
 	CodeUnavailable          ErrorCode = "unavailable"
+	CodeRateUnavailable      ErrorCode = "rate_unavailable"
+	CodeChargeClosed         ErrorCode = "charge_closed"
+	CodeAlreadyResolved      ErrorCode = "already_resolved"
 )
 
 // Error is a refusal that may be shown to a client: its message never contains SQL, a path, a node's address or a

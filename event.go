@@ -13,6 +13,17 @@ const (
 	EventPaid            EventKind = "paid"             // a charge was paid
 	EventWithdrawal      EventKind = "withdrawal"       // a withdrawal changed status; opt-in
 	EventTest            EventKind = "test"
+
+	// Of charges whose deposits add up, beside EventPaid.
+	EventLate           EventKind = "late"      // a payment was credited that was first seen after the end
+	EventChargeReversed EventKind = "reversed"  // a credited payment was reorged out
+	EventAttention      EventKind = "attention" // a payment waits for a resolution
+	EventChargePending  EventKind = "pending"   // a payment is in a block; opt-in, as those below
+	EventPartial        EventKind = "partial"   // a payment was credited and more is due
+	EventOverpaid       EventKind = "overpaid"
+	EventExpired        EventKind = "expired"
+	EventCancelled      EventKind = "cancelled"
+	EventRefunded       EventKind = "refunded" // a refund was requested
 )
 
 // Event is what a webhook receiver is notified of. Once recorded it never changes, and its ID is the same in every
@@ -22,7 +33,7 @@ type Event struct {
 	ID        ID
 	AccountID ID
 	Kind      EventKind
-	Subject   ID // the deposit or the withdrawal
+	Subject   ID // the deposit, the withdrawal, or the charge whose deposits add up
 	URL       string
 	Body      []byte // JSON, sent byte for byte
 	CreatedAt time.Time
@@ -35,6 +46,9 @@ func (e Event) Noun() string {
 		return "deposit"
 	case EventWithdrawal:
 		return "withdrawal"
+	case EventLate, EventChargeReversed, EventAttention, EventChargePending, EventPartial, EventOverpaid, EventExpired,
+		EventCancelled, EventRefunded:
+		return "charge"
 	}
 	return "account"
 }

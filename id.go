@@ -113,6 +113,14 @@ func (s *IDs) Next() ID {
 	return id
 }
 
+// Token returns 128 random bits. It panics if the source of randomness fails.
+func (s *IDs) Token() (token ID) {
+	if _, err := io.ReadFull(s.random, token[:]); err != nil {
+		panic("bursar: no randomness: " + err.Error())
+	}
+	return token
+}
+
 func (s *IDs) tick() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

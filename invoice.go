@@ -122,6 +122,8 @@ const (
 type Payment struct {
 	Deposit    Deposit
 	Origin     PaymentOrigin
+	Places     int  // of its currency: with how many decimals it can be paid back
+	Decimals   int  // of its currency
 	Rate       Rate // of a whole unit of its currency in the invoice's unit; unknown: it cannot be counted
 	RateSource string
 	RateAt     time.Time

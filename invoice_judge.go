@@ -140,7 +140,7 @@ func (v Invoice) label(s *InvoiceState, accepted bool) {
 		if p.Deposit.Status != DepositConfirmed {
 			continue
 		}
-		all = all && !p.Refunded.Less(p.Deposit.Amount.SubOrZero(p.Deposit.Fee))
+		all = all && p.Refundable().IsZero()
 		has[LabelLate] = has[LabelLate] || v.late(p.Payment)
 		has[LabelOtherAsset] = has[LabelOtherAsset] || p.Origin == PaidOtherAsset
 		has[LabelOtherNetwork] = has[LabelOtherNetwork] || p.Origin == PaidOnOtherNet

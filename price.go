@@ -3,6 +3,7 @@ package bursar
 import (
 	"math/big"
 	"strings"
+	"time"
 )
 
 // Unit is what a charge is priced in: a currency of the registry, or a fiat currency by its ISO 4217 code. USDT is not
@@ -63,6 +64,22 @@ func (r Rate) Value(a Amount, c Currency, u Unit) (Amount, error) {
 // Payable returns the smallest payable amount of a currency that is worth at least a value in a unit: rounded up to the
 // currency's display precision, so that paying it exactly always suffices. The rate must be known.
 func (r Rate) Payable(value Amount, u Unit, c Currency) (Amount, error) {
+	steps, step, rest := r.steps(value, u, c)
+	if rest {
+		steps.Add(steps, big.NewInt(1))
+	}
+	return AmountFromBig(steps.Mul(steps, step))
+}
+
+// Affordable returns the largest payable amount of a currency that is worth at most a value in a unit. The rate must be
+// known.
+func (r Rate) Affordable(value Amount, u Unit, c Currency) (Amount, error) {
+	steps, step, _ := r.steps(value, u, c)
+	return AmountFromBig(steps.Mul(steps, step))
+}
+
+// steps returns how many whole payable steps of a currency a value is worth, the step, and whether there is a rest.
+func (r Rate) steps(value Amount, u Unit, c Currency) (steps, step *big.Int, rest bool) {
 	// The amount is value * 10^(c.Decimals + r.decimals - u.Decimals) / rate, rounded up.
 	needed, divisor := value.Big(), r.value.Big()
 	if shift := c.Decimals + r.decimals - u.Decimals; shift >= 0 {
@@ -70,13 +87,10 @@ func (r Rate) Payable(value Amount, u Unit, c Currency) (Amount, error) {
 	} else {
 		divisor.Mul(divisor, tenTo(-shift))
 	}
-	step := tenTo(c.Decimals - min(c.Places, c.Decimals))
+	step = tenTo(c.Decimals - min(c.Places, c.Decimals))
 	divisor.Mul(divisor, step)
-	steps, rest := needed.QuoRem(needed, divisor, new(big.Int))
-	if rest.Sign() > 0 {
-		steps.Add(steps, big.NewInt(1))
-	}
-	return AmountFromBig(steps.Mul(steps, step))
+	steps, over := needed.QuoRem(needed, divisor, new(big.Int))
+	return steps, step, over.Sign() > 0
 }
 
 // Cmp compares two known rates of the same currency and unit.
@@ -109,4 +123,13 @@ func scaled(n *big.Int, power int) *big.Int {
 
 func tenTo(power int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(power)), nil)
+}
+
+// PairRate is a rate that counts now: what a whole unit of a currency is worth in a fiat currency.
+type PairRate struct {
+	Currency CurrencyCode
+	Unit     CurrencyCode
+	Rate     Rate
+	Source   string
+	At       time.Time
 }

@@ -13,17 +13,18 @@ const (
 
 // Wallet is a deposit address with its webhook. A charge has one as well, which is never listed as a wallet.
 type Wallet struct {
-	Number    int64 // assigned by the store; it grows in commit order
-	ID        ID
-	AccountID ID
-	Currency  CurrencyCode
-	Family    Family
-	Index     uint32 // of the key path, or the memo on a chain where wallets share an address
-	Address   Address
-	Webhook   string
-	Metadata  string
-	ForCharge bool
-	CreatedAt time.Time
+	Number     int64 // assigned by the store; it grows in commit order
+	ID         ID
+	AccountID  ID
+	Currency   CurrencyCode
+	Family     Family
+	Index      uint32 // of the key path, or the memo on a chain where wallets share an address
+	Address    Address
+	Webhook    string
+	Metadata   string
+	ForCharge  bool
+	ForInvoice bool // of a charge whose deposits add up; ForCharge is set too
+	CreatedAt  time.Time
 }
 
 // CheckMetadata refuses metadata that is too long or not UTF-8; valid metadata is kept byte for byte.

@@ -41,6 +41,7 @@ type Config struct {
 	Registry       *bursar.Registry
 	Accounts       Accounts
 	Wallets        *wallet.Service
+	Prices         Prices // nil: no charge is priced in fiat
 	Charges        *charge.Service
 	Withdrawals    *withdrawal.Service
 	TestDeliveries *webhook.TestDeliveries
@@ -95,4 +96,10 @@ func New(c Config) http.Handler {
 		return tx.Ledger().OfAccounts(ctx, accounts)
 	})
 	return a
+}
+
+// Prices are rates in fiat, from memory.
+type Prices interface {
+	charge.Prices
+	All() []bursar.PairRate
 }

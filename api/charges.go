@@ -25,6 +25,9 @@ func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.Charge, error) {
 
 // createCharge is POST charge.
 func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
+	if c.in.isSum() {
+		return a.createInvoice(ctx, c)
+	}
 	o := charge.Request{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")),
 		Webhook: c.in.required("webhook")}
 	o.Metadata, _ = c.in.optional("metadata")
@@ -80,31 +83,39 @@ func (a *api) getCharge(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	found, err := a.Charges.Get(ctx, c.identity.Account, id)
+	found, err := a.Charges.Find(ctx, c.identity.Account, id)
 	if err != nil {
 		return nil, err
 	}
-	view, err := a.viewCharge(found, c.now)
-	return chargeAnswer{view}, err
+	view, err := a.viewFound(found, c.now)
+	return map[string]any{"charge": view}, err
+}
+
+// viewFound returns a charge of either rule as clients see it.
+func (a *api) viewFound(f charge.Found, at time.Time) (any, error) {
+	if f.Sum != nil {
+		return a.viewInvoice(*f.Sum, at), nil
+	}
+	return a.viewCharge(*f.Single, at)
 }
 
 type chargesAnswer struct {
-	Charges    []wire.Charge `json:"charges"`
-	NextCursor string        `json:"nextCursor,omitempty"`
+	Charges    []any  `json:"charges"`
+	NextCursor string `json:"nextCursor,omitempty"`
 }
 
 // listCharges is GET account/charges.
 func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
-	page := c.in.page(chargeList)
+	page, filter := c.in.page(chargeList), c.in.chargeFilter()
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	charges, err := a.Charges.List(ctx, c.identity.Account, page)
+	charges, err := a.Charges.Search(ctx, c.identity.Account, filter, page)
 	if err != nil {
 		return nil, err
 	}
 	var answer chargesAnswer
-	charges, answer.NextCursor = cut(charges, page, chargeList, func(c bursar.Charge) int64 { return c.Number })
-	answer.Charges, err = each(charges, func(one bursar.Charge) (wire.Charge, error) { return a.viewCharge(one, c.now) })
+	charges, answer.NextCursor = cut(charges, page, chargeList, charge.Found.Number)
+	answer.Charges, err = each(charges, func(one charge.Found) (any, error) { return a.viewFound(one, c.now) })
 	return answer, err
 }

@@ -27,13 +27,13 @@ func statusOf(code bursar.ErrorCode) int {
 		return http.StatusRequestEntityTooLarge
 	case bursar.CodeUnsupportedMediaType:
 		return http.StatusUnsupportedMediaType
-	case bursar.CodeIdempotencyConflict:
+	case bursar.CodeIdempotencyConflict, bursar.CodeChargeClosed, bursar.CodeAlreadyResolved:
 		return http.StatusConflict
 	case bursar.CodeInsufficientBalance, bursar.CodeBelowMinimum, bursar.CodeAboveMaximum, bursar.CodeDestinationRefused:
 		return http.StatusUnprocessableEntity
 	case bursar.CodeRateLimited:
 		return http.StatusTooManyRequests
-	case bursar.CodeUnavailable:
+	case bursar.CodeUnavailable, bursar.CodeRateUnavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -48,13 +48,19 @@ func keyOf(r *http.Request, route *route, c *call) (*idempotencyKey, error) {
 // requestHash identifies a request: the endpoint and its parameters, wherever in the request they were and however they
 // were encoded. Each part carries its length, so that two requests never have the same input.
 func requestHash(r *http.Request, names []string, p params) []byte {
+	return hashOf(names, p, r.Method, r.URL.Path)
+}
+
+// hashOf identifies parameters, behind other texts.
+func hashOf(names []string, p params, before ...string) []byte {
 	h := sha256.New()
 	add := func(s string) {
 		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
 		h.Write([]byte(s))
 	}
-	add(r.Method)
-	add(r.URL.Path)
+	for _, s := range before {
+		add(s)
+	}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if v, sent := p[name]; sent {
 			add(name)

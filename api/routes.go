@@ -36,6 +36,8 @@ func (a *api) table() map[string]methods {
 	}
 	withdraw := change(a.withdraw, "currency", "amount", "address")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
+	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address")
+	refund.scope, refund.secret = bursar.ScopeWithdraw, true
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),
 			http.MethodGet: read(a.getWallet)},
@@ -45,8 +47,13 @@ func (a *api) table() map[string]methods {
 		v1 + "wallet/deposit":      {http.MethodGet: read(a.getDeposit)},
 		v1 + "wallet/deposit/hash": {http.MethodGet: read(a.getDepositByHash)},
 		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
-		v1 + "charge": {http.MethodPost: change(a.createCharge, "currency", "minimum", "expires", "webhook", "metadata"),
+		v1 + "charge": {http.MethodPost: change(a.createCharge, chargeParams...),
 			http.MethodGet: read(a.getCharge)},
+		v1 + "charge/cancel":              {http.MethodPost: change(a.cancelCharge, "chargeID")},
+		v1 + "charge/quote":               {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
+		v1 + "charge/resolve":             {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
+		v1 + "charge/refund":              {http.MethodPost: refund},
+		v1 + "rates":                      {http.MethodGet: read(a.listRates)},
 		v1 + "account":                    {http.MethodGet: read(a.getBalance)},
 		v1 + "account/wallets":            {http.MethodGet: read(a.listWallets)},
 		v1 + "account/charges":            {http.MethodGet: read(a.listCharges)},

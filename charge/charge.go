@@ -4,15 +4,30 @@ package charge
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
-// Wallets makes the address of a charge; the wallet service implements it.
+// Wallets makes the addresses of charges; the wallet service implements it.
 type Wallets interface {
 	Create(ctx context.Context, n Request) (bursar.Charge, error)
+	// CreateOption makes an address of an invoice.
+	CreateOption(ctx context.Context, n OptionRequest) (bursar.Wallet, error)
+	// Check refuses a currency in which nothing can be paid now, a webhook to which nothing may be sent, and metadata
+	// that cannot be kept.
+	Check(code bursar.CurrencyCode, webhook, metadata string) error
+}
+
+// OptionRequest is a request for an address of an invoice. Done runs in the transaction that makes the address.
+type OptionRequest struct {
+	Account  bursar.ID
+	Currency bursar.CurrencyCode
+	Webhook  string
+	Metadata string
+	Done     func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error
 }
 
 // Request is a request for a charge.
@@ -33,6 +48,11 @@ type Service struct {
 	DB       *store.DB
 	Registry *bursar.Registry
 	Wallets  Wallets
+	IDs      *bursar.IDs
+	Keeper   Keeper
+	Payer    Payer
+	Prices   Prices // nil: no charge is priced in fiat
+	Log      *slog.Logger
 }
 
 // Create makes a charge and returns it once it is committed. Errors: a *bursar.Error that says what is wrong with the

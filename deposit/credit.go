@@ -105,6 +105,9 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {
 		return err
 	}
+	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentTooSmall), uncredited...); err != nil {
+		return err
+	}
 	return h.announce(ctx, tx, h.depth(latest), credited...)
 }
 

@@ -17,7 +17,8 @@ type Credits struct {
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Rates    Rates // nil: events carry no values in USDT
+	Rates    Rates  // nil: events carry no values in USDT
+	Prices   Prices // nil: no charge is priced in fiat
 }
 
 // announce marks the charges that credited deposits pay and records the deposits' events, in the transaction that
@@ -25,6 +26,10 @@ type Credits struct {
 func (c Credits) announce(
 	ctx context.Context, tx *store.Tx, depth wire.ConfirmationContext, credited ...bursar.Deposit,
 ) error {
+	if err := c.invoicesChanged(ctx, tx, always(bursar.MomentCredited), credited...); err != nil {
+		return err
+	}
+	credited = withoutInvoices(credited)
 	kinds, err := c.settleCharges(ctx, tx, credited)
 	if err != nil {
 		return err
@@ -98,7 +103,10 @@ func (c Credits) inside(tx *store.Tx, t Transfer) bursar.Deposit {
 		Webhook:     t.To.Webhook,
 		Metadata:    t.To.Metadata,
 	}
-	if t.To.ForCharge {
+	switch {
+	case t.To.ForInvoice:
+		d.Purpose = bursar.ForInvoice
+	case t.To.ForCharge:
 		d.Purpose = bursar.ForCharge
 	}
 	return d
@@ -120,10 +128,15 @@ func (c Credits) RecordInside(
 	if err != nil {
 		return nil, err
 	}
-	notices := make([]notice, len(deposits))
+	if err := c.invoicesChanged(ctx, tx, always(bursar.MomentCredited), deposits...); err != nil {
+		return nil, err
+	}
+	var notices []notice
 	for i, d := range deposits {
 		c.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
-		notices[i] = notice{kinds[i], d, wire.ConfirmationContext{}}
+		if d.Purpose != bursar.ForInvoice {
+			notices = append(notices, notice{kinds[i], d, wire.ConfirmationContext{}})
+		}
 	}
 	return c.events(ctx, tx, notices)
 }

@@ -126,6 +126,8 @@ func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cur
 	switch {
 	case w.Number == 0 && t.Address.Base == h.Hot && h.Hot != "":
 		return bursar.ForOperatorFunds
+	case w.ForInvoice && !t.Inferred:
+		return bursar.ForInvoice // whichever currency it brings: it is credited, and what it counts for is judged apart
 	case w.Number == 0 || w.Currency != currency.Code || t.Inferred:
 		return bursar.ForUnattributed
 	case w.ForCharge:
@@ -162,7 +164,10 @@ func (h *Handler) recordAll(ctx context.Context, tx *store.Tx, list []store.NewD
 	if err := tx.Alarms().RaiseAll(ctx, unattributed); err != nil {
 		return err
 	}
-	return h.notifyPending(ctx, tx, customers)
+	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentSeen), customers...); err != nil {
+		return err
+	}
+	return h.notifyPending(ctx, tx, withoutInvoices(customers))
 }
 
 // seen returns the deposits that are new in this block, as they are recorded. One that is back after a reorg is read

@@ -35,7 +35,10 @@ func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) e
 	}
 	if d.Status == bursar.DepositPending {
 		h.logDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
-		return tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
+		if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned); err != nil {
+			return err
+		}
+		return h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d)
 	}
 	if err := h.unhold(ctx, tx, d); err != nil {
 		return err
@@ -61,7 +64,10 @@ func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.
 	}
 	d.Reversals++
 	h.logDeposit(tx, slog.LevelWarn, "deposit booking reversed", d)
-	return tx.Deposits().SetStatus(ctx, d, next)
+	if err := tx.Deposits().SetStatus(ctx, d, next); err != nil {
+		return err
+	}
+	return h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d)
 }
 
 // reverseCredit reverses a customer's credit, even below zero, freezes the account, raises an alarm and records the
@@ -91,6 +97,9 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 		return err
 	}
 	reversed.Status = bursar.DepositReversed
+	if d.Purpose == bursar.ForInvoice {
+		return h.invoicesChanged(ctx, tx, always(bursar.MomentReversed), reversed)
+	}
 	heir, paid, err := h.unsettleCharge(ctx, tx, reversed)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func (s *Service) apiServer() *http.Server {
 		ClientNetworks: s.parts.ClientNetworks,
 		Destinations:   s.Destinations,
 		TestDeliveries: s.TestDeliveries,
+		Prices:         s.parts.Prices,
 	}), s.log)
 }
 

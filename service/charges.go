@@ -5,8 +5,10 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // chargeWallets creates the addresses of charges with the wallet service: the packages charge and wallet do not import
@@ -45,4 +47,50 @@ func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursa
 		},
 	})
 	return made, err
+}
+
+// CreateOption creates an address of a charge whose deposits add up.
+func (c chargeWallets) CreateOption(ctx context.Context, o charge.OptionRequest) (bursar.Wallet, error) {
+	return c.wallets.Create(ctx, wallet.New{
+		Account:    o.Account,
+		Currency:   o.Currency,
+		Webhook:    o.Webhook,
+		Metadata:   o.Metadata,
+		ForInvoice: true,
+		Done:       o.Done,
+	})
+}
+
+// Check refuses what CreateOption would refuse.
+func (c chargeWallets) Check(code bursar.CurrencyCode, webhook, metadata string) error {
+	return c.wallets.Check(wallet.New{Currency: code, Webhook: webhook, Metadata: metadata})
+}
+
+// chargeKeeper has the deposits' package record what charges have become: only it writes their status.
+type chargeKeeper struct{ credits deposit.Credits }
+
+// Advanced records what an invoice has become.
+func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64, what bursar.Moment) error {
+	return k.credits.Advance(ctx, tx, deposit.Happened{Invoice: invoice, What: what})
+}
+
+// chargePayer pays refunds as withdrawals of the account, with all their limits and approvals.
+type chargePayer struct{ withdrawals *withdrawal.Service }
+
+// Pay requests a withdrawal.
+func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
+	return p.withdrawals.Request(ctx, withdrawal.Request{
+		Account:  o.Account,
+		Currency: o.Currency,
+		Amount:   o.Amount,
+		Address:  o.Address,
+		Done:     o.Done,
+	})
+}
+
+// Prices are rates in fiat, from memory.
+type Prices interface {
+	deposit.Prices
+	charge.Prices
+	All() []bursar.PairRate
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/marks"
@@ -68,6 +69,7 @@ type Parts struct {
 	Pace      time.Duration  // of every chain; 0: each chain's own
 	Holder    string         // name of this process among the replicas
 	LeaseTTL  time.Duration  // 0: 5 s
+	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
 	Marks     marks.Keeper // marks outside the database; nil: none are kept
@@ -224,6 +226,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
+	w.follower.Deposits.Prices = s.parts.Prices
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	w.sender = &outgoing.Sender{
 		DB:               s.DB,
@@ -322,7 +325,6 @@ func (s *Service) addNouns() {
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
 	s.Wallets.Suspended = s.refuses
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
-	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:     outgoing.Leave,
 		DB:        s.DB,
@@ -336,7 +338,19 @@ func (s *Service) addNouns() {
 		Behind:    s.behind,
 		Taken:     func(id bursar.ChainID) { hint(s.workers[id].payouts) },
 		Announced: s.Deliverer.Wake,
+		Prices:    s.parts.Prices,
 	})
+	s.Charges = &charge.Service{
+		DB:       s.DB,
+		Registry: s.Registry,
+		Wallets:  chargeWallets{s.Wallets, s.Registry},
+		IDs:      s.IDs,
+		Keeper: chargeKeeper{deposit.Credits{Registry: s.Registry, IDs: s.IDs, Log: s.log, Rates: s.parts.Rates,
+			Prices: s.parts.Prices}},
+		Payer:  chargePayer{s.Withdrawals},
+		Prices: s.parts.Prices,
+		Log:    s.log,
+	}
 }
 
 // decided wakes the workers that carry out a resolution or an approval.

@@ -35,6 +35,7 @@ func (tx Charges) Insert(ctx context.Context, charges ...bursar.Charge) error {
 			{"account_id", c.AccountID},
 			{"minimum", c.Minimum},
 			{"expires_at", micros(c.Expires)},
+			{"token", c.Token},
 		})
 	}
 	return tx.insertRows(ctx, in)
@@ -64,8 +65,19 @@ func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error)
 
 // List returns an account's charges with their confirmed deposits, newest first.
 func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
+	return tx.Select(ctx, account, ChargeFilter{}, page)
+}
+
+// Select is List for the charges that a filter selects by their currency and time; it has no status, labels and
+// reference.
+func (tx Charges) Select(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) ([]bursar.Charge, error) {
+	q := condition{args: []any{account, page.bound(), page.Limit}}
+	if f.Currency != "" {
+		q.and(`w.currency = $?`, string(f.Currency))
+	}
+	q.between("w.created_at", f.From, f.To)
 	charges, err := chargeColumns.rows(ctx, tx.Tx, "list charges", chargeFrom+
-		` WHERE c.account_id = $1 AND c.number < $2 ORDER BY c.number DESC LIMIT $3`, account, page.bound(), page.Limit)
+		` WHERE c.account_id = $1 AND c.number < $2`+q.text+` ORDER BY c.number DESC LIMIT $3`, q.args...)
 	if err != nil {
 		return nil, err
 	}

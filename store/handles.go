@@ -51,6 +51,8 @@ type (
 	Holdings struct{ *Tx }
 	// IdempotencyKeys reads and writes answers to requests with an idempotency key.
 	IdempotencyKeys struct{ *Tx }
+	// Invoices reads and writes charges whose deposits add up, with the facts about them.
+	Invoices struct{ *Tx }
 	// KeyIndexes reads and writes key indexes, none of which is given out twice.
 	KeyIndexes struct{ *Tx }
 	// KeyPool reads and writes public keys that were derived ahead.
@@ -164,6 +166,9 @@ func (tx *Tx) Holdings() Holdings { return Holdings{tx} }
 
 // IdempotencyKeys returns the handle.
 func (tx *Tx) IdempotencyKeys() IdempotencyKeys { return IdempotencyKeys{tx} }
+
+// Invoices returns the handle of charges whose deposits add up.
+func (tx *Tx) Invoices() Invoices { return Invoices{tx} }
 
 // KeyIndexes returns the handle.
 func (tx *Tx) KeyIndexes() KeyIndexes { return KeyIndexes{tx} }

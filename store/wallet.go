@@ -28,6 +28,7 @@ var walletColumns = columnsOf([]column[bursar.Wallet]{
 	{effectiveWebhook, func(w *bursar.Wallet) any { return &w.Webhook }},
 	{"w.metadata", func(w *bursar.Wallet) any { return &w.Metadata }},
 	{"w.for_charge", func(w *bursar.Wallet) any { return &w.ForCharge }},
+	{"w.for_invoice", func(w *bursar.Wallet) any { return &w.ForInvoice }},
 	{"w.created_at", func(w *bursar.Wallet) any { return instant{&w.CreatedAt} }},
 })
 
@@ -90,6 +91,7 @@ func (tx Wallets) InsertWith(ctx context.Context, wallets []bursar.Wallet, versi
 			{"webhook_version", versions[w.AccountID]},
 			{"metadata", w.Metadata},
 			{"for_charge", w.ForCharge},
+			{"for_invoice", w.ForInvoice},
 			{"created_at", micros(w.CreatedAt)},
 		})
 	}

@@ -21,7 +21,10 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 				w.Currency, d.Currency, d.Currency)
 		}
 		d.Purpose, d.AccountID, d.WalletID, d.Webhook, d.Metadata = bursar.ForWallet, w.AccountID, w.ID, w.Webhook, w.Metadata
-		if w.ForCharge {
+		switch {
+		case w.ForInvoice:
+			d.Purpose = bursar.ForInvoice
+		case w.ForCharge:
 			d.Purpose = bursar.ForCharge
 		}
 		return d, w.Number, err

@@ -75,6 +75,7 @@ type New struct {
 
 	ChargeMinimum bursar.Amount // of the charge
 	ChargeLife    time.Duration // of the charge; zero: this is a wallet
+	ForInvoice    bool          // this is the address of a charge whose deposits add up, which Done records
 
 	// Done runs in the transaction that creates the wallet, so that its writes are committed with the wallet or not at
 	// all.
@@ -84,24 +85,38 @@ type New struct {
 // Create makes a wallet and returns it once it is committed. Errors: a *bursar.Error that says what is wrong with the
 // request.
 func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
-	c, err := s.chainOf(n.Currency)
+	c, err := s.check(n)
 	if err != nil {
 		return bursar.Wallet{}, err
-	}
-	if err := bursar.CheckMetadata(n.Metadata); err != nil {
-		return bursar.Wallet{}, err
-	}
-	if err := s.receivers.Check(n.Webhook); err != nil {
-		return bursar.Wallet{}, err
-	}
-	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // the reason is for the operator only
-		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
-			"%s is suspended for the moment: what is paid in it is not credited", n.Currency)
 	}
 	if s.Pooled != nil && Pooled(c.Capabilities()) {
 		defer s.Pooled()
 	}
 	return s.create(ctx, n)
+}
+
+// Check refuses what Create would refuse, and makes nothing.
+func (s *Service) Check(n New) error {
+	_, err := s.check(n)
+	return err
+}
+
+func (s *Service) check(n New) (Chain, error) {
+	c, err := s.chainOf(n.Currency)
+	if err != nil {
+		return nil, err
+	}
+	if err := bursar.CheckMetadata(n.Metadata); err != nil {
+		return nil, err
+	}
+	if err := s.receivers.Check(n.Webhook); err != nil {
+		return nil, err
+	}
+	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // the reason is for the operator only
+		return nil, bursar.RefuseField(bursar.CodeUnavailable, "currency",
+			"%s is suspended for the moment: what is paid in it is not credited", n.Currency)
+	}
+	return c, nil
 }
 
 func (s *Service) chainOf(code bursar.CurrencyCode) (Chain, error) {
@@ -127,14 +142,15 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 	wallets := make([]bursar.Wallet, len(orders))
 	for i, n := range orders {
 		wallets[i] = bursar.Wallet{
-			Number:    t.number + int64(i),
-			ID:        s.ids.Next(),
-			AccountID: n.Account,
-			Currency:  n.Currency,
-			Webhook:   n.Webhook,
-			Metadata:  n.Metadata,
-			ForCharge: n.ChargeLife > 0,
-			CreatedAt: tx.Now(),
+			Number:     t.number + int64(i),
+			ID:         s.ids.Next(),
+			AccountID:  n.Account,
+			Currency:   n.Currency,
+			Webhook:    n.Webhook,
+			Metadata:   n.Metadata,
+			ForCharge:  n.ChargeLife > 0 || n.ForInvoice,
+			ForInvoice: n.ForInvoice,
+			CreatedAt:  tx.Now(),
 		}
 	}
 	refused, err := s.address(ctx, tx, wallets, t)
@@ -166,7 +182,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wal
 	if err := enableURLs(ctx, tx, orders); err != nil {
 		return err
 	}
-	if err := tx.Charges().Insert(ctx, chargesOf(tx.Now(), wallets, orders)...); err != nil {
+	if err := tx.Charges().Insert(ctx, s.chargesOf(tx.Now(), wallets, orders)...); err != nil {
 		return err
 	}
 	for i, n := range orders {
@@ -190,7 +206,7 @@ func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 }
 
 // chargesOf returns the charges that requests ask for, each beside its wallet.
-func chargesOf(now time.Time, wallets []bursar.Wallet, orders []New) (charges []bursar.Charge) {
+func (s *Service) chargesOf(now time.Time, wallets []bursar.Wallet, orders []New) (charges []bursar.Charge) {
 	for i, n := range orders {
 		if n.ChargeLife == 0 {
 			continue
@@ -201,6 +217,7 @@ func chargesOf(now time.Time, wallets []bursar.Wallet, orders []New) (charges []
 			AccountID: wallets[i].AccountID,
 			Minimum:   n.ChargeMinimum,
 			Expires:   now.Add(n.ChargeLife),
+			Token:     s.ids.Token(),
 		})
 	}
 	return charges

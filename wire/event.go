@@ -23,7 +23,7 @@ type webhookBody struct {
 	EventID    bursar.ID        `json:"eventID"`
 	CreatedAt  time.Time        `json:"createdAt"`
 	Deposit    *Deposit         `json:"deposit,omitempty"`
-	Charge     *chargePaid      `json:"charge,omitempty"`
+	Charge     any              `json:"charge,omitempty"` // a *chargePaid, or an Invoice
 	Withdrawal *Withdrawal      `json:"withdrawal,omitempty"`
 }
 

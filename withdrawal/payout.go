@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
@@ -102,6 +103,9 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
 	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "reason", reason)
+	if err := p.credits().RefundEnded(ctx, tx, w.ID); err != nil {
+		return err
+	}
 	return p.notify(ctx, tx, w)
 }
 
@@ -126,9 +130,15 @@ func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal
 			return err
 		}
 	}
+	failed := w.Status == bursar.WithdrawalFailed
 	w.Error = ""
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
 		return err
+	}
+	if failed {
+		if err := p.credits().RefundEnded(ctx, tx, w.ID); err != nil {
+			return err
+		}
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
 	return p.notify(ctx, tx, w)
@@ -156,6 +166,11 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block was reorged out; account %s has spent the "+
 			"refund, owes %s and is frozen",
 			w.ID, w.AccountID, p.Registry.Text(w.Currency, owed))})
+}
+
+// credits is what records that a refund of a charge was taken back, or stands again.
+func (p Payouts) credits() deposit.Credits {
+	return deposit.Credits{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
 }
 
 // notify records a withdrawal event for accounts that asked for such events.

@@ -54,7 +54,8 @@ type Config struct {
 	Hot      map[bursar.ChainID]string
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
-	Rates    deposit.Rates // nil: events carry no values in USDT
+	Rates    deposit.Rates  // nil: events carry no values in USDT
+	Prices   deposit.Prices // nil: no charge is priced in fiat
 	Log      *slog.Logger
 
 	Taken     func(bursar.ChainID)
@@ -79,7 +80,7 @@ func NewService(c Config) *Service {
 		hot:       c.Hot,
 		registry:  c.Registry,
 		ids:       c.IDs,
-		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates},
+		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates, Prices: c.Prices},
 		log:       c.Log,
 		taken:     c.Taken,
 		announced: c.Announced,

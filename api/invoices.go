@@ -1,0 +1,294 @@
+package api
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
+)
+
+// chargeParams are the parameters that identify a request for a charge.
+var chargeParams = []string{
+	"currency", "minimum", "expires", "webhook", "metadata", "amount", "price", "priceCurrency", "rateLock",
+	"underPercent", "underAmount", "overPercent", "overAmount", "late", "other", "reference", "description", "customer",
+	"redirectSuccess", "redirectFailure", "contact", "locale", "linkFormat", "events",
+}
+
+type invoiceAnswer struct {
+	Charge wire.Invoice `json:"charge"`
+}
+
+func (a *api) viewInvoice(d bursar.InvoiceDetail, at time.Time) wire.Invoice {
+	var prices wire.Prices
+	if a.Prices != nil {
+		prices = a.Prices.Price
+	}
+	return wire.NewInvoice(&d, d.State(at), a.Registry, prices, at)
+}
+
+// isSum reports whether a request for a charge asks for one whose deposits add up.
+func (in *input) isSum() bool {
+	_, amount := in.params["amount"]
+	_, price := in.params["price"]
+	_, minimum := in.params["minimum"]
+	if in.err == nil && (amount && price || (amount || price) && minimum) {
+		in.refuse("amount", "send one of minimum, amount and price")
+	}
+	return amount || price
+}
+
+// createInvoice is POST charge with an amount or a price.
+func (a *api) createInvoice(ctx context.Context, c *call) (any, error) {
+	t := charge.Terms{
+		Account:    c.identity.Account,
+		Currencies: codes(c.in.required("currency")),
+		Webhook:    c.in.required("webhook"),
+		Hash:       hashOf(chargeParams, c.in.params),
+		Done: func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail) error {
+			return c.keep(tx, invoiceAnswer{a.viewInvoice(d, tx.Now())})
+		},
+	}
+	c.in.price(&t)
+	for name, to := range map[string]*string{
+		"metadata":        &t.Metadata,
+		"reference":       &t.Reference,
+		"description":     &t.Description,
+		"customer":        &t.Customer,
+		"redirectSuccess": &t.Success,
+		"redirectFailure": &t.Failure,
+		"contact":         &t.Contact,
+		"locale":          &t.Locale,
+		"linkFormat":      &t.LinkFormat,
+	} {
+		*to, _ = c.in.optional(name)
+	}
+	t.Late, t.Other = c.in.handling("late"), c.in.handling("other")
+	t.Tolerance.Under, t.Tolerance.Over = c.in.tolerance("under"), c.in.tolerance("over")
+	if kinds, sent := c.in.optional("events"); sent && kinds != "" {
+		for kind := range strings.SplitSeq(kinds, ",") {
+			t.Events = append(t.Events, bursar.EventKind(kind))
+		}
+	}
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	d, err := a.Charges.CreateSum(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return invoiceAnswer{a.viewInvoice(d, a.DB.Now())}, nil
+}
+
+// codes splits a list of currencies.
+func codes(text string) (list []bursar.CurrencyCode) {
+	for code := range strings.SplitSeq(text, ",") {
+		list = append(list, bursar.CurrencyCode(code))
+	}
+	return list
+}
+
+// price reads what a charge costs, and for how long.
+func (in *input) price(t *charge.Terms) {
+	seconds, sent := in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
+	if sent {
+		t.Life = time.Duration(seconds) * time.Second
+	}
+	lock, sent := in.whole("rateLock", int(charge.MinRateLock/time.Second), int(bursar.MaxChargeLife/time.Second))
+	if sent {
+		t.RateLock = time.Duration(lock) * time.Second
+	}
+	if amount, sent := in.decimal("amount"); sent {
+		t.Amount, t.Unit = amount, t.Currencies[0]
+		if len(t.Currencies) > 1 {
+			in.refuse("currency", "a charge with an amount has one currency; send price for several")
+		}
+		return
+	}
+	t.Amount, _ = in.decimal("price")
+	t.Unit, t.Fiat = bursar.CurrencyCode(in.required("priceCurrency")), true
+}
+
+func (in *input) handling(name string) bursar.Handling {
+	text, sent := in.optional(name)
+	if sent && text != string(bursar.HandlingReview) && text != string(bursar.HandlingAccept) {
+		in.refuse(name, "%s must be review or accept", name)
+	}
+	return bursar.Handling(text)
+}
+
+// tolerance reads a tolerance: a percentage with at most four decimals, an amount, or both.
+func (in *input) tolerance(name string) (t charge.Tolerance) {
+	percent, sent := in.decimal(name + "Percent")
+	if sent {
+		millionths, err := bursar.ParseDecimal(percent, 4)
+		share, fits := millionths.Uint64()
+		if err != nil || !fits || share > 1_000_000 {
+			in.refuse(name+"Percent", "%sPercent must be a plain decimal from 0 to 100 with at most four decimals", name)
+		}
+		t.Millionths, t.HasShare = uint32(share), true
+	}
+	if amount, sent := in.decimal(name + "Amount"); sent {
+		if _, valid := new(big.Rat).SetString(amount); !valid || amount == "" {
+			in.refuse(name+"Amount", "%sAmount must be a plain decimal number", name)
+		}
+		t.Amount = amount
+	}
+	return t
+}
+
+// changed returns what the handlers of changes have in common.
+func (a *api) changed(c *call) charge.Change {
+	return charge.Change{
+		Account: c.identity.Account,
+		Charge:  c.in.requiredID("chargeID"),
+		Done: func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail) error {
+			return c.keep(tx, invoiceAnswer{a.viewInvoice(d, tx.Now())})
+		},
+	}
+}
+
+func (a *api) answerInvoice(d bursar.InvoiceDetail, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return invoiceAnswer{a.viewInvoice(d, a.DB.Now())}, nil
+}
+
+// cancelCharge is POST charge/cancel.
+func (a *api) cancelCharge(ctx context.Context, c *call) (any, error) {
+	change := a.changed(c)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerInvoice(a.Charges.Cancel(ctx, change))
+}
+
+// quoteCharge is POST charge/quote.
+func (a *api) quoteCharge(ctx context.Context, c *call) (any, error) {
+	change, code := a.changed(c), bursar.CurrencyCode(c.in.required("currency"))
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerInvoice(a.Charges.Quote(ctx, change, code))
+}
+
+// resolveCharge is POST charge/resolve.
+func (a *api) resolveCharge(ctx context.Context, c *call) (any, error) {
+	r := charge.Resolution{
+		Change:  a.changed(c),
+		Deposit: c.in.requiredID("depositID"),
+		Kind:    bursar.PaymentResolution(c.in.required("resolution")),
+	}
+	if r.Kind != bursar.ResolveAccept && r.Kind != bursar.ResolveCredit {
+		c.in.refuse("resolution", "resolution must be accept or credit; POST charge/refund refunds")
+	}
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerInvoice(a.Charges.Resolve(ctx, r))
+}
+
+type refundAnswer struct {
+	Charge     wire.Invoice    `json:"charge"`
+	Withdrawal wire.Withdrawal `json:"withdrawal"`
+}
+
+func (a *api) viewRefund(d bursar.InvoiceDetail, w bursar.Withdrawal, at time.Time) (refundAnswer, error) {
+	view, err := a.viewWithdrawal(w)
+	return refundAnswer{a.viewInvoice(d, at), view}, err
+}
+
+// refundCharge is POST charge/refund.
+func (a *api) refundCharge(ctx context.Context, c *call) (any, error) {
+	r := charge.Refund{
+		Account: c.identity.Account,
+		Charge:  c.in.requiredID("chargeID"),
+		Deposit: c.in.requiredID("depositID"),
+		Address: c.in.required("address"),
+		Done: func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail, w bursar.Withdrawal) error {
+			view, err := a.viewRefund(d, w, tx.Now())
+			if err != nil {
+				return err
+			}
+			return c.keep(tx, view)
+		},
+	}
+	c.in.refundOf(&r)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	d, w, err := a.Charges.Refund(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return a.viewRefund(d, w, a.DB.Now())
+}
+
+// refundOf reads how much is refunded: all that is left unless a part or an amount is sent.
+func (in *input) refundOf(r *charge.Refund) {
+	part, named := in.optional("part")
+	amount, exact := in.decimal("amount")
+	rate, rated := in.optional("rate")
+	switch {
+	case named && exact:
+		in.refuse("amount", "send part or amount")
+	case named && part != charge.RefundAll && part != charge.RefundOver:
+		in.refuse("part", "part must be all or over")
+	case rated && rate != charge.RateThen && rate != charge.RateNow:
+		in.refuse("rate", "rate must be then or now")
+	case rated && exact:
+		in.refuse("rate", "rate belongs to part: an amount is refunded as it is")
+	case !named && !exact:
+		part = charge.RefundAll
+	}
+	r.Part, r.Amount, r.Rate = part, amount, rate
+}
+
+// chargeFilter reads which charges a list shows.
+func (in *input) chargeFilter() (f store.ChargeFilter) {
+	if status, sent := in.optional("status"); sent {
+		if f.Status = bursar.ChargeStatus(status); !slices.Contains(bursar.ChargeStatuses(), f.Status) {
+			in.refuse("status", "there is no status %.20q", status)
+		}
+	}
+	if label, sent := in.optional("label"); sent {
+		if f.Label = bursar.ChargeLabel(label); !slices.Contains(bursar.ChargeLabels(), f.Label) {
+			in.refuse("label", "there is no label %.20q", label)
+		}
+	}
+	if attention, sent := in.optional("attention"); sent {
+		if attention != "true" && attention != "false" {
+			in.refuse("attention", "attention must be true or false")
+		}
+		waits := attention == "true"
+		f.Attention = &waits
+	}
+	f.Reference, _ = in.optional("reference")
+	currency, _ := in.optional("currency")
+	f.Currency = bursar.CurrencyCode(currency)
+	f.From, _ = in.instant("from")
+	f.To, _ = in.instant("to")
+	return f
+}
+
+type ratesAnswer struct {
+	Rates []wire.PairRate `json:"rates"`
+}
+
+// listRates is GET rates.
+func (a *api) listRates(context.Context, *call) (any, error) {
+	answer := ratesAnswer{Rates: []wire.PairRate{}}
+	if a.Prices == nil {
+		return answer, nil
+	}
+	for _, r := range a.Prices.All() {
+		answer.Rates = append(answer.Rates, wire.NewPairRate(r))
+	}
+	return answer, nil
+}

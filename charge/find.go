@@ -1,0 +1,127 @@
+package charge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Found is a charge of either rule.
+type Found struct {
+	Single *bursar.Charge        // one deposit pays it
+	Sum    *bursar.InvoiceDetail // its deposits add up
+}
+
+// Number orders charges of both rules.
+func (f Found) Number() int64 {
+	if f.Single != nil {
+		return f.Single.Number
+	}
+	return f.Sum.Number
+}
+
+// Find returns an account's charge of either rule, or bursar.ErrNotFound.
+func (s *Service) Find(ctx context.Context, account, id bursar.ID) (f Found, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		c, err := tx.Charges().Get(ctx, account, id)
+		if err == nil {
+			f.Single = &c
+			return nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		v, err := tx.Invoices().Get(ctx, account, id)
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		d, err := detailOf(ctx, tx, v)
+		f.Sum = &d
+		return err
+	})
+	return f, err
+}
+
+// Search returns an account's charges of both rules that a filter selects, newest first.
+func (s *Service) Search(
+	ctx context.Context, account bursar.ID, filter store.ChargeFilter, page store.Page,
+) (list []Found, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		var singles []bursar.Charge
+		if !filter.SumOnly() {
+			if singles, err = tx.Charges().Select(ctx, account, filter, page); err != nil {
+				return err
+			}
+		}
+		invoices, err := tx.Invoices().List(ctx, account, filter, page)
+		if err != nil {
+			return err
+		}
+		sums, err := tx.Invoices().Detail(ctx, invoices)
+		list = merge(singles, sums, page.Limit)
+		return err
+	})
+	return list, err
+}
+
+// merge merges two lists that are newest first.
+func merge(singles []bursar.Charge, sums []bursar.InvoiceDetail, limit int) (list []Found) {
+	for len(list) < limit && len(singles)+len(sums) > 0 {
+		if len(sums) == 0 || len(singles) > 0 && singles[0].Number > sums[0].Number {
+			list, singles = append(list, Found{Single: &singles[0]}), singles[1:]
+		} else {
+			list, sums = append(list, Found{Sum: &sums[0]}), sums[1:]
+		}
+	}
+	return list
+}
+
+// Pauses of Turn: between looks, and how many invoices are turned between two.
+const (
+	turnPause = 5 * time.Second
+	turnOnce  = 100
+)
+
+// Run records, until ctx ends, that invoices have expired, and the events of that. Nothing else depends on it: whoever
+// reads an invoice judges it by the clock.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		n, err := s.Turn(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("charges that have expired were not recorded", "error", err)
+		}
+		if n == turnOnce && err == nil {
+			continue
+		}
+		if !s.DB.Sleep(ctx, turnPause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// Turn records what invoices have become by the clock alone, each in its own transaction, and returns how many those
+// were.
+func (s *Service) Turn(ctx context.Context) (n int, err error) {
+	var numbers []int64
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		numbers, err = tx.Invoices().Turning(ctx, tx.Now(), turnOnce)
+		return err
+	})
+	for _, number := range numbers {
+		if err != nil {
+			return n, err
+		}
+		err = s.DB.Do(ctx, func(tx *store.Tx) error {
+			locked, err := tx.Invoices().LockAll(ctx, []int64{number})
+			if err != nil || len(locked) == 0 || !locked[0].Recorded.Turned(tx.Now()) {
+				return err // another process was faster
+			}
+			return s.Keeper.Advanced(ctx, tx, number, bursar.MomentExpired)
+		})
+		n++
+	}
+	return n, err
+}

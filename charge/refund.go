@@ -1,0 +1,178 @@
+package charge
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Payer pays refunds; the withdrawal service implements it.
+type Payer interface {
+	Pay(ctx context.Context, p Payout) (bursar.Withdrawal, error)
+}
+
+// Payout is a refund as a withdrawal. Done runs in the transaction that holds its money, after the balances are locked.
+type Payout struct {
+	Account  bursar.ID
+	Currency bursar.CurrencyCode
+	Amount   string // plain decimal
+	Address  string
+	Done     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+}
+
+// The parts of a payment that a refund may be of.
+const (
+	RefundAll  = "all"  // what is left of the payment
+	RefundOver = "over" // what the charge received beyond its price
+)
+
+// The rates by which a refund may be measured.
+const (
+	RateThen = "then" // the payment's own: the amount that was paid
+	RateNow  = "now"  // today's: what the payment was worth then, and never more than was paid
+)
+
+// Refund is a request to pay a payment back.
+type Refund struct {
+	Account bursar.ID
+	Charge  bursar.ID
+	Deposit bursar.ID
+	Part    string // RefundAll or RefundOver; empty: Amount
+	Amount  string // plain decimal of the payment's currency
+	Rate    string // RateThen or RateNow, with a Part; empty: RateThen
+	Address string // never the sender by default: it may be an exchange
+
+	// Done runs in the transaction that records the refund.
+	Done func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail, w bursar.Withdrawal) error
+}
+
+// Refund pays a payment back by a withdrawal of the account, with the limits and approvals of any other. All refunds of
+// a payment together never exceed what it credited; one that was rejected, cancelled or failed does not count. A charge
+// that still waits for value has to be cancelled first. Errors: those of a withdrawal, not_found, invalid_request
+// while the charge is open, above_maximum, rate_unavailable.
+func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail, w bursar.Withdrawal, err error) {
+	var p bursar.JudgedPayment
+	var amount bursar.Amount
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Invoices().Get(ctx, r.Account, r.Charge)
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		if d, err = detailOf(ctx, tx, v); err != nil {
+			return err
+		}
+		p, amount, err = s.refundable(r, d, d.State(tx.Now()))
+		return err
+	})
+	if err != nil {
+		return d, w, err
+	}
+	w, err = s.Payer.Pay(ctx, Payout{
+		Account:  r.Account,
+		Currency: p.Deposit.Currency,
+		Amount:   trimmed(amount, p.Payment),
+		Address:  r.Address,
+		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+			d, err = s.refunded(ctx, tx, r, w)
+			return err
+		},
+	})
+	return d, w, err
+}
+
+// trimmed writes an amount with no more decimals than a withdrawal may have: what Refundable returns has no more.
+func trimmed(a bursar.Amount, p bursar.Payment) string { return a.Rounded(p.Decimals, p.Places) }
+
+// refundable returns the payment of a request and how much of it is to be paid back.
+func (s *Service) refundable(
+	r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState,
+) (p bursar.JudgedPayment, amount bursar.Amount, err error) {
+	if state.Status == bursar.ChargeOpen || state.Status == bursar.ChargeConfirming {
+		return p, amount, bursar.RefuseField(bursar.CodeInvalidRequest, "chargeID",
+			"the charge is %s and still takes payments: cancel it or wait for its end before a refund", state.Status)
+	}
+	if p, err = judged(state, r.Deposit); err != nil {
+		return p, amount, err
+	}
+	currency := bursar.Currency{Decimals: p.Decimals, Places: p.Places}
+	switch {
+	case r.Part == "":
+		if amount, err = currency.Parse(r.Amount); err != nil || amount.IsZero() {
+			return p, amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount",
+				"the amount must be a plain decimal number above zero of at most %d decimal places", p.Places)
+		}
+	default:
+		if amount, err = s.part(r, p, d, state, currency); err != nil {
+			return p, amount, err
+		}
+	}
+	if p.Refundable().Less(amount) || amount.IsZero() {
+		return p, amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount",
+			"of this payment %s %s can be refunded", trimmed(p.Refundable(), p.Payment), p.Deposit.Currency)
+	}
+	return p, amount, nil
+}
+
+// part returns how much a named part of a payment is.
+func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail, state bursar.InvoiceState,
+	currency bursar.Currency) (bursar.Amount, error) {
+	if r.Part == RefundAll && r.Rate != RateNow {
+		return p.Refundable(), nil
+	}
+	value, rate := state.Over.Min(p.Value), p.Rate
+	if r.Part == RefundAll {
+		value = p.Value
+	}
+	if r.Rate == RateNow {
+		q, known := s.quote(s.DB.Now(), d.Invoice, p.Deposit.Currency)
+		if !known {
+			return bursar.Amount{}, errNoRate(d.Unit)
+		}
+		rate = q.Rate
+	}
+	if !rate.IsKnown() {
+		return bursar.Amount{}, errNoRate(d.Unit)
+	}
+	amount, err := rate.Affordable(value, d.Unit, currency)
+	if err != nil {
+		return amount, errNoRate(d.Unit)
+	}
+	if r.Part == RefundOver {
+		amount = amount.SubOrZero(p.Refunded) // what was paid back of it already
+	}
+	return amount.Min(p.Refundable()), nil
+}
+
+// refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock.
+func (s *Service) refunded(
+	ctx context.Context, tx *store.Tx, r Refund, w bursar.Withdrawal,
+) (d bursar.InvoiceDetail, err error) {
+	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
+		return d, err
+	}
+	state := d.State(tx.Now())
+	again := r
+	again.Part, again.Amount = "", trimmed(w.Amount, *d.Payment(r.Deposit))
+	p, _, err := s.refundable(again, d, state)
+	if err != nil {
+		return d, err
+	}
+	err = tx.Invoices().Refund(ctx, d.Number, bursar.InvoiceRefund{Withdrawal: w.ID, Deposit: r.Deposit,
+		Amount: w.Amount, Void: state.Status != bursar.ChargePaid})
+	if err != nil {
+		return d, err
+	}
+	if p.Open {
+		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, p.Deposit.Reversals); err != nil {
+			return d, err
+		}
+	}
+	if err := s.Keeper.Advanced(ctx, tx, d.Number, bursar.MomentRefunded); err != nil {
+		return d, err
+	}
+	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil || r.Done == nil {
+		return d, err
+	}
+	return d, r.Done(ctx, tx, d, w)
+}

@@ -1,0 +1,241 @@
+package deposit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
+)
+
+// Prices returns what a whole unit of a currency is worth in a unit now, from memory; the zero Quote where that is not
+// known. MaxAge is how long a rate counts: a payment that is read later than that after its first sight has no rate of
+// that moment.
+type Prices interface {
+	Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote
+	MaxAge() time.Duration
+}
+
+// Happened says what happened to an invoice.
+type Happened struct {
+	Invoice  int64
+	What     bursar.Moment
+	Deposits []bursar.ID // the payments that it happened to
+}
+
+// invoicesChanged records what deposits to addresses of invoices have become, in the transaction that changed them, and
+// the events of that. Deposits of anything else are left out.
+func (c Credits) invoicesChanged(
+	ctx context.Context, tx *store.Tx, what func(bursar.Deposit) bursar.Moment, deposits ...bursar.Deposit,
+) error {
+	of, numbers, err := invoicesOf(ctx, tx, deposits)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	invoices, err := tx.Invoices().LockAll(ctx, numbers)
+	if err != nil {
+		return err
+	}
+	list, err := tx.Invoices().Options(ctx, invoices)
+	if err != nil {
+		return err
+	}
+	if err := c.pay(ctx, tx, list, of, deposits); err != nil {
+		return err
+	}
+	if err := tx.Invoices().Facts(ctx, list); err != nil {
+		return err
+	}
+	var happened []Happened
+	for _, d := range deposits {
+		if n := of[d.WalletID]; d.Purpose == bursar.ForInvoice {
+			happened = append(happened, Happened{Invoice: n, What: what(d), Deposits: []bursar.ID{d.ID}})
+		}
+	}
+	return c.advance(ctx, tx, list, happened)
+}
+
+// invoicesOf returns the invoices of deposits by their wallets, and the numbers of these invoices in their order.
+func invoicesOf(
+	ctx context.Context, tx *store.Tx, deposits []bursar.Deposit,
+) (of map[bursar.ID]int64, numbers []int64, err error) {
+	var wallets []bursar.ID
+	for _, d := range deposits {
+		if d.Purpose == bursar.ForInvoice && !slices.Contains(wallets, d.WalletID) {
+			wallets = append(wallets, d.WalletID)
+		}
+	}
+	if len(wallets) == 0 {
+		return nil, nil, nil
+	}
+	if of, err = tx.Invoices().OfWallets(ctx, wallets); err == nil && len(of) < len(wallets) {
+		err = fmt.Errorf("%d of %d invoices are not recorded", len(wallets)-len(of), len(wallets))
+	}
+	for _, n := range of {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	return of, slices.Compact(numbers), err
+}
+
+// pay notes what is known of deposits at their first sight: how they were paid, and their rate. What is noted already
+// stays.
+func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, of map[bursar.ID]int64,
+	deposits []bursar.Deposit) error {
+	var payments []bursar.Payment
+	var numbers []int64
+	for _, d := range deposits {
+		i := slices.IndexFunc(list, func(v bursar.InvoiceDetail) bool { return v.Number == of[d.WalletID] })
+		if d.Purpose != bursar.ForInvoice || i < 0 {
+			continue
+		}
+		p, err := c.payment(&list[i], d, tx.Now())
+		if err != nil {
+			return err
+		}
+		payments, numbers = append(payments, p), append(numbers, list[i].Number)
+	}
+	return tx.Invoices().Pay(ctx, payments, numbers)
+}
+
+// payment returns what is known of a deposit now. A rate that is not of the moment of its first sight is no rate: the
+// payment waits for a person, since nothing is guessed.
+func (c Credits) payment(v *bursar.InvoiceDetail, d bursar.Deposit, now time.Time) (bursar.Payment, error) {
+	currency, err := c.Registry.Get(d.Currency)
+	if err != nil {
+		return bursar.Payment{}, fmt.Errorf("payment %s: %w", d.ID, err)
+	}
+	p := bursar.Payment{Deposit: d, Decimals: currency.Decimals, Places: currency.Places, Origin: c.origin(v, d)}
+	if o := v.Option(d.Currency); o != nil && p.Origin == bursar.PaidAsAsked {
+		if q, locked := o.At(d.SeenAt); locked {
+			p.Rate, p.RateSource, p.RateAt = q.Rate, q.Source, q.RateAt
+			return p, nil
+		}
+	}
+	if c.Prices == nil || !v.Unit.Fiat || now.Sub(d.SeenAt) > c.Prices.MaxAge() {
+		return p, nil
+	}
+	q := c.Prices.Price(d.Currency, v.Unit)
+	p.Rate, p.RateSource, p.RateAt = q.Rate, q.Source, q.RateAt
+	return p, nil
+}
+
+// origin says how a deposit relates to what was asked for at its address.
+func (c Credits) origin(v *bursar.InvoiceDetail, d bursar.Deposit) bursar.PaymentOrigin {
+	for _, o := range v.Options {
+		if o.WalletID != d.WalletID || o.Currency == d.Currency {
+			continue
+		}
+		if asked, err := c.Registry.Get(o.Currency); err == nil && asked.Chain == d.Chain {
+			return bursar.PaidOtherAsset
+		}
+		return bursar.PaidOnOtherNet
+	}
+	return bursar.PaidAsAsked
+}
+
+// Advance records what invoices have become, which the caller has locked and changed in this transaction, and the
+// events of that. The numbers are those of the invoices, each once.
+func (c Credits) Advance(ctx context.Context, tx *store.Tx, happened ...Happened) error {
+	var numbers []int64
+	for _, h := range happened {
+		numbers = append(numbers, h.Invoice)
+	}
+	slices.Sort(numbers)
+	invoices, err := tx.Invoices().LockAll(ctx, slices.Compact(numbers))
+	if err != nil {
+		return err
+	}
+	list, err := tx.Invoices().Detail(ctx, invoices)
+	if err != nil {
+		return err
+	}
+	return c.advance(ctx, tx, list, happened)
+}
+
+// advance raises the version of invoices by one, and records their state at it.
+func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, happened []Happened) error {
+	now := tx.Now()
+	var events []bursar.Event
+	invoices, moments := make([]bursar.Invoice, len(list)), map[int64][]bursar.InvoiceMoment{}
+	for i := range list {
+		v := &list[i]
+		before, turned := v.Recorded, v.Recorded.Turned(now)
+		after := v.State(now)
+		v.Recorded = bursar.InvoiceRecord{
+			Version:   v.Version(now) + 1,
+			Status:    after.Status,
+			Labels:    after.Labels,
+			Attention: after.Attention,
+			TurnsAt:   after.TurnsAt,
+		}
+		what, changed := happenedTo(v.Number, happened)
+		if turned && len(what) == 1 && what[0] == bursar.MomentExpired {
+			v.Recorded.Version-- // the clock alone turned it, and that version was shown already
+		}
+		for _, w := range what {
+			moments[v.Number] = append(moments[v.Number], bursar.InvoiceMoment{Version: v.Recorded.Version, At: now, What: w})
+		}
+		v.Moments = append(v.Moments, moments[v.Number]...)
+		invoices[i] = v.Invoice
+		some, err := c.invoiceEvents(v, after, after.Events(before, what, changed, v.Invoice), now)
+		if err != nil {
+			return err
+		}
+		events = append(events, some...)
+	}
+	if err := tx.Invoices().Record(ctx, invoices, moments); err != nil {
+		return err
+	}
+	return c.record(ctx, tx, events)
+}
+
+// happenedTo returns what happened to an invoice, each kind once, and the payments to which it happened.
+func happenedTo(invoice int64, happened []Happened) (what []bursar.Moment, deposits []bursar.ID) {
+	for _, h := range happened {
+		if h.Invoice != invoice {
+			continue
+		}
+		if !slices.Contains(what, h.What) {
+			what = append(what, h.What)
+		}
+		deposits = append(deposits, h.Deposits...)
+	}
+	return what, deposits
+}
+
+func (c Credits) invoiceEvents(
+	v *bursar.InvoiceDetail, s bursar.InvoiceState, kinds []bursar.EventKind, now time.Time,
+) (events []bursar.Event, err error) {
+	for _, kind := range kinds {
+		e, err := wire.InvoiceEvent(c.IDs.Next(), kind, v, s, c.Registry, now)
+		if err != nil {
+			return nil, fmt.Errorf("event about charge %s: %w", v.ID, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// without returns the deposits that are not of invoices.
+func withoutInvoices(deposits []bursar.Deposit) []bursar.Deposit {
+	return slices.DeleteFunc(slices.Clone(deposits), func(d bursar.Deposit) bool { return d.Purpose == bursar.ForInvoice })
+}
+
+// always returns a function that gives the same moment for every deposit.
+func always(m bursar.Moment) func(bursar.Deposit) bursar.Moment {
+	return func(bursar.Deposit) bursar.Moment { return m }
+}
+
+// RefundEnded records that a withdrawal was taken back, or that this was undone, where it refunds a payment of an
+// invoice: what was taken back is in the balance again, and may be refunded again.
+func (c Credits) RefundEnded(ctx context.Context, tx *store.Tx, withdrawal bursar.ID) error {
+	n, err := tx.Invoices().OfRefund(ctx, withdrawal)
+	if err != nil || n == 0 {
+		return err
+	}
+	return c.Advance(ctx, tx, Happened{Invoice: n, What: bursar.MomentUnrefund})
+}

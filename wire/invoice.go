@@ -1,0 +1,297 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Invoice is a charge whose deposits add up as clients see it: the fields of a Charge, and those of its own.
+type Invoice struct {
+	Charge
+	Rule        string               `json:"rule"`
+	Status      bursar.ChargeStatus  `json:"status"`
+	Labels      []bursar.ChargeLabel `json:"labels"`
+	Attention   bool                 `json:"attention"`
+	Version     int64                `json:"version"`
+	Reference   string               `json:"reference"`
+	Description string               `json:"description"`
+	Customer    string               `json:"customer"`
+	Required    Price                `json:"required"`
+	Received    string               `json:"received"` // in the currency of Required, as the next three
+	Pending     string               `json:"pending"`
+	Due         string               `json:"due"`
+	Over        string               `json:"over"`
+	Tolerance   Tolerance            `json:"tolerance"`
+	Late        bursar.Handling      `json:"late"`
+	Other       bursar.Handling      `json:"other"`
+	RateLock    int64                `json:"rateLock"` // seconds
+	ExpiresAt   time.Time            `json:"expiresAt"`
+	Options     []ChargeOption       `json:"options"`
+	Payments    []ChargePayment      `json:"payments"`
+	Refunds     []ChargeRefund       `json:"refunds"`
+	Timeline    []ChargeMoment       `json:"timeline"`
+	Redirect    Redirect             `json:"redirect"`
+	Contact     string               `json:"contact"`
+	Locale      string               `json:"locale"`
+	LinkFormat  string               `json:"linkFormat"`
+	Events      []bursar.EventKind   `json:"events"`
+}
+
+// Price is an amount of a currency, which may be a fiat currency.
+type Price struct {
+	Amount   string              `json:"amount"`
+	Currency bursar.CurrencyCode `json:"currency"`
+}
+
+// Tolerance is what may be missing, and what may be too much.
+type Tolerance struct {
+	Under string `json:"under"`
+	Over  string `json:"over"`
+}
+
+// Redirect says where the payer's page returns to.
+type Redirect struct {
+	Success string `json:"success"`
+	Failure string `json:"failure"`
+}
+
+// ChargeOption is a currency in which a charge may be paid. Rate and what follows are null while no rate is known.
+type ChargeOption struct {
+	Currency    bursar.CurrencyCode `json:"currency"`
+	Network     bursar.ChainID      `json:"network"`
+	Address     *string             `json:"address"` // null until the currency is chosen
+	Tag         *string             `json:"tag"`     // the address's memo, where it has one
+	Rate        *string             `json:"rate"`
+	RateSource  *string             `json:"rateSource"`
+	RateAt      *time.Time          `json:"rateAt"`
+	LockedUntil *time.Time          `json:"lockedUntil"` // null: the rate is not locked, or has no end
+	Due         *string             `json:"due"`
+}
+
+// ChargePayment is a deposit to an address of a charge.
+type ChargePayment struct {
+	DepositID  bursar.ID                 `json:"depositID"`
+	HashID     string                    `json:"hashID"`
+	Currency   bursar.CurrencyCode       `json:"currency"`
+	Amount     string                    `json:"amount"`
+	Rate       *string                   `json:"rate"`
+	RateSource *string                   `json:"rateSource"`
+	Value      *string                   `json:"value"` // null while the rate is unknown
+	SeenAt     time.Time                 `json:"seenAt"`
+	Status     bursar.DepositStatus      `json:"status"`
+	Counted    bool                      `json:"counted"`
+	Why        *string                   `json:"why"`        // why it is not counted
+	Resolution *bursar.PaymentResolution `json:"resolution"` // null: none
+	Attention  bool                      `json:"attention"`  // it waits for a resolution
+	Refundable string                    `json:"refundable"`
+}
+
+// ChargeRefund is a withdrawal that refunds a payment.
+type ChargeRefund struct {
+	WithdrawalID bursar.ID               `json:"withdrawalID"`
+	DepositID    bursar.ID               `json:"depositID"`
+	Currency     bursar.CurrencyCode     `json:"currency"`
+	Amount       string                  `json:"amount"`
+	Status       bursar.WithdrawalStatus `json:"status"`
+	CreatedAt    time.Time               `json:"createdAt"`
+}
+
+// ChargeMoment is something that happened to a charge.
+type ChargeMoment struct {
+	At      time.Time     `json:"at"`
+	What    bursar.Moment `json:"what"`
+	Version int64         `json:"version"`
+}
+
+// maxShown bounds each list within a charge: the newest are shown. Anybody may pay any number of times.
+const maxShown = 100
+
+// Prices returns what a whole unit of a currency is worth in a unit now; the zero Quote where that is not known.
+type Prices func(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote
+
+// NewInvoice returns the charge as clients see it, with its state at a time. prices may be nil.
+func NewInvoice(
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+) Invoice {
+	v := Invoice{
+		Charge:      chargeOf(d, s, at),
+		Rule:        "sum",
+		Status:      s.Status,
+		Labels:      append([]bursar.ChargeLabel{}, s.Labels...),
+		Attention:   s.Attention,
+		Version:     d.Version(at),
+		Reference:   d.Reference,
+		Description: d.Description,
+		Customer:    d.Customer,
+		Required:    Price{d.Unit.Exact(d.Required), d.Unit.Code},
+		Received:    d.Unit.Exact(s.Received),
+		Pending:     d.Unit.Exact(s.Pending),
+		Due:         d.Unit.Exact(s.Due),
+		Over:        d.Unit.Exact(s.Over),
+		Tolerance:   Tolerance{d.Unit.Exact(d.Under), d.Unit.Exact(d.Over)},
+		Late:        d.Late,
+		Other:       d.Other,
+		RateLock:    int64(d.RateLock / time.Second),
+		ExpiresAt:   d.Expires,
+		Options:     []ChargeOption{},
+		Payments:    []ChargePayment{},
+		Refunds:     []ChargeRefund{},
+		Timeline:    []ChargeMoment{},
+		Redirect:    Redirect{d.Success, d.Failure},
+		Contact:     d.Contact,
+		Locale:      d.Locale,
+		LinkFormat:  d.LinkFormat,
+		Events:      append([]bursar.EventKind{}, d.Events...),
+	}
+	v.addOptions(d, s, r, prices, at)
+	v.addPayments(d, s)
+	for _, m := range newest(d.Moments) {
+		v.Timeline = append(v.Timeline, ChargeMoment{At: m.At, What: m.What, Version: m.Version})
+	}
+	return v
+}
+
+// chargeOf returns the fields that every charge has: the currency and address are those of the first option.
+func chargeOf(d *bursar.InvoiceDetail, s bursar.InvoiceState, at time.Time) Charge {
+	c := Charge{
+		ChargeID:   d.ID,
+		Minimum:    d.Unit.Exact(d.Required),
+		Paid:       s.Status == bursar.ChargePaid,
+		Expired:    s.Status == bursar.ChargeExpired || s.Status == bursar.ChargeCancelled,
+		Expires:    bursar.Charge{Expires: d.Expires}.Left(at),
+		Webhook:    d.Webhook,
+		Metadata:   d.Metadata,
+		DepositIDs: []bursar.ID{},
+		CreatedAt:  d.CreatedAt,
+	}
+	if len(d.Options) > 0 {
+		c.Currency = d.Options[0].Currency
+		if d.Options[0].Wallet != 0 {
+			c.Address = d.Options[0].Address.String()
+		}
+	}
+	if d.Unit.Code != c.Currency {
+		c.Minimum = "" // the price is in another unit: see required
+	}
+	for _, p := range newest(s.Payments) {
+		if p.Deposit.Status == bursar.DepositConfirmed {
+			c.DepositIDs = append(c.DepositIDs, p.Deposit.ID)
+		}
+	}
+	return c
+}
+
+func newest[T any](list []T) []T { return list[max(0, len(list)-maxShown):] }
+
+// addOptions adds the currencies that have an address, and those whose rate is known: no other one can be chosen.
+func (v *Invoice) addOptions(
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+) {
+	for _, o := range d.Options {
+		currency, err := r.Get(o.Currency)
+		if err != nil {
+			continue // it is not configured any more
+		}
+		q, locked := o.Quoted(), o.Quoted().Locked(at)
+		if !locked {
+			q = bursar.Quote{}
+			if prices != nil && d.Unit.Fiat {
+				q = prices(o.Currency, d.Unit)
+			}
+		}
+		if o.Wallet == 0 && !q.Rate.IsKnown() {
+			continue
+		}
+		option := ChargeOption{Currency: o.Currency, Network: currency.Chain}
+		if o.Wallet != 0 {
+			address, tag := o.Address.String(), o.Address.Tag()
+			option.Address, option.Tag = &address, optional(tag)
+		}
+		if q.Rate.IsKnown() {
+			option.Rate, option.RateSource, option.RateAt = optional(q.Rate.String()), optional(q.Source), optional(q.RateAt)
+			if due, err := bursar.OptionDue(q.Rate, s.Due, d.Unit, currency); err == nil {
+				option.Due = optional(currency.Exact(due))
+			}
+		}
+		if locked {
+			option.LockedUntil = optional(q.Until)
+		}
+		v.Options = append(v.Options, option)
+	}
+}
+
+func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
+	for _, p := range newest(s.Payments) {
+		exact := func(a bursar.Amount) string { return a.Decimal(p.Decimals, p.Places) }
+		view := ChargePayment{
+			DepositID:  p.Deposit.ID,
+			HashID:     p.Deposit.TxID,
+			Currency:   p.Deposit.Currency,
+			Amount:     exact(p.Deposit.Amount),
+			Rate:       optional(p.Rate.String()),
+			RateSource: optional(p.RateSource),
+			SeenAt:     p.Deposit.SeenAt,
+			Status:     p.Deposit.Status,
+			Counted:    p.Counted,
+			Why:        optional(p.Why),
+			Resolution: optional(p.Resolved()),
+			Attention:  p.Open,
+			Refundable: exact(p.Refundable()),
+		}
+		if p.Rate.IsKnown() {
+			view.Value = optional(d.Unit.Exact(p.Value))
+		}
+		v.Payments = append(v.Payments, view)
+	}
+	for _, r := range newest(d.Refunds) {
+		p := d.Payment(r.Deposit)
+		if p == nil {
+			continue // a refund belongs to a payment
+		}
+		v.Refunds = append(v.Refunds, ChargeRefund{
+			WithdrawalID: r.Withdrawal,
+			DepositID:    r.Deposit,
+			Currency:     r.Currency,
+			Amount:       r.Amount.Decimal(p.Decimals, p.Places),
+			Status:       r.Status,
+			CreatedAt:    r.CreatedAt,
+		})
+	}
+}
+
+// InvoiceEvent makes an event about a charge for its webhook: the body is the whole charge, whose version rises, so that
+// a receiver drops what is older than what it knows.
+func InvoiceEvent(id bursar.ID, kind bursar.EventKind, d *bursar.InvoiceDetail, s bursar.InvoiceState,
+	r *bursar.Registry, now time.Time) (bursar.Event, error) {
+	view := NewInvoice(d, s, r, nil, now)
+	view.Webhook = "" // the receiver knows its own URL
+	return withBody(bursar.Event{
+		ID:        id,
+		AccountID: d.AccountID,
+		Kind:      kind,
+		Subject:   d.ID,
+		URL:       d.Webhook,
+		CreatedAt: now,
+	}, webhookBody{Type: "charge", Charge: view})
+}
+
+// PairRate is a rate that counts now: what a whole unit of a currency is worth in a fiat currency.
+type PairRate struct {
+	Currency      bursar.CurrencyCode `json:"currency"`
+	PriceCurrency bursar.CurrencyCode `json:"priceCurrency"`
+	Rate          string              `json:"rate"`
+	Source        string              `json:"source"`
+	At            time.Time           `json:"at"`
+}
+
+// NewPairRate returns a rate as clients see it.
+func NewPairRate(r bursar.PairRate) PairRate {
+	return PairRate{
+		Currency:      r.Currency,
+		PriceCurrency: r.Unit,
+		Rate:          r.Rate.String(),
+		Source:        r.Source,
+		At:            r.At,
+	}
+}
