@@ -45,6 +45,7 @@ type harness struct {
 	chains  map[bursar.ChainID]*sim.Chain
 	leases  map[bursar.ChainID]store.Lease
 	rates   rates
+	prices  *prices
 	account bursar.ID
 	payer   bursar.ID // another account, which has enough of BTC
 }
@@ -61,18 +62,22 @@ func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 			WithdrawalMinimum: bursar.Units(1000)},
 		{Code: "TOK", Chain: bursar.Ethereum, Contract: chains[bursar.Ethereum].Named("TOK"), Decimals: 6, Places: 2,
 			Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)},
+		{Code: "BNB", Chain: bursar.BSC, Decimals: 18, Places: 8, Minimum: bursar.Units(1000),
+			WithdrawalMinimum: bursar.Units(1000)},
 	}
 }
 
 func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *harness {
 	t.Helper()
 	r := &harness{t: t, url: url, clock: bursartest.NewClockAt(started), leases: map[bursar.ChainID]store.Lease{},
-		rates: rates{},
+		rates: rates{}, prices: newPrices(),
 		chains: map[bursar.ChainID]*sim.Chain{
 			bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
 			bursar.XRPL: sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel,
 				SharedAddress: true, Pace: pace}),
 			bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
+				Confirmations: 2, Pace: pace}),
+			bursar.BSC: sim.New(sim.Config{ID: bursar.BSC, Family: "evm", Spending: chain.AccountModel,
 				Confirmations: 2, Pace: pace}),
 		}}
 	list := currencies(r.chains)
@@ -103,8 +108,9 @@ func (r *harness) open(list []bursar.Currency) {
 	r.must(err)
 	registry, err := bursar.NewRegistry(list)
 	r.must(err)
-	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "replica", Rates: r.rates}
-	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.XRPL, bursar.Ethereum} {
+	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "replica", Rates: r.rates,
+		Prices: r.prices}
+	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.XRPL, bursar.Ethereum, bursar.BSC} {
 		parts.Chains = append(parts.Chains, service.ChainPart{Chain: r.chains[id], MaxFee: bursar.Units(1 << 40)})
 	}
 	r.Service, err = service.New(parts)
