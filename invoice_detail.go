@@ -161,6 +161,15 @@ func (p Payment) Refundable() Amount {
 	return payable(rest, Currency{Decimals: p.Decimals, Places: p.Places})
 }
 
+// Step returns the smallest amount by which payments of its currency may differ.
+func (p Payment) Step() Amount {
+	step, err := AmountFromBig(tenTo(p.Decimals - min(p.Places, p.Decimals)))
+	if err != nil {
+		return Amount{} // a currency has at most 38 decimals, so this cannot be
+	}
+	return step
+}
+
 // payable rounds an amount down to what can be paid.
 func payable(a Amount, c Currency) Amount {
 	step := tenTo(c.Decimals - min(c.Places, c.Decimals))

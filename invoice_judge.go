@@ -102,9 +102,25 @@ func (v Invoice) why(p Payment) string {
 	return ""
 }
 
+// most returns how much may be received before it is too much. A price in fiat is paid in steps of another currency, and
+// the last step rounds up: who pays exactly what was asked for has not paid too much.
+func (v Invoice) most(s *InvoiceState) Amount {
+	var step Amount
+	for _, p := range s.Payments {
+		if !v.Unit.Fiat || !p.Counted || p.Deposit.Status != DepositConfirmed {
+			continue
+		}
+		worth, err := p.Rate.Value(p.Step(), Currency{Decimals: p.Decimals}, v.Unit)
+		if worth = plus(worth, Units(1)); err == nil && step.Less(worth) {
+			step = worth
+		}
+	}
+	return plus(plus(v.Required, v.Over), step)
+}
+
 // question marks the payments that wait for a resolution.
 func (v Invoice) question(s *InvoiceState) {
-	limit, sum := plus(v.Required, v.Over), Amount{}
+	limit, sum := v.most(s), Amount{}
 	ended := s.Status == ChargeExpired || s.Status == ChargeCancelled
 	for i := range s.Payments {
 		p := &s.Payments[i]
@@ -127,7 +143,7 @@ func (v Invoice) question(s *InvoiceState) {
 func (v Invoice) label(s *InvoiceState, accepted bool) {
 	has := map[ChargeLabel]bool{
 		LabelPartial:   s.Status != ChargePaid && !s.Received.IsZero(),
-		LabelOver:      v.Over.Less(s.Over),
+		LabelOver:      v.most(s).Less(s.Received),
 		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.Less(v.Required),
 		LabelMarked:    accepted,
 	}

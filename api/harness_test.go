@@ -19,6 +19,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
@@ -55,6 +56,56 @@ func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursa
 	return made, err
 }
 
+func (c chargeWallets) CreateOption(ctx context.Context, o charge.OptionRequest) (bursar.Wallet, error) {
+	return c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
+		Metadata: o.Metadata, ForInvoice: true, Done: o.Done})
+}
+
+func (c chargeWallets) Check(code bursar.CurrencyCode, webhook, metadata string) error {
+	return c.wallets.Check(wallet.New{Currency: code, Webhook: webhook, Metadata: metadata})
+}
+
+// chargeKeeper records what charges have become.
+type chargeKeeper struct{ credits deposit.Credits }
+
+func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64, what bursar.Moment) error {
+	return k.credits.Advance(ctx, tx, deposit.Happened{Invoice: invoice, What: what})
+}
+
+// chargePayer pays refunds as withdrawals.
+type chargePayer struct{ withdrawals *withdrawal.Service }
+
+func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
+	return p.withdrawals.Request(ctx, withdrawal.Request{Account: o.Account, Currency: o.Currency, Amount: o.Amount,
+		Address: o.Address, Done: o.Done})
+}
+
+// prices are rates in EUR: of USDT, and of BTC while it is known.
+type prices struct{ away bool }
+
+func (p *prices) Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote {
+	rates := map[bursar.CurrencyCode]string{"USDT": "0.9", "TRX": "0.25"}
+	rate, err := bursar.ParseRate(rates[code])
+	if err != nil || p.away || unit.Code != "EUR" {
+		return bursar.Quote{}
+	}
+	return bursar.Quote{Rate: rate, Source: "test", RateAt: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
+}
+
+func (p *prices) Covers(_ bursar.CurrencyCode, unit bursar.Unit) bool { return unit.Code == "EUR" }
+
+func (p *prices) MaxAge() time.Duration { return 10 * time.Minute }
+
+func (p *prices) All() (list []bursar.PairRate) {
+	for _, code := range []bursar.CurrencyCode{"TRX", "USDT"} {
+		q := p.Price(code, bursar.Unit{Code: "EUR"})
+		if q.Rate.IsKnown() {
+			list = append(list, bursar.PairRate{Currency: code, Unit: "EUR", Rate: q.Rate, Source: q.Source, At: q.RateAt})
+		}
+	}
+	return list
+}
+
 // newClock returns the clock of every harness.
 func newClock() *bursartest.Clock {
 	return bursartest.NewClockAt(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -71,6 +122,7 @@ type harness struct {
 	chains   map[bursar.ChainID]*sim.Chain
 	accounts *account.Service
 	config   api.Config
+	prices   prices
 	base     string // of the HTTP server
 }
 
@@ -137,15 +189,18 @@ func (s *harness) services() api.Config {
 		walletChains[id], payChains[id], listChains[id], hot[id], capabilities[id] = c, c, c, s.hot(id), c.Capabilities()
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, netpolicy.Receivers{})
+	withdrawals := withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
+		IDs: s.ids, Log: log, Leave: outgoing.Leave, Prices: &s.prices})
+	credits := deposit.Credits{Registry: s.registry, IDs: s.ids, Log: log, Prices: &s.prices}
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
 		Chains:         capabilities,
 		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},
 		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids,
 			Hold: 24 * time.Hour},
-		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
-		Withdrawals: withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
-			IDs: s.ids, Log: log,
-			Leave: outgoing.Leave})}
+		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}, IDs: s.ids,
+			Keeper: chargeKeeper{credits}, Payer: chargePayer{withdrawals}, Prices: &s.prices, Log: log},
+		Prices:      &s.prices,
+		Withdrawals: withdrawals}
 }
 
 // hot returns the hot wallet on a chain.

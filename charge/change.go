@@ -148,6 +148,9 @@ func (s *Service) Quote(ctx context.Context, c Change, code bursar.CurrencyCode)
 			return v, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "this charge cannot be paid in %.20q",
 				string(code))
 		}
+		if state := v.State(s.DB.Now()); state.Status != bursar.ChargeOpen {
+			return v, closed("the charge is %s: nothing more is asked for", state.Status)
+		}
 		if o.Wallet != 0 {
 			return s.requote(ctx, c, code)
 		}

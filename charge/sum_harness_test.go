@@ -14,7 +14,9 @@ import (
 )
 
 // prices are rates in EUR that can be changed while the service runs.
-type prices struct{ rates map[bursar.CurrencyCode]string }
+type prices struct {
+	rates map[bursar.CurrencyCode]string
+}
 
 func newPrices() *prices { return &prices{rates: map[bursar.CurrencyCode]string{}} }
 

@@ -1,0 +1,158 @@
+package charge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/charge"
+)
+
+// refund requests a refund of the nth payment of a charge.
+func (r *harness) refund(d bursar.InvoiceDetail, n int, change func(*charge.Refund)) (bursar.Withdrawal, error) {
+	r.t.Helper()
+	o := charge.Refund{Account: r.account, Charge: d.ID, Deposit: r.deposit(d, n), Part: charge.RefundAll,
+		Address: r.chains[bursar.Bitcoin].Named("buyer")}
+	if change != nil {
+		change(&o)
+	}
+	_, w, err := r.Charges.Refund(ctx, o)
+	return w, err
+}
+
+// A refund is a withdrawal; all refunds of a payment never exceed what it credited.
+func TestARefundIsAWithdrawal(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(every)
+		r.send(d, "BTC", "BTC", 160_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "paid over !")
+		r.holds("BTC", 158_400)
+		w, err := r.refund(d, 0, func(o *charge.Refund) { o.Part = charge.RefundOver })
+		if err != nil || w.Amount != bursar.Units(60_000) || w.Status != bursar.WithdrawalQueued {
+			t.Fatalf("the refund is %+v, %v, want 60000 queued", w, err)
+		}
+		if v := r.shows(d, "paid over part_refunded"); len(v.Refunds) != 1 || v.Refunds[0].WithdrawalID != w.ID ||
+			v.Payments[0].Refundable != "0.00098400" || *v.Payments[0].Resolution != bursar.ResolveRefund {
+			t.Fatalf("after it the charge is %+v", v)
+		}
+		r.holds("BTC", 98_400)
+		for name, change := range map[string]func(*charge.Refund){
+			"over again": func(o *charge.Refund) { o.Part = charge.RefundOver },
+			"too much":   func(o *charge.Refund) { o.Part, o.Amount = "", "0.00098401" },
+		} {
+			if _, err := r.refund(d, 0, change); refusal(err) == nil || refusal(err).Code != bursar.CodeAboveMaximum {
+				t.Errorf("%s: %v, want above_maximum", name, err)
+			}
+		}
+		_, err = r.refund(d, 0, nil)
+		r.must(err)
+		r.shows(d, "paid over refunded")
+		r.heardOf("pending", "paid", "overpaid", "attention", "refunded", "refunded")
+	})
+}
+
+// What was taken back may be refunded again.
+func TestARefundThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(func(t *charge.Terms) { t.Life = 2 * time.Minute })
+		r.send(d, "BTC", "BTC", 50_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "expired partial !")
+		w, err := r.refund(d, 0, nil)
+		r.must(err)
+		r.shows(d, "expired refunded")
+		version := r.view(d).Version
+		_, err = r.Withdrawals.Cancel(ctx, w.ID)
+		r.must(err)
+		if v := r.shows(d, "expired partial"); v.Version != version+1 || v.Payments[0].Refundable != "0.00049500" {
+			t.Fatalf("after it was taken back the charge is %+v", v)
+		}
+		_, err = r.refund(d, 0, nil)
+		r.must(err)
+		r.shows(d, "expired refunded")
+	})
+}
+
+// A charge that takes payments cannot be refunded; once it is cancelled, what is refunded counts no more.
+func TestAnOpenChargeIsCancelledBeforeARefund(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(nil)
+		hash := r.send(d, "BTC", "BTC", 50_000)
+		r.mine(bursar.Bitcoin, 3)
+		if _, err := r.refund(d, 0, nil); refusal(err) == nil || refusal(err).Field != "chargeID" {
+			t.Errorf("an open charge: %v, want invalid_request", err)
+		}
+		r.clock.Set(started.Add(10 * time.Minute))
+		_, err := r.Charges.Cancel(ctx, r.change(d))
+		r.must(err)
+		_, err = r.refund(d, 0, nil)
+		r.must(err)
+		r.reorg(bursar.Bitcoin, 3, hash)
+		r.shows(d, "cancelled reversed refunded !")
+		r.chains[bursar.Bitcoin].Restore(hash)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "cancelled refunded")
+	})
+}
+
+// Many refunds at the same time pay back a payment once.
+func TestRefundsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(nil)
+		other := r.sum(nil) // its money would cover the refunds
+		r.send(other, "BTC", "BTC", 1_000_000)
+		r.send(d, "BTC", "BTC", 100_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "paid")
+		errs := make(chan error)
+		for range 8 {
+			go func() {
+				_, err := r.refund(d, 0, nil)
+				errs <- err
+			}()
+		}
+		paid := 0
+		for range 8 {
+			err := <-errs
+			if err == nil {
+				paid++
+			} else if got := refusal(err); got == nil || got.Code != bursar.CodeAboveMaximum {
+				t.Errorf("a second refund: %v, want above_maximum", err)
+			}
+		}
+		if paid != 1 {
+			t.Errorf("%d refunds are paid, want 1", paid)
+		}
+		r.holds("BTC", 990_000)
+	})
+}
+
+// By today's rate a refund returns what the payment was worth, and never more than was paid.
+func TestARefundByTodaysRate(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		r.prices.rates["BTC"] = "50000"
+		d := r.inEuro("BTC")
+		r.send(d, "BTC", "BTC", 200_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "paid")
+		now := func(o *charge.Refund) { o.Rate = charge.RateNow }
+		delete(r.prices.rates, "BTC")
+		if _, err := r.refund(d, 0, now); refusal(err) == nil || refusal(err).Code != bursar.CodeRateUnavailable {
+			t.Errorf("without a rate: %v, want rate_unavailable", err)
+		}
+		r.prices.rates["BTC"] = "100000"
+		if w, err := r.refund(d, 0, now); err != nil || w.Amount != bursar.Units(100_000) {
+			t.Errorf("at twice the rate: %s, %v, want 100000", w.Amount, err)
+		}
+		r.prices.rates["BTC"] = "10000"
+		if w, err := r.refund(d, 0, now); err != nil || w.Amount != bursar.Units(98_000) {
+			t.Errorf("at a fifth of the rate: %s, %v, want the rest of 98000", w.Amount, err)
+		}
+	})
+}
