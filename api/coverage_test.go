@@ -114,11 +114,11 @@ func TestTheContractsCodes(t *testing.T) {
 		http.StatusMethodNotAllowed:      {"method_not_allowed"},
 		http.StatusRequestEntityTooLarge: {"body_too_large"},
 		http.StatusUnsupportedMediaType:  {"unsupported_media_type"},
-		http.StatusConflict:              {"idempotency_conflict"},
+		http.StatusConflict:              {"idempotency_conflict", "charge_closed", "already_resolved"},
 		http.StatusUnprocessableEntity:   {"insufficient_balance", "below_minimum", "above_maximum", "destination_refused"},
 		http.StatusTooManyRequests:       {"rate_limited"},
 		http.StatusInternalServerError:   {"internal"},
-		http.StatusServiceUnavailable:    {"unavailable"},
+		http.StatusServiceUnavailable:    {"unavailable", "rate_unavailable"},
 	}
 	var all []string
 	for _, codes := range promised {

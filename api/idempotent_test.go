@@ -169,23 +169,25 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			{"PUT", "wallet/metadata", map[string]string{"walletID": id, "metadata": "new"}},
 			{"PUT", "wallet/webhook", map[string]string{"walletID": id, "webhook": "https://new.example"}},
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
+			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "amount": "0.5"}},
 			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6",
 				"address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
 			{"POST", "account/webhooks/test", map[string]string{"walletID": id}},
 		}
 		for _, c := range changes {
-			status, first := r.post(r.first, c.method, c.path, c.path, c.parameters, false)
+			status, first := r.post(r.first, c.method, c.path, c.path+c.parameters["amount"], c.parameters, false)
 			if status != http.StatusOK {
 				t.Errorf("%s: %d %s", c.path, status, first)
 			}
 			r.first.clock.Advance(time.Minute)
-			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK ||
+			if status, again := r.post(r.second, c.method, c.path, c.path+c.parameters["amount"], c.parameters,
+				false); status != http.StatusOK ||
 				!bytes.Equal(first, again) {
 				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
 			}
 		}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters,
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[4].parameters,
 			false); status != http.StatusUnprocessableEntity {
 			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
 		}

@@ -37,8 +37,11 @@ func (in *input) isSum() bool {
 	_, amount := in.params["amount"]
 	_, price := in.params["price"]
 	_, minimum := in.params["minimum"]
-	if in.err == nil && (amount && price || (amount || price) && minimum) {
-		in.refuse("amount", "send one of minimum, amount and price")
+	if amount && price {
+		in.refuse("price", "send one of minimum, amount and price")
+	}
+	if (amount || price) && minimum {
+		in.refuse("minimum", "send one of minimum, amount and price")
 	}
 	return amount || price
 }
@@ -103,6 +106,10 @@ func (in *input) price(t *charge.Terms) {
 	if sent {
 		t.RateLock = time.Duration(lock) * time.Second
 	}
+	fiat, named := in.optional("priceCurrency")
+	if _, sent := in.params["amount"]; sent && named {
+		in.refuse("priceCurrency", "priceCurrency belongs to price")
+	}
 	if amount, sent := in.decimal("amount"); sent {
 		t.Amount, t.Unit = amount, t.Currencies[0]
 		if len(t.Currencies) > 1 {
@@ -111,7 +118,10 @@ func (in *input) price(t *charge.Terms) {
 		return
 	}
 	t.Amount, _ = in.decimal("price")
-	t.Unit, t.Fiat = bursar.CurrencyCode(in.required("priceCurrency")), true
+	if !named {
+		in.refuse("priceCurrency", "priceCurrency is required with price")
+	}
+	t.Unit, t.Fiat = bursar.CurrencyCode(fiat), true
 }
 
 func (in *input) handling(name string) bursar.Handling {

@@ -89,6 +89,8 @@ func (c *script) execute(args []string) {
 			_, err := tx.Accounts().SetNotifications(c.Context(), bursar.Account{ID: c.id(args[1]), Webhook: args[2]})
 			return err
 		})
+	case "rates":
+		c.prices.away = args[1] == "away"
 	case "gone":
 		c.do(func(tx *store.Tx) error { return tx.WebhookURLs().Disable(c.Context(), c.id(args[1]), args[2]) })
 	default:

@@ -62,7 +62,7 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 		a.Log.Error("request failed", "request", requestID, "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	switch refusal.Code {
-	case bursar.CodeUnavailable:
+	case bursar.CodeUnavailable, bursar.CodeRateUnavailable:
 		w.Header().Set("Retry-After", "5")
 	case bursar.CodeRateLimited:
 		w.Header().Set("Retry-After", retryAfter(err))

@@ -48,6 +48,16 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.ConfirmationContext{}, now)
 	add("paid", paid, err)
+	sum := &bursar.InvoiceDetail{Invoice: bursar.Invoice{ID: bursar.ID{6}, Unit: bursar.UnitOf(btc),
+		Required: bursar.Units(5), Late: bursar.HandlingReview, Other: bursar.HandlingReview, RateLock: time.Minute,
+		CreatedAt: now, Expires: now.Add(time.Hour), Recorded: bursar.InvoiceRecord{Version: 1}},
+		Options:  []bursar.InvoiceOption{{Currency: "BTC", Wallet: 3, WalletID: bursar.ID{3}, Address: d.Address}},
+		Payments: []bursar.Payment{{Deposit: d, Rate: bursar.Par(), Decimals: 8, Places: 8}}}
+	for _, kind := range append(bursar.InvoiceEvents(), bursar.EventPaid, bursar.EventLate, bursar.EventChargeReversed,
+		bursar.EventAttention) {
+		e, err := wire.InvoiceEvent(bursar.ID{4}, kind, sum, sum.State(now), registry, now)
+		add("charge", e, err)
+	}
 	for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalQueued, bursar.WithdrawalFailed} {
 		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1),
 			Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}

@@ -101,7 +101,7 @@ func (g *generator) request(e endpoint, encoding string) (*http.Request, string)
 		case g.one(4):
 			values[name] = g.value(property.Value)
 		case g.one(4):
-			if v, known := g.right[name]; known {
+			if v, known := g.right[name]; known && !e.apart(name) {
 				values[name] = v
 			}
 		}

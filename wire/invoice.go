@@ -172,7 +172,7 @@ func chargeOf(d *bursar.InvoiceDetail, s bursar.InvoiceState, at time.Time) Char
 		}
 	}
 	if d.Unit.Code != c.Currency {
-		c.Minimum = "" // the price is in another unit: see required
+		c.Minimum = "0" // the price is in another unit: addOptions knows how much that is now
 	}
 	for _, p := range newest(s.Payments) {
 		if p.Deposit.Status == bursar.DepositConfirmed {
@@ -216,6 +216,9 @@ func (v *Invoice) addOptions(
 		}
 		if locked {
 			option.LockedUntil = optional(q.Until)
+		}
+		if o.Currency == v.Currency && d.Unit.Fiat && option.Due != nil {
+			v.Minimum = *option.Due
 		}
 		v.Options = append(v.Options, option)
 	}
