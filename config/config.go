@@ -70,6 +70,7 @@ type Config struct {
 	Limits       Limits
 	Withdrawals  Withdrawals
 	Rates        Rates
+	Prices       Prices
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // trusted proxies

@@ -69,6 +69,9 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for _, key := range currencyKeys() {
 		paths = append(paths, []string{currenciesKey, "<code>", key})
 	}
+	for _, key := range keysOf(feedSettings) {
+		paths = append(paths, []string{pricesKey, feedsKey, "<name>", key})
+	}
 	for _, key := range []string{staticKey, pointersKey} {
 		paths = append(paths, []string{ratesKey, key, "<code>"})
 	}

@@ -104,6 +104,7 @@ func fixedPaths() (paths [][]string) {
 	add(withdrawalsKey, keysOf(withdrawalsSettings))
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
+	add(pricesKey, keysOf(pricesSettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
 	for _, key := range keysOf(tlsSettings) {
@@ -141,6 +142,13 @@ func locate(root *node, name string) []string {
 	}
 	if rest, ok := strings.CutPrefix(name, "RATES_"); ok {
 		return locateRate(root, rest)
+	}
+	if rest, ok := strings.CutPrefix(name, "PRICES_FEEDS_"); ok {
+		path := locateIn(root.field(pricesKey), feedsKey, rest, keysOf(feedSettings), strings.ToLower)
+		if path == nil {
+			return nil
+		}
+		return append([]string{pricesKey}, path...)
 	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
 		return locateIn(root, chainsKey, rest, chainKeys(), strings.ToLower)

@@ -22,6 +22,11 @@ func (c Config) HoldsSecrets() bool {
 	if strings.Contains(c.Database.Reveal(), "@") || c.Rates.URL.Reveal() != "" {
 		return true
 	}
+	for _, f := range c.Prices.Feeds {
+		if f.URL.Reveal() != "" {
+			return true
+		}
+	}
 	for _, of := range c.Chains {
 		if len(of.HeadersInClear()) > 0 || slices.ContainsFunc(append(of.URLs(), of.SolidURLs()...), func(url string) bool {
 			return strings.Contains(url, "@")

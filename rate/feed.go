@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ const (
 // FeedConfig is the source of a Feed and where the rates are in its responses.
 type FeedConfig struct {
 	URL      string                         // answers GET with JSON; it may contain a key, and no error quotes it
+	File     string                         // of JSON, in place of URL; its rates are of its last modification
 	Pointers map[bursar.CurrencyCode]string // JSON pointer (RFC 6901) to each rate: "/bitcoin/usdt"
 	Every    time.Duration                  // interval between requests
 	MaxAge   time.Duration                  // how long a rate is valid after its request
@@ -113,8 +115,7 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err erro
 	if len(f.Pointers) == 0 {
 		return nil, nil // no currency is in use
 	}
-	at := f.Now()
-	document, err := f.get(ctx)
+	document, at, err := f.read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("fetch rates: %w", err)
 	}
@@ -136,6 +137,33 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err erro
 		f.known[code] = a
 	}
 	return missing, nil
+}
+
+// read returns what the source says, and of which time that is.
+func (f *Feed) read(ctx context.Context) (document any, at time.Time, err error) {
+	if f.File == "" {
+		at = f.Now() // of the request: the response may have waited
+		document, err = f.get(ctx)
+		return document, at, err
+	}
+	file, err := os.Open(f.File)
+	if err != nil {
+		return nil, at, err
+	}
+	defer file.Close()
+	about, err := file.Stat()
+	if err != nil {
+		return nil, at, err
+	}
+	if about.Size() > maxAnswer {
+		return nil, at, fmt.Errorf("the file has more than %d bytes", maxAnswer)
+	}
+	body, err := io.ReadAll(io.LimitReader(file, maxAnswer))
+	if err != nil {
+		return nil, at, err
+	}
+	document, err = parse(body)
+	return document, about.ModTime(), err
 }
 
 func (f *Feed) get(ctx context.Context) (any, error) {

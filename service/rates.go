@@ -45,6 +45,47 @@ func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rat
 	})
 }
 
+// pricesOf creates the sources of rates in fiat of a configuration; nil if none is configured.
+func pricesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Prices {
+	if len(cfg.Prices.Feeds) == 0 {
+		return nil
+	}
+	board := &rate.Board{Age: cfg.Prices.MaxAge, Spread: cfg.Prices.MaxSpread, Now: now}
+	for _, f := range cfg.Prices.Feeds {
+		named := rate.Named{Name: f.Name}
+		fixed, pointers := map[rate.Pair]bursar.Rate{}, map[rate.Pair]string{}
+		for p, r := range f.Fixed {
+			fixed[pairOf(p)] = r
+			named.Pairs = append(named.Pairs, pairOf(p))
+		}
+		for p, pointer := range f.Pointers {
+			pointers[pairOf(p)] = pointer
+			named.Pairs = append(named.Pairs, pairOf(p))
+		}
+		if f.Fixed != nil {
+			named.Source = rate.Fixed{Rates: fixed, Now: now}
+		} else {
+			named.Source = rate.NewPolled(rate.FeedConfig{URL: f.URL.Reveal(), File: f.File, Every: f.Refresh,
+				MaxAge: cfg.Prices.MaxAge, Now: now, Log: log.With("feed", f.Name)}, pointers)
+		}
+		board.Sources = append(board.Sources, named)
+	}
+	return board
+}
+
+func pairOf(p config.PricePair) rate.Pair { return rate.Pair{Currency: p.Currency, Unit: p.Fiat} }
+
+// runPrices keeps the rates in fiat up to date if their sources have to be polled.
+func (s *Service) runPrices(ctx context.Context) error {
+	board, asks := s.parts.Prices.(interface {
+		Run(ctx context.Context) error
+	})
+	if !asks {
+		return nil
+	}
+	return board.Run(ctx)
+}
+
 // runRates keeps the rates up to date if their source has to be polled.
 func (s *Service) runRates(ctx context.Context) error {
 	feed, asks := s.parts.Rates.(interface {

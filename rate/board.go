@@ -1,0 +1,157 @@
+package rate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bursar/bursar"
+)
+
+// LeastSources is how many feeds must know a rate in fiat before it counts: one alone may be wrong.
+const LeastSources = 2
+
+// ahead is how far the time of a rate may be ahead of the clock.
+const ahead = time.Minute
+
+// Pair names what a whole unit of a currency is worth in a fiat currency.
+type Pair struct{ Currency, Unit bursar.CurrencyCode }
+
+// key is the pair as a Feed knows it.
+func (p Pair) key() bursar.CurrencyCode { return p.Currency + "/" + p.Unit }
+
+// Source knows the rates of some pairs, from memory.
+type Source interface {
+	// Last returns the last rate of a pair and its time; false where the source has none.
+	Last(p Pair) (bursar.Rate, time.Time, bool)
+}
+
+// Named is a source as the operator named it, with the pairs that it has.
+type Named struct {
+	Name   string
+	Pairs  []Pair
+	Source Source
+}
+
+// Board provides rates in fiat from several sources. A pair counts where at least two of them know a rate that is not
+// too old, and where these differ by no more than the spread; then it is the lowest of them, so that a payment is never
+// counted for more than any source says. Nothing is guessed: otherwise there is no rate. It answers from memory and is
+// safe for concurrent use.
+type Board struct {
+	Sources []Named
+	Age     time.Duration // how old a rate may be
+	Spread  uint32        // by how much the lowest may be below the highest, in millionths
+	Now     func() time.Time
+}
+
+// Price returns the rate of a currency in a unit; the zero Quote where none counts now.
+func (b *Board) Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote {
+	var low, high bursar.Quote
+	fresh := 0
+	for _, s := range b.Sources {
+		r, at, known := s.Source.Last(Pair{code, unit.Code})
+		now := b.Now()
+		if !known || !r.IsKnown() || now.Sub(at) > b.Age || at.Sub(now) > ahead {
+			continue
+		}
+		fresh++
+		q := bursar.Quote{Rate: r, Source: s.Name, RateAt: at}
+		if !low.Rate.IsKnown() || r.Cmp(low.Rate) < 0 {
+			low = q
+		}
+		if !high.Rate.IsKnown() || r.Cmp(high.Rate) > 0 {
+			high = q
+		}
+	}
+	if fresh < LeastSources || !low.Rate.Within(b.Spread, high.Rate) {
+		return bursar.Quote{}
+	}
+	return low
+}
+
+// Covers reports whether enough sources have a pair that its rate could count.
+func (b *Board) Covers(code bursar.CurrencyCode, unit bursar.Unit) bool {
+	n := 0
+	for _, s := range b.Sources {
+		if slices.Contains(s.Pairs, Pair{code, unit.Code}) {
+			n++
+		}
+	}
+	return n >= LeastSources
+}
+
+// MaxAge returns how old a rate may be.
+func (b *Board) MaxAge() time.Duration { return b.Age }
+
+// All returns the rates that count now, by currency and unit.
+func (b *Board) All() (list []bursar.PairRate) {
+	seen := map[Pair]bool{}
+	for _, s := range b.Sources {
+		for _, p := range s.Pairs {
+			q := b.Price(p.Currency, bursar.Unit{Code: p.Unit, Fiat: true})
+			if seen[p] || !q.Rate.IsKnown() {
+				continue
+			}
+			seen[p] = true
+			list = append(list,
+				bursar.PairRate{Currency: p.Currency, Unit: p.Unit, Rate: q.Rate, Source: q.Source, At: q.RateAt})
+		}
+	}
+	slices.SortFunc(list, func(x, y bursar.PairRate) int {
+		return slices.Compare([]bursar.CurrencyCode{x.Currency, x.Unit}, []bursar.CurrencyCode{y.Currency, y.Unit})
+	})
+	return list
+}
+
+// Run keeps the sources up to date until ctx ends.
+func (b *Board) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, s := range b.Sources {
+		if polled, asks := s.Source.(interface {
+			Run(ctx context.Context) error
+		}); asks {
+			group.Go(func() error { return polled.Run(ctx) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("keep rates up to date: %w", err)
+	}
+	<-ctx.Done() // nothing has to be asked
+	return ctx.Err()
+}
+
+// Fixed are rates that the operator stands for: they are always those of now.
+type Fixed struct {
+	Rates map[Pair]bursar.Rate
+	Now   func() time.Time
+}
+
+// Last returns the rate of a pair.
+func (f Fixed) Last(p Pair) (bursar.Rate, time.Time, bool) {
+	r, known := f.Rates[p]
+	return r, f.Now(), known
+}
+
+// Polled is an HTTP source or a file of rates in fiat.
+type Polled struct{ *Feed }
+
+// NewPolled returns a source that asks for the rates at pointers. The configuration's URL may be empty, with File in its
+// place.
+func NewPolled(c FeedConfig, pointers map[Pair]string) Polled {
+	c.Pointers = make(map[bursar.CurrencyCode]string, len(pointers))
+	for p, pointer := range pointers {
+		c.Pointers[p.key()] = pointer
+	}
+	return Polled{NewFeed(c)}
+}
+
+// Last returns the last rate received for a pair and the time of it, however old it is.
+func (p Polled) Last(pair Pair) (bursar.Rate, time.Time, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last, known := p.known[pair.key()]
+	return last.rate, last.at, known
+}
