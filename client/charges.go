@@ -19,6 +19,35 @@ type Charge struct {
 	Metadata   string    `json:"metadata"`
 	DepositIDs []string  `json:"depositIDs"`
 	CreatedAt  time.Time `json:"createdAt"`
+
+	// The rest is set for charges whose deposits add up: Rule is "sum", and empty for others.
+	Rule        string          `json:"rule"`
+	Status      string          `json:"status"`
+	Labels      []string        `json:"labels"`
+	Attention   bool            `json:"attention"` // a payment waits for a resolution
+	Version     int64           `json:"version"`   // drop what has a lower one than what you know
+	Reference   string          `json:"reference"`
+	Description string          `json:"description"`
+	Customer    string          `json:"customer"`
+	Required    Price           `json:"required"`
+	Received    string          `json:"received"` // credited and counted, in the currency of Required, as the next three
+	Pending     string          `json:"pending"`
+	Due         string          `json:"due"`
+	Over        string          `json:"over"`
+	Tolerance   Tolerance       `json:"tolerance"`
+	Late        string          `json:"late"`
+	Other       string          `json:"other"`
+	RateLock    int64           `json:"rateLock"` // seconds
+	ExpiresAt   *time.Time      `json:"expiresAt"`
+	Options     []ChargeOption  `json:"options"`
+	Payments    []ChargePayment `json:"payments"`
+	Refunds     []ChargeRefund  `json:"refunds"`
+	Timeline    []ChargeMoment  `json:"timeline"`
+	Redirect    ChargeRedirect  `json:"redirect"`
+	Contact     string          `json:"contact"`
+	Locale      string          `json:"locale"`
+	LinkFormat  string          `json:"linkFormat"`
+	Events      []string        `json:"events"`
 }
 
 // NewCharge is a request for a charge.

@@ -110,7 +110,10 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"Charge": client.Charge{}, "Account": client.Account{},
 		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{},
 		"Delivery":          client.Delivery{},
-		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
+		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{},
+		"ChargeOption": client.ChargeOption{}, "ChargePayment": client.ChargePayment{},
+		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},
+		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -33,6 +33,9 @@ const (
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"
 	Unavailable          Code = "unavailable"
+	RateUnavailable      Code = "rate_unavailable"
+	ChargeClosed         Code = "charge_closed"
+	AlreadyResolved      Code = "already_resolved"
 )
 
 // Error is a response of the service, or of something in front of it, that is no success.

@@ -56,7 +56,7 @@ func newShop(t *testing.T) *shop {
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	s.need(err)
 	rates := s.rates()
-	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates,
+	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Prices: s.prices(),
 		Pace: 10 * time.Millisecond, Holder: "one",
 		Chains:  []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
 		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
@@ -86,6 +86,16 @@ func (s *shop) rates() *rate.Feed {
 	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"},
 		Every: time.Hour, MaxAge: time.Hour, Now: s.clock.Now,
 		Log: slog.New(slog.DiscardHandler)})
+}
+
+// prices are rates in EUR that two sources stand for.
+func (s *shop) prices() *rate.Board {
+	pair := rate.Pair{Currency: "COIN", Unit: "EUR"}
+	hundred, err := bursar.ParseRate("100")
+	s.need(err)
+	fixed := rate.Fixed{Rates: map[rate.Pair]bursar.Rate{pair: hundred}, Now: s.clock.Now}
+	return &rate.Board{Age: time.Hour, Now: s.clock.Now, Sources: []rate.Named{
+		{Name: "a", Pairs: []rate.Pair{pair}, Source: fixed}, {Name: "b", Pairs: []rate.Pair{pair}, Source: fixed}}}
 }
 
 func (s *shop) need(err error) {

@@ -25,6 +25,17 @@ const (
 	EventPaid            = "paid"             // a charge was paid
 	EventWithdrawal      = "withdrawal"       // a withdrawal changed its status
 	EventTest            = "test"
+
+	// Of charges whose deposits add up, beside EventPaid; Event.Sum is the whole charge.
+	EventLate      = "late"      // a payment was credited that was first seen after the end
+	EventReversed  = "reversed"  // a credited payment was reorged out
+	EventAttention = "attention" // a payment waits for a resolution
+	EventPending   = "pending"   // a payment is in a block; sent where it was asked for, as those below
+	EventPartial   = "partial"   // a payment was credited and more is due
+	EventOverpaid  = "overpaid"
+	EventExpired   = "expired"
+	EventCancelled = "cancelled"
+	EventRefunded  = "refunded"
 )
 
 // Event is the content of a webhook. One event may come several times: EventID is the same each time, so store it and
@@ -38,6 +49,10 @@ type Event struct {
 	Deposit    *Deposit    `json:"deposit"`
 	Charge     *ChargePaid `json:"charge"`
 	Withdrawal *Withdrawal `json:"withdrawal"`
+
+	// Sum is the whole charge of an event about one whose deposits add up; Charge is nil then. Its Version rises: drop
+	// what is older than what you know.
+	Sum *Charge `json:"-"`
 }
 
 // ChargePaid is the charge in a webhook. Amount is what the deposit delivered. The values in USDT are those at the time
@@ -91,7 +106,17 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	if err := json.Unmarshal(body, &whole); err != nil {
 		return Event{}, fmt.Errorf("client: read the webhook: %w", err)
 	}
-	return whole.Response.Webhook, nil
+	event := whole.Response.Webhook
+	if event.Charge != nil && event.Deposit == nil {
+		var sum struct {
+			Response struct{ Webhook struct{ Charge *Charge } }
+		}
+		if err := json.Unmarshal(body, &sum); err != nil {
+			return Event{}, fmt.Errorf("client: read the webhook: %w", err)
+		}
+		event.Charge, event.Sum = nil, sum.Response.Webhook.Charge
+	}
+	return event, nil
 }
 
 // webhookKey decodes a secret. It refuses an empty key, with which anybody could sign.

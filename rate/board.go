@@ -108,12 +108,13 @@ func (b *Board) All() (list []bursar.PairRate) {
 
 // Run keeps the sources up to date until ctx ends.
 func (b *Board) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, asking := errgroup.WithContext(ctx)
 	for _, s := range b.Sources {
-		if polled, asks := s.Source.(interface {
+		polled, asks := s.Source.(interface {
 			Run(ctx context.Context) error
-		}); asks {
-			group.Go(func() error { return polled.Run(ctx) })
+		})
+		if asks {
+			group.Go(func() error { return polled.Run(asking) })
 		}
 	}
 	if err := group.Wait(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -121,10 +122,20 @@ func TestRatesOfAFile(t *testing.T) {
 
 // A board runs until it is ended, whether or not its sources have to be asked.
 func TestABoardRunsUntilItIsEnded(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := board(clocktest.New(), &known{}).Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want it to be cancelled", err)
-	}
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- board(clocktest.New(), &known{}).Run(ctx) }()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Errorf("it ended with %v, want it to run", err)
+		default:
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want it to be cancelled", err)
+		}
+	})
 }

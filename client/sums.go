@@ -1,0 +1,260 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Price is an amount of a currency, which may be a fiat currency.
+type Price struct {
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// Tolerance is what may be missing and what may be too much, in the currency of the price.
+type Tolerance struct {
+	Under string `json:"under"`
+	Over  string `json:"over"`
+}
+
+// ChargeRedirect says where a payer's page leads.
+type ChargeRedirect struct {
+	Success string `json:"success"`
+	Failure string `json:"failure"`
+}
+
+// ChargeOption is a currency in which a charge can be paid. The fields from Rate on are empty while no rate is known.
+type ChargeOption struct {
+	Currency    string     `json:"currency"`
+	Network     string     `json:"network"`
+	Address     string     `json:"address"` // empty until the currency is chosen, by QuoteCharge
+	Tag         string     `json:"tag"`     // the address's memo, where it has one
+	Rate        string     `json:"rate"`
+	RateSource  string     `json:"rateSource"`
+	RateAt      *time.Time `json:"rateAt"`
+	LockedUntil *time.Time `json:"lockedUntil"` // nil: the rate is not locked, or has no end
+	Due         string     `json:"due"`         // what the payer is asked for
+}
+
+// ChargePayment is a deposit to an address of a charge.
+type ChargePayment struct {
+	DepositID  string    `json:"depositID"`
+	HashID     string    `json:"hashID"`
+	Currency   string    `json:"currency"`
+	Amount     string    `json:"amount"`
+	Rate       string    `json:"rate"` // empty where none was known at its first sight
+	RateSource string    `json:"rateSource"`
+	Value      string    `json:"value"` // in the currency of the price
+	SeenAt     time.Time `json:"seenAt"`
+	Status     string    `json:"status"`
+	Counted    bool      `json:"counted"`
+	Why        string    `json:"why"`        // why it is not counted
+	Resolution string    `json:"resolution"` // empty: none
+	Attention  bool      `json:"attention"`  // it waits for ResolveCharge or RefundCharge
+	Refundable string    `json:"refundable"`
+}
+
+// ChargeRefund is a withdrawal that refunds a payment.
+type ChargeRefund struct {
+	WithdrawalID string    `json:"withdrawalID"`
+	DepositID    string    `json:"depositID"`
+	Currency     string    `json:"currency"`
+	Amount       string    `json:"amount"`
+	Status       string    `json:"status"`
+	CreatedAt    time.Time `json:"createdAt"`
+}
+
+// ChargeMoment is something that happened to a charge.
+type ChargeMoment struct {
+	At      time.Time `json:"at"`
+	What    string    `json:"what"`
+	Version int64     `json:"version"`
+}
+
+// The statuses of a charge whose deposits add up.
+const (
+	SumOpen       = "open"       // waits for value
+	SumConfirming = "confirming" // enough is in blocks, and not all of it is credited
+	SumPaid       = "paid"
+	SumExpired    = "expired"
+	SumCancelled  = "cancelled"
+)
+
+// NewSum is a request for a charge whose deposits add up: Amount of one currency, or Price in a fiat currency.
+type NewSum struct {
+	Currencies    []string // in which it can be paid; one where Amount is set
+	Amount        string
+	Price         string
+	PriceCurrency string // of ISO 4217, such as EUR
+	Webhook       string
+	Metadata      string
+	Life          time.Duration // whole seconds, a minute to 30 days; 0: an hour
+	RateLock      time.Duration // whole seconds, at most Life; 0: 15 minutes
+
+	UnderPercent, UnderAmount string // how much may be missing; of both, the smaller counts
+	OverPercent, OverAmount   string // how much may be too much
+	Late, Other               string // review or accept; empty: review
+
+	Reference       string // again with the same request it returns the first charge
+	Description     string
+	Customer        string
+	RedirectSuccess string
+	RedirectFailure string
+	Contact         string
+	Locale          string
+	LinkFormat      string
+	Events          []string // that are sent besides paid, late, reversed and attention
+
+	IdempotencyKey string // empty: a random one for this call
+}
+
+func (n NewSum) values() map[string]any {
+	values := map[string]any{"currency": strings.Join(n.Currencies, ","), "webhook": n.Webhook, "metadata": n.Metadata}
+	for name, text := range map[string]string{
+		"amount":          n.Amount,
+		"price":           n.Price,
+		"priceCurrency":   n.PriceCurrency,
+		"underPercent":    n.UnderPercent,
+		"underAmount":     n.UnderAmount,
+		"overPercent":     n.OverPercent,
+		"overAmount":      n.OverAmount,
+		"late":            n.Late,
+		"other":           n.Other,
+		"reference":       n.Reference,
+		"description":     n.Description,
+		"customer":        n.Customer,
+		"redirectSuccess": n.RedirectSuccess,
+		"redirectFailure": n.RedirectFailure,
+		"contact":         n.Contact,
+		"locale":          n.Locale,
+		"linkFormat":      n.LinkFormat,
+		"events":          strings.Join(n.Events, ","),
+	} {
+		if text != "" {
+			values[name] = text
+		}
+	}
+	if n.Life != 0 {
+		values["expires"] = int64(n.Life / time.Second)
+	}
+	if n.RateLock != 0 {
+		values["rateLock"] = int64(n.RateLock / time.Second)
+	}
+	return values
+}
+
+// CreateSum makes a charge whose deposits add up. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook,
+// BelowMinimum, InvalidRequest, RateUnavailable, and IdempotencyConflict for a reference of another request.
+func (c *Client) CreateSum(ctx context.Context, n NewSum) (Charge, error) {
+	return c.changeCharge(ctx, "charge", n.IdempotencyKey, n.values())
+}
+
+func (c *Client) changeCharge(ctx context.Context, path, key string, values map[string]any) (Charge, error) {
+	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodPost, path: path, key: key, values: values})
+	return answer.Charge, err
+}
+
+// CancelCharge ends a charge that is open; its addresses stay watched. Errors: NotFound, ChargeClosed.
+func (c *Client) CancelCharge(ctx context.Context, chargeID string) (Charge, error) {
+	return c.changeCharge(ctx, "charge/cancel", "", map[string]any{"chargeID": chargeID})
+}
+
+// QuoteCharge gives a currency of a charge its address and locks its rate. Errors: NotFound, ChargeClosed,
+// UnsupportedCurrency, RateUnavailable.
+func (c *Client) QuoteCharge(ctx context.Context, chargeID, currency string) (Charge, error) {
+	return c.changeCharge(ctx, "charge/quote", "", map[string]any{"chargeID": chargeID, "currency": currency})
+}
+
+// AcceptPayment makes a charge paid by a payment that was not as asked for. Errors: NotFound, ChargeClosed,
+// AlreadyResolved.
+func (c *Client) AcceptPayment(ctx context.Context, chargeID, depositID string) (Charge, error) {
+	return c.changeCharge(ctx, "charge/resolve", "",
+		map[string]any{"chargeID": chargeID, "depositID": depositID, "resolution": "accept"})
+}
+
+// KeepPayment leaves a payment in the balance and changes nothing else. Errors: NotFound, ChargeClosed,
+// AlreadyResolved.
+func (c *Client) KeepPayment(ctx context.Context, chargeID, depositID string) (Charge, error) {
+	return c.changeCharge(ctx, "charge/resolve", "",
+		map[string]any{"chargeID": chargeID, "depositID": depositID, "resolution": "credit"})
+}
+
+// Refund is a request to pay a payment back. Set Amount or Part, or neither for all that is left of the payment.
+type Refund struct {
+	ChargeID  string
+	DepositID string
+	Address   string // that the payer names; the sender of the payment may be an exchange
+	Amount    string // of the currency that was paid
+	Part      string // all or over
+	Rate      string // with a Part: then or now
+
+	IdempotencyKey string // empty: a random one for this call
+}
+
+// RefundCharge pays a payment back by a withdrawal and returns both. Errors: those of Withdraw, NotFound,
+// RateUnavailable, and InvalidRequest while the charge still takes payments.
+func (c *Client) RefundCharge(ctx context.Context, r Refund) (Charge, Withdrawal, error) {
+	values := map[string]any{"chargeID": r.ChargeID, "depositID": r.DepositID, "address": r.Address}
+	for name, text := range map[string]string{"amount": r.Amount, "part": r.Part, "rate": r.Rate} {
+		if text != "" {
+			values[name] = text
+		}
+	}
+	answer, err := call[struct {
+		Charge     Charge     `json:"charge"`
+		Withdrawal Withdrawal `json:"withdrawal"`
+	}](ctx, c, request{method: http.MethodPost, path: "charge/refund", key: r.IdempotencyKey, values: values, secret: true})
+	return answer.Charge, answer.Withdrawal, err
+}
+
+// ChargeFilter selects charges. The zero values select all; Status, Label, Attention and Reference select only charges
+// whose deposits add up.
+type ChargeFilter struct {
+	Status    string
+	Label     string
+	Attention string // "true" or "false"
+	Reference string
+	Currency  string // in which it can be paid
+	From      time.Time
+	To        time.Time
+}
+
+// ChargesOf returns a list of the charges that a filter selects, for All.
+func (c *Client) ChargesOf(f ChargeFilter) func(context.Context, Page) (List[Charge], error) {
+	return func(ctx context.Context, p Page) (List[Charge], error) {
+		values := map[string]any{}
+		for name, text := range map[string]string{"status": f.Status, "label": f.Label, "attention": f.Attention,
+			"reference": f.Reference, "currency": f.Currency} {
+			if text != "" {
+				values[name] = text
+			}
+		}
+		for name, at := range map[string]time.Time{"from": f.From, "to": f.To} {
+			if !at.IsZero() {
+				values[name] = at.Format(time.RFC3339Nano)
+			}
+		}
+		answer, err := call[chargeAnswer](ctx, c,
+			request{method: http.MethodGet, path: "account/charges", values: p.values(values)})
+		return List[Charge]{answer.Charges, answer.NextCursor}, err
+	}
+}
+
+// PairRate is what a whole unit of a currency is worth in a fiat currency now.
+type PairRate struct {
+	Currency      string    `json:"currency"`
+	PriceCurrency string    `json:"priceCurrency"`
+	Rate          string    `json:"rate"`
+	Source        string    `json:"source"`
+	At            time.Time `json:"at"`
+}
+
+// Rates returns the rates in fiat that count now.
+func (c *Client) Rates(ctx context.Context) ([]PairRate, error) {
+	answer, err := call[struct {
+		Rates []PairRate `json:"rates"`
+	}](ctx, c, request{method: http.MethodGet, path: "rates"})
+	return answer.Rates, err
+}
