@@ -220,7 +220,7 @@ func (c Credits) invoiceEvents(
 	return events, nil
 }
 
-// without returns the deposits that are not of invoices.
+// withoutInvoices returns the deposits that are not of invoices.
 func withoutInvoices(deposits []bursar.Deposit) []bursar.Deposit {
 	return slices.DeleteFunc(slices.Clone(deposits), func(d bursar.Deposit) bool { return d.Purpose == bursar.ForInvoice })
 }

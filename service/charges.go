@@ -18,6 +18,21 @@ type chargeWallets struct {
 	registry *bursar.Registry
 }
 
+// newCharges returns the service of charges, over those of wallets and withdrawals.
+func (s *Service) newCharges() *charge.Service {
+	return &charge.Service{
+		DB:       s.DB,
+		Registry: s.Registry,
+		Wallets:  chargeWallets{s.Wallets, s.Registry},
+		IDs:      s.IDs,
+		Keeper: chargeKeeper{deposit.Credits{Registry: s.Registry, IDs: s.IDs, Log: s.log, Rates: s.parts.Rates,
+			Prices: s.parts.Prices}},
+		Payer:  chargePayer{s.Withdrawals},
+		Prices: s.parts.Prices,
+		Log:    s.log,
+	}
+}
+
 // Create creates a charge with its wallet in one transaction.
 func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursar.Charge, err error) {
 	_, err = c.wallets.Create(ctx, wallet.New{

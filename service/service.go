@@ -22,7 +22,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/marks"
@@ -340,17 +339,7 @@ func (s *Service) addNouns() {
 		Announced: s.Deliverer.Wake,
 		Prices:    s.parts.Prices,
 	})
-	s.Charges = &charge.Service{
-		DB:       s.DB,
-		Registry: s.Registry,
-		Wallets:  chargeWallets{s.Wallets, s.Registry},
-		IDs:      s.IDs,
-		Keeper: chargeKeeper{deposit.Credits{Registry: s.Registry, IDs: s.IDs, Log: s.log, Rates: s.parts.Rates,
-			Prices: s.parts.Prices}},
-		Payer:  chargePayer{s.Withdrawals},
-		Prices: s.parts.Prices,
-		Log:    s.log,
-	}
+	s.Charges = s.newCharges()
 }
 
 // decided wakes the workers that carry out a resolution or an approval.

@@ -44,7 +44,9 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	o.database = newLine(t, storetest.Postgres(t))
 	o.write("bursar.yaml", "listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: regtest\npoll_interval: 100ms\ndatabase: "+
 		o.database.through+
-		"\nchains: {bitcoin: "+node.Settings+"}\ncurrencies: {BTC: {withdrawal_maximum: 500}}\n")
+		"\nchains: {bitcoin: "+node.Settings+"}\ncurrencies: {BTC: {withdrawal_maximum: 500}}\n"+
+		// two feeds that differ: no rate counts
+		"prices: {feeds: {a: {rates: {EUR: {BTC: 60000}}}, b: {rates: {EUR: {BTC: 50000}}}}}\n")
 	o.run("seed", "new")
 	var made struct{ AccountID, APIKey, APISecret string }
 	o.need(json.Unmarshal(o.run("account", "create", "--name", "shop", "--json"), &made))

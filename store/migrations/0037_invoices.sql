@@ -3,7 +3,6 @@
 -- currency it brings. The token of a charge opens its payer's page.
 ALTER TABLE wallets ADD COLUMN for_invoice BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE charges ADD COLUMN token BYTEA;
-CREATE UNIQUE INDEX charges_token ON charges(token) WHERE token IS NOT NULL;
 
 CREATE TABLE invoices (
   number       BIGINT PRIMARY KEY,     -- from the numbers of wallets, so that it orders charges of both rules
