@@ -2,6 +2,7 @@ package bursar_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -330,5 +331,35 @@ func TestUnits(t *testing.T) {
 	high, _ := bursar.ParseRate("100.00")
 	if !low.Within(10_000, high) || low.Within(9_999, high) || !high.Within(0, low) || low.Cmp(high) != -1 {
 		t.Error("99 is within one per cent of 100 and not within less")
+	}
+}
+
+const chargesPath = "docs/charges.md"
+
+// The page about charges shows the statuses as they are tested cell by cell.
+func TestTheStatesOfCharges(t *testing.T) {
+	written, err := os.ReadFile(chargesPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "\n| Credited | Pending | Before the end | After it | Cancelled |\n|---|---|---|---|---|\n"
+	for line := range strings.Lines(strings.TrimSpace(cells)) {
+		cell := strings.Fields(line)
+		table += "| " + strings.Join(cell[:2], " | ") + " | `" + strings.Join(cell[2:5], "` | `") + "` |\n"
+	}
+	before, rest, found := strings.Cut(string(written), "-update -->\n")
+	_, after, ended := strings.Cut(rest, "<!-- end of states -->")
+	if !found || !ended {
+		t.Fatalf("%s has no place for the table of states", chargesPath)
+	}
+	want := before + "-update -->\n" + table + "\n<!-- end of states -->" + after
+	if *updateStates {
+		if err := os.WriteFile(chargesPath, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(written) != want {
+		t.Errorf("%s does not show the statuses that are tested: go test . -run TestTheStatesOfCharges -update", chargesPath)
 	}
 }
