@@ -2,6 +2,7 @@ package tlsfile_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -193,5 +194,58 @@ func TestOldVersionsOfTLSAreRefused(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", address); err != nil {
 		t.Errorf("the address is gone: %v", err)
+	}
+}
+
+// A renewal may give a file to the service only after it has written it, which changes neither its time nor its size.
+// Whoever runs this test may read every file, so that the content changes in place of the right to read it.
+func TestFilesThatCouldNotBeReadAreReadOnceTheyCan(t *testing.T) {
+	t.Parallel()
+	ours := tlstest.New(t)
+	ours.Issue("api")
+	source, address := serve(t, of(ours, ""))
+	before := serial(t, address, ours.Client(""))
+	ours.Issue("api")
+	key, err := os.ReadFile(ours.Path("api.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-time.Minute)
+	write := func(content []byte) {
+		t.Helper()
+		err := errors.Join(os.WriteFile(ours.Path("api.key"), content, 0o600), os.Chtimes(ours.Path("api.key"), at, at))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(make([]byte, len(key)))
+	if got := serial(t, address, ours.Client("")); got != before || source.State().Failing == nil {
+		t.Errorf("with a key that cannot be read: %q and %v, want %q and an error", got, source.State().Failing, before)
+	}
+	write(key)
+	if got := serial(t, address, ours.Client("")); got == "" || got == before || source.State().Failing != nil {
+		t.Errorf("once it can be read: %q and %v, want the renewed certificate", got, source.State().Failing)
+	}
+}
+
+// A file that was away for a moment, as with its volume, and is back as it was leaves no alarm behind.
+func TestAFileThatIsBackFailsNoMore(t *testing.T) {
+	t.Parallel()
+	ours := tlstest.New(t)
+	ours.Issue("api")
+	source, _ := serve(t, of(ours, ""))
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(ours.Path(from), ours.Path(to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move("api.key", "away")
+	if source.State().Failing == nil {
+		t.Error("without its key the state tells of no failure")
+	}
+	move("away", "api.key")
+	if failing := source.State().Failing; failing != nil {
+		t.Errorf("once it is back the state is %v, want no failure", failing)
 	}
 }
