@@ -55,7 +55,12 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 // What became true between a commit whose answer was lost and the look for it refuses nothing: the money is held, and
 // would be paid although the client was told that nothing has changed.
 func TestAWithdrawalThatIsRecordedIsNotRefusedAfterwards(t *testing.T) {
-	d := newHarness(t)
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) { recordedAndFrozen(t, newHarnessOver(t, db)) })
+}
+
+func recordedAndFrozen(t *testing.T, d *harness) {
+	t.Helper()
 	ordered := false
 	d.points = func(at store.Point, what string) error {
 		ordered = ordered || at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals")
