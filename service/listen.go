@@ -74,6 +74,7 @@ func (side *side) listen(
 	side.listener = side.bounded
 	if side.tls != nil {
 		side.listener = tls.NewListener(side.listener, side.tls.Config())
+		side.server.Handler = side.tls.Guard(side.server.Handler)
 	}
 	return nil
 }

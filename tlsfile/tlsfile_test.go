@@ -3,9 +3,14 @@ package tlsfile_test
 import (
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -247,5 +252,63 @@ func TestAFileThatIsBackFailsNoMore(t *testing.T) {
 	move("away", "api.key")
 	if failing := source.State().Failing; failing != nil {
 		t.Errorf("once it is back the state is %v, want no failure", failing)
+	}
+}
+
+// Who is let in with a certificate of the former authority does not stay by keeping its connection open.
+func TestAConnectionOfAFormerAuthorityEnds(t *testing.T) {
+	t.Parallel()
+	ours, next := tlstest.New(t), tlstest.New(t)
+	for _, name := range []string{"api", "client"} {
+		ours.Issue(name)
+	}
+	source, err := tlsfile.Open(of(ours, ours.Path("ca.pem")), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(source.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})))
+	server.Listener = tls.NewListener(server.Listener, source.Config())
+	server.Start()
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: ours.Client("client")}}
+	t.Cleanup(client.CloseIdleConnections)
+	ask := func() (status int, again bool) {
+		t.Helper()
+		trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { again = got.Reused }}
+		r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodGet,
+			strings.Replace(server.URL, "http:", "https:", 1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			return 0, again
+		}
+		defer answer.Body.Close()
+		_, err = io.Copy(io.Discard, answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, again
+	}
+	for i := range 2 {
+		if status, again := ask(); status != http.StatusNoContent || again != (i > 0) {
+			t.Fatalf("request %d: %d, on the former connection: %t; want 204 and %t", i+1, status, again, i > 0)
+		}
+	}
+	authority, err := os.ReadFile(next.Path("ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ours.Path("ca.pem"), authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, again := ask(); status != http.StatusForbidden || !again {
+		t.Errorf("after the authority was replaced: %d, on the former connection: %t; want 403 and true", status, again)
+	}
+	if status, again := ask(); status != 0 || again {
+		t.Errorf("and then: %d, on the former connection: %t; want no answer over a new one", status, again)
 	}
 }
