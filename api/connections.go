@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// Connections bounds the open connections of a listener: each costs memory and a file of the process, which the database
-// and the nodes need too, whether anything is asked over it or not.
+// Connections bounds the open connections of a listener: each costs memory and a file of the process, which the
+// database and the nodes need too, whether anything is asked over it or not.
 type Connections struct {
 	Most    int            // of all clients
 	Each    int            // of one client's address; those of Proxies count among all only

@@ -31,9 +31,9 @@ func Server(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// endingDoubtful ends the connection with a request in chunks, and with one of HTTP/1.0. A request that has a length too
-// is read by its chunks, and of HTTP/1.0 by its length; a proxy in front may have read it by the other one, and what
-// follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops what tells.
+// endingDoubtful ends the connection with a request in chunks, and with one of HTTP/1.0. A request that has a length
+// too is read by its chunks, and of HTTP/1.0 by its length; a proxy in front may have read it by the other one, and
+// what follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops what tells.
 func endingDoubtful(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {

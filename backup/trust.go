@@ -21,8 +21,8 @@ var systemRoots = []string{
 	"/usr/local/share/certs/ca-root-nss.crt",
 }
 
-// trusting returns an environment in which PostgreSQL's programs trust whom the service trusts: where nobody names a file
-// of authorities, they verify a server by one in the home folder alone, and do not connect without it (libpq 15,
+// trusting returns an environment in which PostgreSQL's programs trust whom the service trusts: where nobody names a
+// file of authorities, they verify a server by one in the home folder alone, and do not connect without it (libpq 15,
 // 34.19.1). With a weaker sslmode nothing is added, because a file would change what that means.
 func trusting(env []string, databaseURL string) []string {
 	const variable = "PGSSLROOTCERT"

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/backup"
 )
 
-// pg_dump 15 does not even begin to verify a server on another machine where nobody names a file of authorities, which the
-// service does not need: without one it trusts whom the system trusts.
+// pg_dump 15 does not even begin to verify a server on another machine where nobody names a file of authorities, which
+// the service does not need: without one it trusts whom the system trusts.
 func TestADumpVerifiesItsServerAsTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pg_dump"); err != nil {
@@ -39,8 +39,11 @@ func TestADumpVerifiesItsServerAsTheServiceDoes(t *testing.T) {
 		return <-hello
 	}
 	missing := filepath.Join(t.TempDir(), "ca.pem")
-	for query, want := range map[string]bool{"sslmode=verify-full": true, "sslmode=verify-full&sslrootcert=" + missing: false,
-		"sslmode=require": true} {
+	for query, want := range map[string]bool{
+		"sslmode=verify-full":                        true,
+		"sslmode=verify-full&sslrootcert=" + missing: false,
+		"sslmode=require":                            true,
+	} {
 		if got := begins(query); got != want {
 			t.Errorf("with %s the handshake begins: %t, want %t", query, got, want)
 		}

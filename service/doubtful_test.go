@@ -16,7 +16,8 @@ func TestAConnectionOfTheAdminAddressEndsWithADoubtfulRequest(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, tlsfile.Files{}, service.Admin{})
 	for name, text := range map[string]string{
-		"chunks and a length": "POST /approvals HTTP/1.1\nHost: localhost\nContent-Length: 5\nTransfer-Encoding: chunked\n\n0\n\n",
+		"chunks and a length": "POST /approvals HTTP/1.1\nHost: localhost\nContent-Length: 5\n" +
+			"Transfer-Encoding: chunked\n\n0\n\n",
 		"HTTP/1.0": "POST /approvals HTTP/1.0\nHost: localhost\nConnection: keep-alive\nContent-Length: 5\n" +
 			"Transfer-Encoding: chunked\n\n0\n\n",
 	} {

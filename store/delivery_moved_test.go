@@ -37,8 +37,8 @@ func TestAnEventAboutADepositWithoutAWalletFollowsTheAccountsWebhook(t *testing.
 		q.accountWebhook("https://old.example")
 		id := bursar.ID{5, 77}
 		q.do(func(tx *store.Tx) error {
-			d := bursar.Deposit{ID: bursar.ID{33}, AccountID: shop, Purpose: bursar.ForAccount, Currency: "BTC", Chain: "bitcoin",
-				TxID: "cd", Address: bursar.Address{Base: "hot"}}
+			d := bursar.Deposit{ID: bursar.ID{33}, AccountID: shop, Purpose: bursar.ForAccount, Currency: "BTC",
+				Chain: "bitcoin", TxID: "cd", Address: bursar.Address{Base: "hot"}}
 			if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 				return err
 			}
@@ -82,7 +82,8 @@ func TestAnAnswerOfAReplacedReceiverEndsNothing(t *testing.T) {
 					Status: status, Tries: 1, NextAt: leased[0].NextAt, Attempt: store.Attempt{At: tx.Now(), Code: 410}}})
 			})
 			if d := q.read(id); d.Status != store.DeliveryPending || d.URL != "https://new.example" {
-				q.Errorf("after %s at the old receiver it is %s at %s, want pending at https://new.example", status, d.Status, d.URL)
+				q.Errorf("after %s at the old receiver it is %s at %s, want pending at https://new.example", status, d.Status,
+					d.URL)
 			}
 		}
 		again := q.moved()

@@ -7,9 +7,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// todaysWebhook is where an event would go if it were recorded now: the webhook of its deposit's wallet or charge, or the
-// account's for a withdrawal and for a deposit without a wallet. A receiver that moved gets what the old address has
-// missed. A trial goes where it was meant to go.
+// todaysWebhook is where an event would go if it were recorded now: the webhook of its deposit's wallet or charge, or
+// the account's for a withdrawal and for a deposit without a wallet. A receiver that moved gets what the old address
+// has missed. A trial goes where it was meant to go.
 const todaysWebhook = `CASE
 	WHEN events.kind = 'withdrawal' THEN COALESCE((SELECT NULLIF(` + accountWebhook + `, '') FROM withdrawals x
 		JOIN accounts a ON a.id = x.account_id

@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// Guard asks at each request whether its connection's client would still be let in, and ends the connection otherwise: it
-// may stay open for ever, and the authority of clients may be replaced, or their certificate expire, meanwhile. Without
-// Files.Clients it returns the handler as it is.
+// Guard asks at each request whether its connection's client would still be let in, and ends the connection otherwise:
+// it may stay open for ever, and the authority of clients may be replaced, or their certificate expire, meanwhile.
+// Without Files.Clients it returns the handler as it is.
 func (s *Source) Guard(handler http.Handler) http.Handler {
 	if s.files.Clients == "" {
 		return handler
