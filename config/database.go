@@ -135,3 +135,11 @@ func (c Config) UnverifiedDatabase() string {
 	}
 	return ""
 }
+
+// databaseHasPassword reports whether the URL of the database has a password, or a user, before its host or behind it.
+func (c Config) databaseHasPassword() bool {
+	text := c.Database.Reveal()
+	_, query, _ := strings.Cut(text, "?")
+	settings := querySettings(query)
+	return strings.Contains(text, "@") || settings["password"] != "" || settings["sslpassword"] != ""
+}
