@@ -211,6 +211,7 @@ type refundAnswer struct {
 
 func (a *api) viewRefund(d bursar.InvoiceDetail, w bursar.Withdrawal, at time.Time) (refundAnswer, error) {
 	view, err := a.viewWithdrawal(w)
+	view.ChargeID = &d.ID
 	return refundAnswer{a.viewInvoice(d, at), view}, err
 }
 

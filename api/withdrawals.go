@@ -21,6 +21,17 @@ func (a *api) viewWithdrawal(w bursar.Withdrawal) (wire.Withdrawal, error) {
 	return wire.NewWithdrawal(w, c), nil
 }
 
+// viewWithdrawalOf is viewWithdrawal with the charge that a withdrawal refunds, by the withdrawals' IDs.
+func (a *api) viewWithdrawalOf(refunds map[bursar.ID]bursar.ID) func(bursar.Withdrawal) (wire.Withdrawal, error) {
+	return func(w bursar.Withdrawal) (wire.Withdrawal, error) {
+		view, err := a.viewWithdrawal(w)
+		if charge, refunds := refunds[w.ID]; refunds {
+			view.ChargeID = &charge
+		}
+		return view, err
+	}
+}
+
 func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -56,7 +67,16 @@ func (a *api) getWithdrawal(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	return a.answerWithdrawal(a.Withdrawals.Get(ctx, c.identity.Account, id))
+	w, err := a.Withdrawals.Get(ctx, c.identity.Account, id)
+	if err != nil {
+		return nil, err
+	}
+	refunds, err := a.Charges.RefundedBy(ctx, w.ID)
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewWithdrawalOf(refunds)(w)
+	return withdrawalAnswer{view}, err
 }
 
 type withdrawalsAnswer struct {
@@ -76,6 +96,14 @@ func (a *api) listWithdrawals(ctx context.Context, c *call) (any, error) {
 	}
 	var answer withdrawalsAnswer
 	list, answer.NextCursor = cut(list, page, withdrawalList, func(w bursar.Withdrawal) int64 { return w.Number })
-	answer.Withdrawals, err = each(list, a.viewWithdrawal)
+	ids := make([]bursar.ID, len(list))
+	for i, w := range list {
+		ids[i] = w.ID
+	}
+	refunds, err := a.Charges.RefundedBy(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	answer.Withdrawals, err = each(list, a.viewWithdrawalOf(refunds))
 	return answer, err
 }

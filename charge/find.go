@@ -67,6 +67,19 @@ func (s *Service) Search(
 	return list, err
 }
 
+// RefundedBy returns the charges of which withdrawals refund payments, by the withdrawals' IDs; any other withdrawal is
+// left out.
+func (s *Service) RefundedBy(ctx context.Context, withdrawals ...bursar.ID) (of map[bursar.ID]bursar.ID, err error) {
+	if len(withdrawals) == 0 {
+		return nil, nil
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		of, err = tx.Invoices().Refunded(ctx, withdrawals)
+		return err
+	})
+	return of, err
+}
+
 // merge merges two lists that are newest first.
 func merge(singles []bursar.Charge, sums []bursar.InvoiceDetail, limit int) (list []Found) {
 	for len(list) < limit && len(singles)+len(sums) > 0 {

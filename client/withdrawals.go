@@ -20,6 +20,7 @@ const (
 
 // Withdrawal is a payment out of the account's balance.
 type Withdrawal struct {
+	ChargeID     string     `json:"chargeID"` // of the charge that it refunds, in responses; empty for any other
 	WithdrawalID string     `json:"withdrawalID"`
 	Currency     string     `json:"currency"`
 	Amount       string     `json:"amount"` // what the receiver gets

@@ -77,6 +77,25 @@ func (tx Invoices) OfRefund(ctx context.Context, withdrawal bursar.ID) (int64, e
 	return found[0], nil
 }
 
+// Refunded returns the IDs of the invoices of which withdrawals refund payments, by the withdrawals' IDs; any other
+// withdrawal is left out.
+func (tx Invoices) Refunded(ctx context.Context, withdrawals []bursar.ID) (map[bursar.ID]bursar.ID, error) {
+	found := map[bursar.ID]bursar.ID{}
+	for part := range parts(tx.Tx, withdrawals) {
+		those, args := among(tx.Tx, "r.withdrawal", part)
+		_, err := rows(ctx, tx.Tx, "read the invoices of refunds", func(s scanner) (none struct{}, err error) {
+			var withdrawal, invoice bursar.ID
+			err = s.Scan(&withdrawal, &invoice)
+			found[withdrawal] = invoice
+			return none, err
+		}, `SELECT r.withdrawal, i.id FROM invoice_refunds r JOIN invoices i ON i.number = r.invoice WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // Turning returns the numbers of invoices whose status has changed by itself and is not recorded so, up to a limit.
 func (tx Invoices) Turning(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	return rows(ctx, tx.Tx, "list turning invoices", scanOne[int64],

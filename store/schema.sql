@@ -417,7 +417,7 @@ CREATE TABLE invoice_options (
   PRIMARY KEY (invoice, currency)
 );
 
-CREATE UNIQUE INDEX invoice_options_wallet ON invoice_options(wallet) WHERE wallet IS NOT NULL;
+CREATE UNIQUE INDEX invoice_options_wallet ON invoice_options(wallet);
 
 CREATE TABLE invoice_payments (
   deposit     BYTEA PRIMARY KEY REFERENCES deposits(id),

@@ -109,6 +109,7 @@ func NewCharge(c bursar.Charge, currency bursar.Currency, at time.Time) Charge {
 // Withdrawal is a withdrawal as clients see it.
 type Withdrawal struct {
 	WithdrawalID bursar.ID               `json:"withdrawalID"`
+	ChargeID     *bursar.ID              `json:"chargeID,omitempty"` // of a refund, in responses
 	Currency     bursar.CurrencyCode     `json:"currency"`
 	Amount       string                  `json:"amount"`
 	Fee          string                  `json:"fee"`

@@ -142,6 +142,7 @@ type history struct {
 	*account
 	ledger      []ledgerLine
 	deposits    []deposit
+	summed      map[string]bool // the deposits to charges that add up
 	withdrawals []withdrawal
 	balances    balances
 }
@@ -149,7 +150,7 @@ type history struct {
 // history reads everything, page by page where there are pages.
 func (w *harness) history(a *account) history {
 	w.t.Helper()
-	h := history{account: a}
+	h := history{account: a, summed: map[string]bool{}}
 	var wallets struct{ Wallets []wallet }
 	var charges struct{ Charges []charge }
 	w.must(a.call(http.MethodGet, "account/wallets", nil, nil, &wallets))
@@ -166,6 +167,9 @@ func (w *harness) history(a *account) history {
 			var found struct{ Deposit deposit }
 			w.must(a.call(http.MethodGet, "wallet/deposit", params{"depositID": id}, nil, &found))
 			h.deposits = append(h.deposits, found.Deposit)
+			if k.Rule == "sum" {
+				h.summed[id] = true
+			}
 		}
 	}
 	var err error

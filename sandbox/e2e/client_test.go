@@ -119,10 +119,10 @@ type deposit struct {
 }
 
 type charge struct {
-	ChargeID, Address string
-	Paid, Expired     bool
-	DepositIDs        []string
-	CreatedAt         time.Time
+	ChargeID, Address, Rule string
+	Paid, Expired           bool
+	DepositIDs              []string
+	CreatedAt               time.Time
 
 	*currency
 }

@@ -45,12 +45,12 @@ func runScenarios(w *harness) {
 		run  func()
 	}{
 		{"receive", w.receive}, {"built-in receiver", w.builtInReceiver}, {"below minimum", w.belowMinimum},
-		{"fits no wallet", w.misdirected}, {"charges", w.charges},
+		{"fits no wallet", w.misdirected}, {"charges", w.charges}, {"charges that add up", w.sums},
 		{"internal transfers", w.internal}, {"refused withdrawals", w.unmovable}, {"reorgs", w.reorgBlocks},
 		{"reversals that come back", w.reverseAndRestore},
 		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw},
 		{"killed in a burst", w.killedInBurst},
-		{"killed while withdrawing", w.killedWhileOrdering}, {"late charges", w.lateCharges},
+		{"killed while withdrawing", w.killedWhileOrdering}, {"late charges", w.lateCharges}, {"late charges that add up", w.paySumsLate},
 		{"stopped and started", w.endAndStart}, {"audit", w.audit},
 	} {
 		began := time.Now()

@@ -41,6 +41,7 @@ type harness struct {
 	small     map[*currency]*big.Int // deposits below the minimum: their sum
 	stray     map[*currency]*big.Int // unattributed deposits
 	late      []charge               // charges to pay after they have expired
+	lateSums  []sum                  // the same of those that add up
 	requested []*withdrawalRequest
 	requests  int
 }

@@ -38,8 +38,8 @@ func (w *harness) announced(h history) {
 		ids[e.Deposit.DepositID][d.id] = true
 	}
 	for _, d := range h.deposits {
-		if d.Webhook == w.builtIn {
-			continue // announced elsewhere
+		if d.Webhook == w.builtIn || h.summed[d.DepositID] {
+			continue // announced elsewhere, or by events about its charge
 		}
 		standing := 0
 		if d.Status == "confirmed" {

@@ -33,7 +33,10 @@ type event struct {
 		Webhook struct {
 			AccountID, Type, Event, EventID string
 			Deposit                         *deposit
-			Charge                          *struct{ ChargeID, Amount string }
+			Charge                          *struct {
+				ChargeID, Amount, Status string
+				Version                  int64
+			}
 		}
 	}
 }

@@ -51,7 +51,7 @@ CREATE TABLE invoice_options (
   wallet   BIGINT REFERENCES wallets(number), -- NULL until the currency is chosen
   PRIMARY KEY (invoice, currency)
 );
-CREATE UNIQUE INDEX invoice_options_wallet ON invoice_options(wallet) WHERE wallet IS NOT NULL;
+CREATE UNIQUE INDEX invoice_options_wallet ON invoice_options(wallet);
 
 -- At which rate a payment counts that is first seen within a quote.
 CREATE TABLE invoice_quotes (
