@@ -102,8 +102,8 @@ func (v Invoice) why(p Payment) string {
 	return ""
 }
 
-// most returns how much may be received before it is too much. A price in fiat is paid in steps of another currency, and
-// the last step rounds up: who pays exactly what was asked for has not paid too much.
+// most returns how much may be received before it is too much. A price in fiat is paid in steps of another currency,
+// and the last step rounds up: who pays exactly what was asked for has not paid too much.
 func (v Invoice) most(s *InvoiceState) Amount {
 	var step Amount
 	for _, p := range s.Payments {

@@ -91,7 +91,8 @@ func TestTheStatusOfEveryCell(t *testing.T) {
 			if s.Status != status {
 				t.Errorf("%d credited, %d pending, case %d: got %s, want %s", credited, pending, i, s.Status, status)
 			}
-			if due := bursar.Units(1000).SubOrZero(bursar.Units(credited + pending)); s.Status != bursar.ChargePaid && s.Due != due {
+			due := bursar.Units(1000).SubOrZero(bursar.Units(credited + pending))
+			if s.Status != bursar.ChargePaid && s.Due != due {
 				t.Errorf("%d credited, %d pending: got %s due, want %s", credited, pending, s.Due, due)
 			}
 			if turns := s.Status == bursar.ChargeOpen; turns != s.TurnsAt.Equal(invoiceEnd) {
@@ -132,51 +133,167 @@ func TestTheLabelsOfEveryFact(t *testing.T) {
 		payments []bursar.Payment
 		want     string // status, labels, and ! for attention, after the end
 	}{
-		"nothing":                 {nil, nil, "expired"},
-		"paid":                    {nil, []bursar.Payment{whole()}, "paid"},
-		"in two parts":            {nil, []bursar.Payment{part(), payment(2, 600, bursar.DepositConfirmed)}, "paid"},
-		"partial":                 {nil, []bursar.Payment{part()}, "expired partial !"},
-		"partial, kept":           {nil, []bursar.Payment{resolved("credit", part())}, "expired partial"},
-		"partial, accepted":       {nil, []bursar.Payment{resolved("accept", part())}, "paid marked"},
-		"partial, refunded":       {nil, []bursar.Payment{resolved("refund", refunded(400, true, part()))}, "expired refunded"},
-		"partial and running":     {func(v *bursar.Invoice) { v.Expires = invoiceEnd.Add(time.Hour) }, []bursar.Payment{part()}, "open partial"},
-		"tolerated":               {nil, []bursar.Payment{payment(1, 990, bursar.DepositConfirmed)}, "paid tolerated"},
-		"tolerated over":          {nil, []bursar.Payment{payment(1, 1010, bursar.DepositConfirmed)}, "paid"},
-		"over":                    {nil, []bursar.Payment{payment(1, 1011, bursar.DepositConfirmed)}, "paid over !"},
-		"over by a second":        {nil, []bursar.Payment{whole(), payment(2, 11, bursar.DepositConfirmed)}, "paid over !"},
-		"over, kept":              {nil, []bursar.Payment{whole(), resolved("credit", payment(2, 11, bursar.DepositConfirmed))}, "paid over"},
-		"over, the other kept":    {nil, []bursar.Payment{resolved("credit", whole()), payment(2, 11, bursar.DepositConfirmed)}, "paid over !"},
-		"late":                    {nil, []bursar.Payment{late(whole())}, "expired late !"},
-		"late and pending":        {nil, []bursar.Payment{late(payment(1, 1000, bursar.DepositPending))}, "expired"},
-		"late, accepted by rule":  {func(v *bursar.Invoice) { v.Late = "accept" }, []bursar.Payment{late(whole())}, "paid late"},
-		"late, pending, by rule":  {func(v *bursar.Invoice) { v.Late = "accept" }, []bursar.Payment{late(payment(1, 1000, bursar.DepositPending))}, "confirming"},
-		"late, accepted":          {nil, []bursar.Payment{resolved("accept", late(whole()))}, "paid late marked"},
-		"late, kept":              {nil, []bursar.Payment{resolved("credit", late(whole()))}, "expired late"},
-		"late after paid":         {nil, []bursar.Payment{whole(), late(payment(2, 5, bursar.DepositConfirmed))}, "paid late !"},
-		"cancelled, late":         {func(v *bursar.Invoice) { v.CancelledAt = invoiceStart }, []bursar.Payment{whole()}, "cancelled late !"},
-		"cancelled, late by rule": {func(v *bursar.Invoice) { v.CancelledAt, v.Late = invoiceStart, "accept" }, []bursar.Payment{whole()}, "cancelled late !"},
-		"cancelled, seen before":  {func(v *bursar.Invoice) { v.CancelledAt = invoiceStart.Add(2 * time.Minute) }, []bursar.Payment{whole()}, "paid"},
-		"cancelled, partial":      {func(v *bursar.Invoice) { v.CancelledAt = invoiceStart.Add(2 * time.Minute) }, []bursar.Payment{part()}, "cancelled partial !"},
-		"other asset":             {nil, []bursar.Payment{of("other_asset", whole())}, "expired other_asset !"},
-		"other asset by rule":     {func(v *bursar.Invoice) { v.Other = "accept" }, []bursar.Payment{of("other_asset", whole())}, "paid other_asset"},
-		"other network":           {nil, []bursar.Payment{of("other_network", whole())}, "expired other_network !"},
-		"other network, accepted": {nil, []bursar.Payment{resolved("accept", of("other_network", whole()))}, "paid other_network marked"},
-		"other, no rate, by rule": {func(v *bursar.Invoice) { v.Other = "accept" }, []bursar.Payment{unrated(of("other_asset", whole()))}, "expired other_asset unrated !"},
-		"no rate":                 {nil, []bursar.Payment{unrated(whole())}, "expired unrated !"},
-		"no rate, accepted":       {nil, []bursar.Payment{resolved("accept", unrated(whole()))}, "paid unrated marked"},
-		"reversed":                {nil, []bursar.Payment{again(payment(1, 1000, bursar.DepositReversed))}, "expired reversed !"},
+		"nothing": {nil, nil, "expired"},
+		"paid":    {nil, []bursar.Payment{whole()}, "paid"},
+		"in two parts": {
+			nil,
+			[]bursar.Payment{part(), payment(2, 600, bursar.DepositConfirmed)},
+			"paid",
+		},
+		"partial":           {nil, []bursar.Payment{part()}, "expired partial !"},
+		"partial, kept":     {nil, []bursar.Payment{resolved("credit", part())}, "expired partial"},
+		"partial, accepted": {nil, []bursar.Payment{resolved("accept", part())}, "paid marked"},
+		"partial, refunded": {
+			nil,
+			[]bursar.Payment{resolved("refund", refunded(400, true, part()))},
+			"expired refunded",
+		},
+		"partial and running": {
+			func(v *bursar.Invoice) { v.Expires = invoiceEnd.Add(time.Hour) },
+			[]bursar.Payment{part()},
+			"open partial",
+		},
+		"tolerated": {
+			nil,
+			[]bursar.Payment{payment(1, 990, bursar.DepositConfirmed)},
+			"paid tolerated",
+		},
+		"tolerated over": {nil, []bursar.Payment{payment(1, 1010, bursar.DepositConfirmed)}, "paid"},
+		"over": {
+			nil,
+			[]bursar.Payment{payment(1, 1011, bursar.DepositConfirmed)},
+			"paid over !",
+		},
+		"over by a second": {
+			nil,
+			[]bursar.Payment{whole(), payment(2, 11, bursar.DepositConfirmed)},
+			"paid over !",
+		},
+		"over, kept": {
+			nil,
+			[]bursar.Payment{whole(), resolved("credit", payment(2, 11, bursar.DepositConfirmed))},
+			"paid over",
+		},
+		"over, the other kept": {
+			nil,
+			[]bursar.Payment{resolved("credit", whole()), payment(2, 11, bursar.DepositConfirmed)},
+			"paid over !",
+		},
+		"late": {nil, []bursar.Payment{late(whole())}, "expired late !"},
+		"late and pending": {
+			nil,
+			[]bursar.Payment{late(payment(1, 1000, bursar.DepositPending))},
+			"expired",
+		},
+		"late, accepted by rule": {
+			func(v *bursar.Invoice) { v.Late = "accept" },
+			[]bursar.Payment{late(whole())},
+			"paid late",
+		},
+		"late, pending, by rule": {
+			func(v *bursar.Invoice) { v.Late = "accept" },
+			[]bursar.Payment{late(payment(1, 1000, bursar.DepositPending))},
+			"confirming",
+		},
+		"late, accepted": {
+			nil,
+			[]bursar.Payment{resolved("accept", late(whole()))},
+			"paid late marked",
+		},
+		"late, kept": {nil, []bursar.Payment{resolved("credit", late(whole()))}, "expired late"},
+		"late after paid": {
+			nil,
+			[]bursar.Payment{whole(), late(payment(2, 5, bursar.DepositConfirmed))},
+			"paid late !",
+		},
+		"cancelled, late": {
+			func(v *bursar.Invoice) { v.CancelledAt = invoiceStart },
+			[]bursar.Payment{whole()},
+			"cancelled late !",
+		},
+		"cancelled, late by rule": {
+			func(v *bursar.Invoice) { v.CancelledAt, v.Late = invoiceStart, "accept" },
+			[]bursar.Payment{whole()},
+			"cancelled late !",
+		},
+		"cancelled, seen before": {
+			func(v *bursar.Invoice) { v.CancelledAt = invoiceStart.Add(2 * time.Minute) },
+			[]bursar.Payment{whole()},
+			"paid",
+		},
+		"cancelled, partial": {
+			func(v *bursar.Invoice) { v.CancelledAt = invoiceStart.Add(2 * time.Minute) },
+			[]bursar.Payment{part()},
+			"cancelled partial !",
+		},
+		"other asset": {nil, []bursar.Payment{of("other_asset", whole())}, "expired other_asset !"},
+		"other asset by rule": {
+			func(v *bursar.Invoice) { v.Other = "accept" },
+			[]bursar.Payment{of("other_asset", whole())},
+			"paid other_asset",
+		},
+		"other network": {
+			nil,
+			[]bursar.Payment{of("other_network", whole())},
+			"expired other_network !",
+		},
+		"other network, accepted": {
+			nil,
+			[]bursar.Payment{resolved("accept", of("other_network", whole()))},
+			"paid other_network marked",
+		},
+		"other, no rate, by rule": {
+			func(v *bursar.Invoice) { v.Other = "accept" },
+			[]bursar.Payment{unrated(of("other_asset", whole()))},
+			"expired other_asset unrated !",
+		},
+		"no rate": {nil, []bursar.Payment{unrated(whole())}, "expired unrated !"},
+		"no rate, accepted": {
+			nil,
+			[]bursar.Payment{resolved("accept", unrated(whole()))},
+			"paid unrated marked",
+		},
+		"reversed": {
+			nil,
+			[]bursar.Payment{again(payment(1, 1000, bursar.DepositReversed))},
+			"expired reversed !",
+		},
 		"reversed, known": {nil, []bursar.Payment{func() bursar.Payment {
 			p := again(resolved("credit", payment(1, 1000, bursar.DepositReversed)))
 			p.Round = 1
 			return p
 		}()}, "expired reversed"},
-		"reversed after acceptance": {nil, []bursar.Payment{again(resolved("accept", payment(1, 400, bursar.DepositReversed)))}, "expired reversed !"},
-		"back after acceptance":     {nil, []bursar.Payment{again(resolved("accept", part()))}, "expired partial !"},
-		"back after a refund":       {nil, []bursar.Payment{again(resolved("refund", refunded(1000, true, whole())))}, "expired refunded"},
-		"orphaned":                  {nil, []bursar.Payment{payment(1, 1000, bursar.DepositOrphaned)}, "expired"},
-		"below minimum":             {nil, []bursar.Payment{payment(1, 1, bursar.DepositBelowMinimum)}, "expired"},
-		"paid and refunded":         {nil, []bursar.Payment{resolved("refund", refunded(1000, false, whole()))}, "paid refunded"},
-		"paid and part refunded":    {nil, []bursar.Payment{refunded(10, false, whole())}, "paid part_refunded"},
+		"reversed after acceptance": {
+			nil,
+			[]bursar.Payment{again(resolved("accept", payment(1, 400, bursar.DepositReversed)))},
+			"expired reversed !",
+		},
+		"back after acceptance": {
+			nil,
+			[]bursar.Payment{again(resolved("accept", part()))},
+			"expired partial !",
+		},
+		"back after a refund": {
+			nil,
+			[]bursar.Payment{again(resolved("refund", refunded(1000, true, whole())))},
+			"expired refunded",
+		},
+		"orphaned": {
+			nil,
+			[]bursar.Payment{payment(1, 1000, bursar.DepositOrphaned)},
+			"expired",
+		},
+		"below minimum": {
+			nil,
+			[]bursar.Payment{payment(1, 1, bursar.DepositBelowMinimum)},
+			"expired",
+		},
+		"paid and refunded": {
+			nil,
+			[]bursar.Payment{resolved("refund", refunded(1000, false, whole()))},
+			"paid refunded",
+		},
+		"paid and part refunded": {nil, []bursar.Payment{refunded(10, false, whole())}, "paid part_refunded"},
 	} {
 		v := invoice()
 		if c.change != nil {

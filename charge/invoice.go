@@ -119,7 +119,9 @@ func detailOf(ctx context.Context, tx *store.Tx, v bursar.Invoice) (bursar.Invoi
 
 // insert writes an invoice. One that may be paid in one currency only has its address at once; otherwise each currency
 // gets one when it is chosen, so that no address is taken in vain.
-func (s *Service) insert(ctx context.Context, t Terms, draft bursar.InvoiceDetail) (made bursar.InvoiceDetail, err error) {
+func (s *Service) insert(
+	ctx context.Context, t Terms, draft bursar.InvoiceDetail,
+) (made bursar.InvoiceDetail, err error) {
 	if len(draft.Options) == 1 {
 		_, err = s.Wallets.CreateOption(ctx, OptionRequest{
 			Account:  t.Account,

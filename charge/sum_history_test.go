@@ -107,7 +107,8 @@ func (h *sums) judge(notified map[bursar.ID]wire.Invoice) error {
 		d := h.now(c)
 		s := d.State(h.DB.Now())
 		r := d.Recorded
-		if !r.Turned(h.DB.Now()) && (r.Status != s.Status || !slices.Equal(r.Labels, s.Labels) || r.Attention != s.Attention) {
+		same := r.Status == s.Status && slices.Equal(r.Labels, s.Labels) && r.Attention == s.Attention
+		if !r.Turned(h.DB.Now()) && !same {
 			return fmt.Errorf("charge %s is recorded as %+v, want %s %v %v", d.ID, r, s.Status, s.Labels, s.Attention)
 		}
 		received := bursar.Amount{}

@@ -40,7 +40,8 @@ func (s *Service) draft(t Terms) (d bursar.InvoiceDetail, err error) {
 		return d, err
 	}
 	if !d.Under.Less(d.Required) {
-		return d, bursar.RefuseField(bursar.CodeInvalidRequest, "tolerance", "what may be missing must be less than the price")
+		return d, bursar.RefuseField(bursar.CodeInvalidRequest, "tolerance",
+			"what may be missing must be less than the price")
 	}
 	life, lock, err := lifeOf(t)
 	if err != nil {

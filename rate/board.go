@@ -139,8 +139,8 @@ func (f Fixed) Last(p Pair) (bursar.Rate, time.Time, bool) {
 // Polled is an HTTP source or a file of rates in fiat.
 type Polled struct{ *Feed }
 
-// NewPolled returns a source that asks for the rates at pointers. The configuration's URL may be empty, with File in its
-// place.
+// NewPolled returns a source that asks for the rates at pointers. The configuration's URL may be empty, with File in
+// its place.
 func NewPolled(c FeedConfig, pointers map[Pair]string) Polled {
 	c.Pointers = make(map[bursar.CurrencyCode]string, len(pointers))
 	for p, pointer := range pointers {
