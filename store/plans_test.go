@@ -100,6 +100,38 @@ var listed = []read{
 	reading("charges", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Charges().List(ctx, someone, aPage)
 	}),
+	reading("charges of a currency", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Charges().Select(ctx, someone, store.ChargeFilter{Currency: "BTC", From: today}, aPage)
+	}),
+	reading("charges that add up", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{}, aPage)
+	}),
+	reading("charges that add up of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		waits := true
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeExpired, Currency: "BTC",
+			Label: bursar.LabelPartial, Attention: &waits, From: today, To: today}, aPage)
+	}),
+	reading("a charge that adds up", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Get(ctx, someone, something)
+	}),
+	reading("a charge by its reference", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().ByReference(ctx, someone, "order 1")
+	}),
+	reading("charges of wallets", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().OfWallets(ctx, []bursar.ID{someone, something})
+	}),
+	reading("charges of refunds", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Refunded(ctx, []bursar.ID{someone, something})
+	}),
+	reading("charge of a refund", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().OfRefund(ctx, something)
+	}),
+	reading("charges that turn", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Turning(ctx, today, 100)
+	}),
+	reading("facts of charges", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Detail(ctx, []bursar.Invoice{{Number: 1}, {Number: 2}})
+	}),
 	reading("withdrawals", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Withdrawals().List(ctx, someone, aPage)
 	}),
