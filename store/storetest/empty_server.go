@@ -14,8 +14,12 @@ import (
 )
 
 // newOnServer makes a database at the server with the connection that will empty it.
-func newOnServer(t testing.TB) (u *reusable, err error) {
-	u = &reusable{url: Postgres(t), spare: &store.Spare{}, drop: func() {}, empty: emptyOnServer}
+func newOnServer(testing.TB) (u *reusable, err error) {
+	name, err := migratedOnServer()
+	if err != nil {
+		return nil, err
+	}
+	u = &reusable{url: databaseURL(server.dir, name), spare: &store.Spare{}, drop: func() {}, empty: emptyOnServer}
 	u.raw, err = sql.Open("pgx", u.url)
 	if err == nil {
 		u.raw.SetMaxOpenConns(1)
