@@ -22,10 +22,10 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 	from := URL(db)
 	if db.Postgres() {
 		url = servers.take(t)
-		if err := copyOnServer(from, url); err != nil {
+		if err := copyOnServer(AsOwner(from), AsOwner(url)); err != nil {
 			t.Fatal(err)
 		}
-		return url
+		return sameRole(from, url)
 	}
 	url = EmptySQLite(t)
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(from, "sqlite:"))
@@ -37,6 +37,14 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 		t.Fatal(err)
 	}
 	return url
+}
+
+// sameRole returns the URL of a database for the role of another URL.
+func sameRole(from, url string) string {
+	if AsOwner(from) == from {
+		return AsOwner(url)
+	}
+	return AsRole(url, serviceRole)
 }
 
 // copyOnServer replaces all rows and the state of all sequences of a database by those of another, read in one

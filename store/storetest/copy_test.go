@@ -24,7 +24,8 @@ func TestACopyIsLikeItsOriginal(t *testing.T) {
 		}
 	}
 	insert(db, 1)
-	raw, err := sql.Open("pgx", URL(db))
+	owner := AsOwner(URL(db))
+	raw, err := sql.Open("pgx", owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +39,13 @@ func TestACopyIsLikeItsOriginal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := rows(t, URL(db))
+	want := rows(t, owner)
 	copied := Copy(t, db)
-	if got := rows(t, copied); got != want {
+	if got := rows(t, AsOwner(copied)); got != want {
 		t.Errorf("a copy holds\n%s\nwant\n%s", got, want)
 	}
 	insert(Open(t, copied), 2)
-	if got := rows(t, URL(db)); got != want {
+	if got := rows(t, owner); got != want {
 		t.Errorf("after a change of its copy a database holds\n%s\nwant\n%s", got, want)
 	}
 }
