@@ -18,7 +18,8 @@ func TestACopyIsLikeItsOriginal(t *testing.T) {
 	insert := func(db *store.DB, id byte) {
 		t.Helper()
 		if err := db.Do(context.Background(), func(tx *store.Tx) error {
-			return tx.Accounts().Insert(context.Background(), bursar.Account{ID: bursar.ID{id}, Name: "a\tb\\\n", CreatedAt: tx.Now()})
+			a := bursar.Account{ID: bursar.ID{id}, Name: "a\tb\\\n", CreatedAt: tx.Now()}
+			return tx.Accounts().Insert(context.Background(), a)
 		}); err != nil {
 			t.Fatal(err)
 		}

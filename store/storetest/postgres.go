@@ -126,7 +126,8 @@ func startServer() (dir string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err = folder() // in memory: on a disk a third of a server's work is to make and remove a database's 300 files
+	// In memory: on a disk a third of a server's work is to make and remove a database's 300 files.
+	dir, err = folder(serversRoom)
 	if err != nil {
 		return "", nil, err
 	}
