@@ -179,3 +179,20 @@ func TestAnotherCurrencyCountsAtItsRateWhereThatWasAsked(t *testing.T) {
 		}
 	})
 }
+
+// An outage of ours makes no payment late: what was in a block before the end pays, however late it is read.
+func TestAnOutageMakesNoPaymentLate(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(func(t *charge.Terms) { t.Life = 5 * time.Minute })
+		r.chains[bursar.Bitcoin].Mine(3)
+		r.send(d, "BTC", "BTC", 100_000)
+		r.chains[bursar.Bitcoin].Mine(3)
+		r.clock.Set(started.Add(time.Hour))
+		_, err := r.Charges.Turn(ctx)
+		r.must(err)
+		r.shows(d, "expired") // as far as is known
+		r.step(bursar.Bitcoin)
+		r.shows(d, "paid")
+	})
+}

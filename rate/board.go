@@ -106,6 +106,37 @@ func (b *Board) All() (list []bursar.PairRate) {
 	return list
 }
 
+// Ask asks each source that has to be asked once, and returns why some could not be read, by their names.
+func (b *Board) Ask(ctx context.Context) map[string]error {
+	failed := map[string]error{}
+	for _, s := range b.Sources {
+		polled, asks := s.Source.(Polled)
+		if !asks {
+			continue
+		}
+		if _, err := polled.Ask(ctx); err != nil {
+			failed[s.Name] = err
+		}
+	}
+	return failed
+}
+
+// Missing returns the pairs for which no rate counts now, in their order.
+func (b *Board) Missing() (missing []Pair) {
+	for _, s := range b.Sources {
+		for _, p := range s.Pairs {
+			known := b.Price(p.Currency, bursar.Unit{Code: p.Unit, Fiat: true}).Rate.IsKnown()
+			if !known && !slices.Contains(missing, p) {
+				missing = append(missing, p)
+			}
+		}
+	}
+	slices.SortFunc(missing, func(x, y Pair) int {
+		return slices.Compare([]bursar.CurrencyCode{x.Currency, x.Unit}, []bursar.CurrencyCode{y.Currency, y.Unit})
+	})
+	return missing
+}
+
 // Run keeps the sources up to date until ctx ends.
 func (b *Board) Run(ctx context.Context) error {
 	group, asking := errgroup.WithContext(ctx)

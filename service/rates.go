@@ -50,6 +50,11 @@ func pricesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Prices 
 	if len(cfg.Prices.Feeds) == 0 {
 		return nil
 	}
+	return NewPrices(cfg, now, log)
+}
+
+// NewPrices creates the sources of rates in fiat of a configuration that has some.
+func NewPrices(cfg config.Config, now func() time.Time, log *slog.Logger) *rate.Board {
 	board := &rate.Board{Age: cfg.Prices.MaxAge, Spread: cfg.Prices.MaxSpread, Now: now}
 	for _, f := range cfg.Prices.Feeds {
 		named := rate.Named{Name: f.Name}

@@ -72,6 +72,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	e := &healthCheck{call: c, cfg: cfg}
 	e.configuration()
 	e.certificates()
+	e.prices(ctx)
 	e.rates(ctx)
 	e.signerState(ctx)
 	hasDatabase := e.database(ctx)
