@@ -120,7 +120,7 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	if r.Part == RefundAll && r.Rate != RateNow {
 		return p.Refundable(), nil
 	}
-	value, rate := state.Over.Min(p.Value), p.Rate
+	value, rate := state.Over.SubOrZero(paidBack(d, state)).Min(p.Value), p.Rate
 	if r.Part == RefundAll {
 		value = p.Value
 	}
@@ -138,10 +138,25 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	if err != nil {
 		return amount, errNoRate(d.Unit)
 	}
-	if r.Part == RefundOver {
-		amount = amount.SubOrZero(p.Refunded) // what was paid back of it already
-	}
 	return amount.Min(p.Refundable()), nil
+}
+
+// paidBack returns what the refunds of all payments were worth together when these were paid: what is over is paid back
+// once, whichever payment it is taken from.
+func paidBack(d bursar.InvoiceDetail, state bursar.InvoiceState) (total bursar.Amount) {
+	for _, p := range state.Payments {
+		if !p.Rate.IsKnown() {
+			continue
+		}
+		value, err := p.Rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
+		if err == nil {
+			total, err = total.Add(value)
+		}
+		if err != nil {
+			return state.Over // more than any amount: nothing of it is left
+		}
+	}
+	return total
 }
 
 // refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock.
@@ -157,6 +172,15 @@ func (s *Service) refunded(
 	p, _, err := s.refundable(again, d, state)
 	if err != nil {
 		return d, err
+	}
+	if r.Part == RefundOver { // another refund may have taken it from another payment meanwhile
+		_, left, err := s.refundable(r, d, state)
+		if err == nil && r.Rate != RateNow && left.Less(w.Amount) {
+			err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
+		}
+		if err != nil {
+			return d, err
+		}
 	}
 	err = tx.Invoices().Refund(ctx, d.Number, bursar.InvoiceRefund{Withdrawal: w.ID, Deposit: r.Deposit,
 		Amount: w.Amount, Void: state.Status != bursar.ChargePaid})

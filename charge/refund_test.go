@@ -156,3 +156,58 @@ func TestARefundByTodaysRate(t *testing.T) {
 		}
 	})
 }
+
+// What was paid too much is refunded once, whichever payment it is taken from.
+func TestWhatIsOverIsRefundedOnce(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(nil)
+		r.send(d, "BTC", "BTC", 100_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.send(d, "BTC", "BTC", 50_000)
+		r.mine(bursar.Bitcoin, 3)
+		over := func(o *charge.Refund) { o.Part = charge.RefundOver }
+		if w, err := r.refund(d, 0, over); err != nil || w.Amount != bursar.Units(50_000) {
+			t.Fatalf("the refund is %s, %v, want 50000", w.Amount, err)
+		}
+		for n := range 2 {
+			if w, err := r.refund(d, n, over); refusal(err) == nil || refusal(err).Code != bursar.CodeAboveMaximum {
+				t.Errorf("a second refund, of payment %d, is %s, %v, want above_maximum", n, w.Amount, err)
+			}
+		}
+	})
+}
+
+// The same at the same time.
+func TestWhatIsOverIsRefundedOnceAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d := r.sum(nil)
+		for range 3 {
+			r.send(d, "BTC", "BTC", 60_000)
+			r.mine(bursar.Bitcoin, 3)
+		}
+		errs := make(chan error)
+		for n := range 3 {
+			deposit := r.deposit(d, n)
+			go func() {
+				_, _, err := r.Charges.Refund(ctx, charge.Refund{Account: r.account, Charge: d.ID, Deposit: deposit,
+					Part: charge.RefundOver, Address: r.chains[bursar.Bitcoin].Named("buyer")})
+				errs <- err
+			}()
+		}
+		for range 3 {
+			if err := <-errs; err != nil && (refusal(err) == nil || refusal(err).Code != bursar.CodeAboveMaximum) {
+				t.Errorf("a refund: %v, want above_maximum", err)
+			}
+		}
+		total := bursar.Amount{}
+		found := r.now(d)
+		for _, f := range found.Refunds {
+			total, _ = total.Add(f.Amount)
+		}
+		if total.IsZero() || bursar.Units(80_000).Less(total) {
+			t.Errorf("%s are refunded, want at most 80000, and something", total)
+		}
+	})
+}
