@@ -30,7 +30,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			flow, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 			order := Digest{1}
-			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one"}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two"}),
+			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one", noon}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two", time.Time{}}),
 				tx.AddDestination(ctx, Destination{"n1", "c", "a", noon, noon.Add(time.Hour), "d1"}),
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
@@ -40,7 +40,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			policies, err := tx.Policies(ctx)
-			if len(policies) != 2 || policies[0] != (Policy{2, noon.Add(1e9), "two"}) {
+			if len(policies) != 2 || policies[0] != (Policy{2, noon.Add(1e9), "two", time.Time{}}) {
 				t.Errorf("got policies %+v, want the newest first", policies)
 			}
 			list, failed := tx.Destinations(ctx, "c", "b")
