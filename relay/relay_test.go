@@ -71,7 +71,7 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
 	}
 	text := d.policy.Text()
-	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, "testnet", time.Now())
+	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, people.Here{Network: "testnet", Clock: time.Now()})
 	r.Must(err)
 	p, err := signs.Policy(ctx)
 	r.Must(errors.Join(err, d.relay.Note(ctx, store.PolicyText(p))))

@@ -11,7 +11,7 @@ import (
 
 // lacking returns the refusal of a transaction that the policy does not allow, after it noted that a hold begins.
 func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error {
-	if len(r.Holds) > 0 {
+	if r.Remembered() {
 		var state memory.State
 		err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
 			state, err = tx.State(ctx)

@@ -138,7 +138,8 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 		return f, head, now, err
 	}
 	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired})
+		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired,
+		Spelling: c.policy.Signable})
 	if err != nil {
 		return f, head, now, err
 	}

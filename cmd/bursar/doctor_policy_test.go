@@ -57,7 +57,7 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Install(t.Context(), file, text, []string{signature}, "regtest", time.Now()); err != nil {
+	if _, err := people.Install(t.Context(), file, text, []string{signature}, people.Here{Network: "regtest", Clock: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	o := d.run("", "doctor", "--json") // the nodes are not there, which fails

@@ -27,6 +27,8 @@ type Question struct {
 	Now     time.Time
 
 	Required bool // nothing is allowed without a policy
+
+	Spelling roster.Spelling // of the chain; nil: addresses are as they are written
 }
 
 // Rule is the name of a rule that an order did not pass, as refusals show it.
@@ -36,13 +38,26 @@ type Rule string
 const (
 	RulePaysOrder  Rule = "tx-pays-order" // the transaction pays what no order says
 	RuleOrderFresh Rule = "order-fresh"   // an order is for another signer, or its time has passed
+	RuleForged     Rule = "forged"        // a signature is said to be by a key of the policy, which did not make it
+	RuleLost       Rule = "policy-lost"   // a policy was in force that the state does not have
+	RuleFee        Rule = "fee"           // it costs more than an order allows
 )
+
+// MaxApprovals bounds the approvals that are shown for one order: each person has one that counts.
+const MaxApprovals = 1000
 
 // Refusal says why people's policy does not allow a transaction.
 type Refusal struct {
 	Rule   Rule
 	Detail string
 	Holds  []Held // holds that begin now: the caller writes them, though nothing is signed
+	Denied []Denied
+}
+
+// Denied is a no to an order, which is remembered: it holds though it is not shown again.
+type Denied struct {
+	Order memory.Digest
+	memory.Denial
 }
 
 // Error returns the rule and the detail.
@@ -84,7 +99,10 @@ type Granted struct {
 //
 // The attack: whoever controls the service or its database orders payments that no person would approve.
 func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
-	policy, found, err := InForce(ctx, tx, q.Now)
+	policy, found, err := Effective(ctx, tx, q.Now)
+	if errors.Is(err, ErrLost) {
+		return g, refuse(RuleLost, "%v", err)
+	}
 	if errors.Is(err, ErrNoPolicy) {
 		return g, refuse(Rule(roster.Matches), "%v", err)
 	}
@@ -95,6 +113,7 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 		return g, err
 	}
 	g.Policy = policy.Version
+	_ = policy.Spell(q.chains) // an address of another chain is no payment's here
 	j := &judging{Question: q, policy: policy, tx: tx, used: map[string]bursar.Amount{}}
 	if q.Request.Kind != chain.KindWithdrawal {
 		err = j.own(ctx, &g)
@@ -110,6 +129,11 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 		}
 	}
 	return g, nil
+}
+
+// chains is roster.Chains with the one chain that is asked about.
+func (q Question) chains(id bursar.ChainID) (roster.Spelling, bool) {
+	return q.Spelling, id == q.Chain && q.Spelling != nil
 }
 
 // judging is one transaction that is judged.
@@ -161,7 +185,7 @@ func (q Question) fresh(o approval.Order) error {
 		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
 	if !o.MaxFee.IsZero() && o.MaxFee.Less(q.Fee) {
-		return refuse(RulePaysOrder, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
+		return refuse(RuleFee, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
 	}
 	return nil
 }
@@ -183,10 +207,10 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil {
 		return err
 	}
-	yes, no := roster.Tally(votes)
-	if len(no) > 0 {
-		return refuse(Rule(roster.Approved), "order %s: %s said no", o.ID, strings.Join(no, " and "))
+	if err := j.denied(ctx, o, digest, votes); err != nil {
+		return err
 	}
+	yes, _ := roster.Tally(votes)
 	listed, err := j.listed(ctx, o)
 	if err != nil {
 		return err
@@ -242,10 +266,49 @@ func (j *judging) refused(
 	return r
 }
 
-// heldAs names a rule of this version, and a payment: another version may demand other people, and each payment of an
-// order has a hold of its own.
+// denied refuses an order to which somebody said no, now or before, and did not say yes since. The no of a person whom the
+// policy does not have any more ends.
+//
+// The attack: the service shows a no until it has expired, or not a second time.
+func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Digest, votes []roster.Vote) error {
+	r := &Refusal{Rule: Rule(roster.Approved)}
+	stands := map[string]bool{}
+	before, err := j.tx.Denials(ctx, digest)
+	for _, d := range before {
+		one, there := j.policy.Person(d.Person)
+		stands[d.Person] = there && len(one.Keys) > 0 && j.Now.Before(one.Until)
+	}
+	for _, v := range votes {
+		made := memory.Denial{Person: v.Person, At: v.Created}
+		i := slices.IndexFunc(before, func(d memory.Denial) bool { return d.Person == v.Person })
+		switch {
+		case v.Decision == approval.No:
+			stands[v.Person] = true
+			if i < 0 || before[i].At.Before(v.Created) {
+				r.Denied = append(r.Denied, Denied{digest, made})
+			}
+		case i >= 0 && v.Created.After(before[i].At):
+			stands[v.Person] = false
+		}
+	}
+	var names []string
+	for name, stands := range stands {
+		if stands {
+			names = append(names, name)
+		}
+	}
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	slices.Sort(names)
+	r.Detail = fmt.Sprintf("order %s: %s said no", o.ID, strings.Join(names, " and "))
+	return r
+}
+
+// heldAs names a rule of this version as it is tightened, and a payment: another version may demand other people, those
+// whose approvals began the hold may be gone, and each payment of an order has a hold of its own.
 func (j *judging) heldAs(rule string, payment int64) string {
-	return fmt.Sprintf("%d/%s/%d", j.policy.Version, rule, payment)
+	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
 }
 
 // votes returns the approvals that count: of this payment of the order, and not used for another flow. A no is heeded
@@ -255,11 +318,18 @@ func (j *judging) heldAs(rule string, payment int64) string {
 func (j *judging) votes(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
 ) (votes []roster.Vote, problems []error, err error) {
+	if len(evidence.Approvals) > MaxApprovals {
+		return nil, nil, refuse(RulePaysOrder, "order %s comes with %d approvals, and each person has one: at most %d are read",
+			o.ID, len(evidence.Approvals), MaxApprovals)
+	}
 	list := make([]roster.Signed, len(evidence.Approvals))
 	for i, s := range evidence.Approvals {
 		list[i] = roster.Signed{Text: s.Text, Signature: s.Signature}
 	}
 	all, problems := j.policy.Votes(o, list, j.Now)
+	if i := slices.IndexFunc(problems, func(err error) bool { return errors.Is(err, roster.ErrForged) }); i >= 0 {
+		return nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
+	}
 	for _, v := range all {
 		flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
 		switch {
@@ -364,12 +434,25 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 	return nil
 }
 
-// Begin remembers that holds begin, in a transaction of its own. now is a time of what the signer remembers.
+// Remembered reports whether the refusal is to be remembered.
+func (r *Refusal) Remembered() bool { return len(r.Holds)+len(r.Denied) > 0 }
+
+// Begin remembers that holds begin and who said no, in a transaction of its own. now is a time of what the signer
+// remembers.
 func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time) error {
-	if len(r.Holds) == 0 {
+	if !r.Remembered() {
 		return nil
 	}
 	return keeper.Do(ctx, func(tx memory.Tx) error {
+		for _, d := range r.Denied {
+			if err := tx.AddDenial(ctx, d.Order, d.Denial); err != nil {
+				return err
+			}
+			if _, err := tx.Append(ctx, now, memory.KindDenied, detail(map[string]any{
+				"order": approval.Hash(d.Order).String(), "by": d.Person, "made": d.At})); err != nil {
+				return err
+			}
+		}
 		for _, h := range r.Holds {
 			if err := tx.AddHeld(ctx, h.Order, h.Rule, now); err != nil {
 				return err
