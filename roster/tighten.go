@@ -74,25 +74,32 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 	return list
 }
 
-// Unlimited says which rules bound neither one payment nor what leaves within a time, or only the one.
+// Unlimited says which rules for withdrawals bound neither one payment nor what leaves within a time, or only the one.
 func (p Policy) Unlimited() (list []string) {
 	for _, r := range p.Rules {
-		if r.Deny || len(r.Windows) > 0 {
+		if r.Deny || len(r.Windows) > 0 || !slices.Contains(r.For, KindWithdrawal) {
 			continue
 		}
 		who := "without any approval"
 		if r.Need > 0 {
 			who = fmt.Sprintf("with %d approvals", r.Need)
 		}
-		switch {
-		case !slices.Contains(r.For, KindWithdrawal):
-			list = append(list, fmt.Sprintf("rule %s has no limit of its own: what moves among our addresses is bounded by the "+
-				"signer's configuration alone", r.ID))
-		case r.Each.IsZero():
+		if r.Each.IsZero() {
 			list = append(list, fmt.Sprintf("rule %s has no limit: %s, any amount may leave, any number of times", r.ID, who))
-		default:
-			list = append(list, fmt.Sprintf("rule %s has no window: %s, %s %s may leave any number of times", r.ID, who,
-				valueText(r.Each), p.Reference))
+			continue
+		}
+		list = append(list, fmt.Sprintf("rule %s has no limit within a time: %s, up to %s %s may leave any number of times",
+			r.ID, who, valueText(r.Each), p.Reference))
+	}
+	return list
+}
+
+// UnlimitedMoves is Unlimited of the rules for what moves among our own addresses.
+func (p Policy) UnlimitedMoves() (list []string) {
+	for _, r := range p.Rules {
+		if !r.Deny && len(r.Windows) == 0 && !slices.Contains(r.For, KindWithdrawal) {
+			list = append(list, fmt.Sprintf("rule %s has no limit: what moves among our own addresses is bounded by the "+
+				"configuration of the signer alone", r.ID))
 		}
 	}
 	return list

@@ -89,11 +89,15 @@ func TestRulesWithoutLimitsAreNamed(t *testing.T) {
 		Rule{ID: "each", For: []string{KindWithdrawal}, To: ToListed, Each: value("5")})
 	want := []string{
 		"rule large has no limit: with 2 approvals, any amount may leave, any number of times",
-		"rule sweeps has no limit of its own: what moves among our addresses is bounded by the signer's configuration alone",
 		"rule open has no limit: without any approval, any amount may leave, any number of times",
-		"rule each has no window: without any approval, 5 EUR may leave any number of times",
+		"rule each has no limit within a time: without any approval, up to 5 EUR may leave any number of times",
 	}
 	if got := p.Unlimited(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	want = []string{"rule sweeps has no limit: what moves among our own addresses is bounded by the configuration of the " +
+		"signer alone"}
+	if got := p.UnlimitedMoves(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -117,7 +117,10 @@ type Service struct {
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
 
-	anchored atomic.Int64                      // the link of the books that was logged last
+	anchored   atomic.Int64                      // the link of the books that was logged last
+	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
+	policyLost atomic.Pointer[string]            // why the signer's policy is lost, as it was noted last; nil: never
+
 	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
 	frozen   atomic.Pointer[string]            // why the signer is frozen, as it said last; nil: it was not asked
 

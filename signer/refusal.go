@@ -46,6 +46,8 @@ const (
 	ReasonHold        Reason = "hold"          // its approvals are complete and not old enough
 	ReasonHours       Reason = "hours"         // not at this time of the week
 	ReasonWindow      Reason = "window"        // too much has left by the rule that would allow it
+	ReasonForged      Reason = "forged"        // a signature is said to be by a person's key, which did not make it
+	ReasonLost        Reason = "policy-lost"   // a policy was in force, and the state does not have it
 )
 
 // WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved

@@ -83,3 +83,44 @@ func (tx Settings) NotePolicy(ctx context.Context, p PolicyText) error {
 	}
 	return tx.set(ctx, "note the signer's policy", policyText, p.Text)
 }
+
+// PolicyClaim says which policy of the signer is the newest that was in force, as the signer signed it. It outlives the
+// service, so that a signer whose state was lost is told that there was one.
+type PolicyClaim struct {
+	Version   int64 // 0: none was
+	Hash      string
+	Signature string
+}
+
+const policyClaim = "signer_policy_claim"
+
+// PolicyClaim returns the newest claim that was noted.
+func (tx Settings) PolicyClaim(ctx context.Context) (c PolicyClaim, err error) {
+	text, err := tx.Get(ctx, policyClaim)
+	if err != nil || text == "" {
+		return c, err
+	}
+	if _, err := fmt.Sscanf(text, "%d %s %s", &c.Version, &c.Hash, &c.Signature); err != nil || c.Version < 1 {
+		return PolicyClaim{}, fmt.Errorf("the noted policy of the signer is %.80q", text)
+	}
+	return c, nil
+}
+
+// NotePolicyClaim notes a claim that is newer than the one that was noted, and returns the newest. One that was noted and
+// is not believed is replaced. The zero claim notes nothing.
+func (tx Settings) NotePolicyClaim(
+	ctx context.Context, seen PolicyClaim, believed func(PolicyClaim) bool,
+) (PolicyClaim, error) {
+	newest, err := tx.PolicyClaim(ctx)
+	if err != nil {
+		return newest, err
+	}
+	if !believed(newest) {
+		newest = PolicyClaim{}
+	}
+	if newest.Version >= seen.Version {
+		return newest, nil
+	}
+	return seen, tx.set(ctx, "note the signer's policy", policyClaim,
+		fmt.Sprintf("%d %s %s", seen.Version, seen.Hash, seen.Signature))
+}

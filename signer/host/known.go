@@ -22,7 +22,7 @@ func PolicyFile(cfg config.Config) string { return cfg.SeedFile + ".policy" }
 
 // NotePolicy notes beside the seed which policy is in force, durably, unless a later one is noted.
 func NotePolicy(cfg config.Config, p memory.KnownPolicy) error {
-	before, err := notedPolicy(cfg)
+	before, err := NotedPolicy(cfg)
 	if err != nil || before.Version >= p.Version {
 		return err
 	}
@@ -52,8 +52,8 @@ func NotePolicy(cfg config.Config, p memory.KnownPolicy) error {
 	return nil
 }
 
-// notedPolicy reads which policy was in force. A file that cannot be read is an error: it says that there was one.
-func notedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
+// NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be read is an error: it says that there was one.
+func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 	text, err := os.ReadFile(PolicyFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -73,7 +73,7 @@ func notedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 // AgreePolicy makes the state and the file beside the seed know the same policy. Where the state has lost it, the signer
 // runs and signs nothing.
 func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
-	noted, err := notedPolicy(cfg)
+	noted, err := NotedPolicy(cfg)
 	if err != nil {
 		return err
 	}

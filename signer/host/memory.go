@@ -17,7 +17,7 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	path := StateFile(cfg)
 	file, err := memory.Open(ctx, path, fingerprint)
 	if errors.Is(err, memory.ErrMissing) {
-		noted, unreadable := notedPolicy(cfg)
+		noted, unreadable := NotedPolicy(cfg)
 		if unreadable != nil {
 			return nil, unreadable
 		}

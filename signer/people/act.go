@@ -92,7 +92,7 @@ func judgeNext(
 			err = isNext(ctx, tx, state, next)
 		}
 	}
-	act.From, act.Open = next.NotBefore, next.Unlimited()
+	act.From, act.Open = next.NotBefore, append(next.Unlimited(), next.UnlimitedMoves()...)
 	act.Policy = memory.KnownPolicy{Version: next.Version, Hash: approval.HashOf(text).String()}
 	return next, act, err
 }
