@@ -13,17 +13,18 @@ type Approval struct {
 	OrderID   bursar.ID // a withdrawal, or the outgoing transaction of a refund
 	Text      string
 	Signature string
+	Person    string // who signed it; empty: kept by an earlier version
 }
 
 // MaxApprovals bounds the approvals of one payment.
-const MaxApprovals = 100
+const MaxApprovals = 200
 
 // Add keeps an approval; one that is kept already stays. The error of one too many is a refusal.
 func (tx Approvals) Add(ctx context.Context, a Approval) error {
 	hash := sha256.Sum256([]byte(a.Text + "\x00" + a.Signature))
-	_, err := tx.exec(ctx, "keep an approval", `INSERT INTO approvals(order_id, hash, text, signature, created_at)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id, hash) DO NOTHING`, a.OrderID, hash[:], a.Text, a.Signature,
-		micros(tx.now))
+	_, err := tx.exec(ctx, "keep an approval", `INSERT INTO approvals(order_id, hash, text, signature, created_at, person)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (order_id, hash) DO NOTHING`, a.OrderID, hash[:], a.Text, a.Signature,
+		micros(tx.now), a.Person)
 	if err != nil {
 		return err
 	}
@@ -34,14 +35,22 @@ func (tx Approvals) Add(ctx context.Context, a Approval) error {
 	return err
 }
 
+// Remove forgets an approval, which a later one by the same person replaces.
+func (tx Approvals) Remove(ctx context.Context, a Approval) error {
+	hash := sha256.Sum256([]byte(a.Text + "\x00" + a.Signature))
+	_, err := tx.exec(ctx, "forget an approval", `DELETE FROM approvals WHERE order_id = $1 AND hash = $2`, a.OrderID,
+		hash[:])
+	return err
+}
+
 // Of returns the approvals of some payments, oldest first.
 func (tx Approvals) Of(ctx context.Context, ids ...bursar.ID) (all []Approval, err error) {
 	for part := range parts(tx.Tx, ids) {
 		those, args := among(tx.Tx, "order_id", part)
 		found, err := rows(ctx, tx.Tx, "list approvals", func(s scanner) (a Approval, err error) {
-			err = s.Scan(&a.OrderID, &a.Text, &a.Signature)
+			err = s.Scan(&a.OrderID, &a.Text, &a.Signature, &a.Person)
 			return a, err
-		}, `SELECT order_id, text, signature FROM approvals WHERE `+those+` ORDER BY created_at, hash`, args...)
+		}, `SELECT order_id, text, signature, person FROM approvals WHERE `+those+` ORDER BY created_at, hash`, args...)
 		if err != nil {
 			return nil, err
 		}

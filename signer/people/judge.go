@@ -44,7 +44,7 @@ const (
 )
 
 // MaxApprovals bounds the approvals that are shown for one order: each person has one that counts.
-const MaxApprovals = 1000
+const MaxApprovals = 200
 
 // Refusal says why people's policy does not allow a transaction.
 type Refusal struct {
