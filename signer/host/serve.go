@@ -57,5 +57,5 @@ func Serve(
 	}
 	log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
 	server := remote.Server{Signer: signs, KeyExport: exported, Marks: marks.NewFile(MarksFile(cfg)), Log: log}
-	return server.Run(ctx, listener)
+	return errors.Join(server.Run(ctx, listener), signs.FlushRefusals(context.WithoutCancel(ctx), true))
 }
