@@ -144,6 +144,12 @@ func (p Policy) asset(chain bursar.ChainID, contract string) (Asset, bool) {
 	return p.Assets[i], true
 }
 
+// Worth returns what units of an asset are worth by the policy's price; false: it has none.
+func (p Policy) Worth(chain bursar.ChainID, contract string, units bursar.Amount) (Value, bool) {
+	a, priced := p.asset(chain, contract)
+	return a.worth(units), priced
+}
+
 // Longest returns the length of the longest window of the rules.
 func (p Policy) Longest() (longest time.Duration) {
 	for _, r := range p.Rules {

@@ -49,6 +49,8 @@ type ChainPart struct {
 	MaxFee           bursar.Amount // the highest fee of one transaction, in the native asset
 	MaxRate          bursar.Amount // the highest fee per unit of weight; zero: unbounded
 	Fees, Transfers  signer.Limits // what the signer of this process allows besides
+	Withdrawals      signer.Limits // likewise
+	MaxFeePercent    uint64        // likewise
 	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only

@@ -141,7 +141,7 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 	}
 	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
 		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired,
-		Spelling: c.policy.Signable})
+		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
 	if err != nil {
 		return f, head, now, err
 	}

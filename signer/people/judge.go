@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,11 @@ type Question struct {
 	Required bool // nothing is allowed without a policy
 
 	Spelling roster.Spelling // of the chain; nil: addresses are as they are written
+
+	// FeePercent is the most that payments of tokens may cost in percent of what they are worth; fees up to SmallFee are not
+	// asked about. 0: any.
+	FeePercent uint64
+	SmallFee   bursar.Amount
 }
 
 // Rule is the name of a rule that an order did not pass, as refusals show it.
@@ -41,6 +47,7 @@ const (
 	RuleForged     Rule = "forged"        // a signature is said to be by a key of the policy, which did not make it
 	RuleLost       Rule = "policy-lost"   // a policy was in force that the state does not have
 	RuleFee        Rule = "fee"           // it costs more than an order allows
+	RuleShare      Rule = "fee-share"     // it costs too much for what it pays
 )
 
 // MaxApprovals bounds the approvals that are shown for one order: each person has one that counts.
@@ -120,6 +127,9 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 		return g, err
 	}
 	orders, err := q.ordersOf()
+	if err == nil {
+		err = j.share(orders)
+	}
 	if err != nil {
 		return g, err
 	}
@@ -174,6 +184,25 @@ func (q Question) ordersOf() (list []approval.Order, err error) {
 		return nil, refuse(RulePaysOrder, "there are %d orders for %d payments", len(list), len(q.Request.Payments))
 	}
 	return list, nil
+}
+
+// share refuses payments of tokens that cost too much, by the policy's own prices.
+func (j *judging) share(orders []approval.Order) error {
+	if j.FeePercent == 0 || !j.SmallFee.Less(j.Fee) {
+		return nil
+	}
+	fee, priced := j.policy.Worth(j.Chain, "", j.Fee)
+	total, tokens := new(big.Int), false
+	for _, o := range orders {
+		worth, known := j.policy.Worth(o.Chain, o.Contract, o.Units)
+		total.Add(total, worth.Big())
+		priced, tokens = priced && known, tokens || o.Contract != ""
+	}
+	total.Mul(total, new(big.Int).SetUint64(j.FeePercent))
+	if !priced || !tokens || total.Cmp(new(big.Int).Mul(fee.Big(), big.NewInt(100))) >= 0 {
+		return nil // what is paid in the native asset alone was compared before
+	}
+	return refuse(RuleShare, "it may cost %s, by the policy's prices more than %d%% of what it pays", j.Fee, j.FeePercent)
 }
 
 // fresh refuses an order of another signer or time, and a fee that it does not allow.
