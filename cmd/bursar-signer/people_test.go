@@ -148,5 +148,9 @@ func (b *bench) auditsLog() {
 	b.want(1, "invalid verifier hash", "audit", "verify", "november", "--key", key[:len(key)-2]+"AA")
 	b.write("entry", b.want(0, "", "audit", "prove", "2", "--checkpoint", "november", "--key", key))
 	b.want(0, `"by":["ann","bob"]`, "audit", "verify", "entry", "--key", key)
+	b.want(0, "entries, of which each follows from the one before", "audit", "verify")
+	b.want(2, "neither the number of an entry nor an ID", "audit", "prove", "x", "--checkpoint", "november", "--key", key)
+	b.want(1, "nothing was signed for", "audit", "prove", "0193a6a0-0000-7000-8000-000000000000", "--checkpoint", "november",
+		"--key", key)
 	b.want(1, "the log has no such entry", "audit", "prove", "6", "--checkpoint", "november", "--key", key)
 }
