@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
@@ -11,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// keep keeps an approval in place of an earlier one by the same person: nobody's approvals take the room of others'.
+// keep keeps an approval that is the last by its person: nobody's approvals take the room of others'.
 func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) error {
 	list, err := tx.Approvals().Of(ctx, one.OrderID)
 	if err != nil {
@@ -31,11 +32,27 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 		case !v.Supersedes(before):
 			return nil // of the same second, and it says no, or lasts longer
 		}
-		if err := tx.Approvals().Remove(ctx, other); err != nil {
-			return err
-		}
 	}
 	return tx.Approvals().Add(ctx, one)
+}
+
+// latest returns the last approval of each payment by each person: that alone counts.
+func latest(list []store.Approval) (last []store.Approval) {
+	for _, one := range list {
+		i := slices.IndexFunc(last, func(other store.Approval) bool {
+			return one.Person != "" && other.Person == one.Person && other.OrderID == one.OrderID
+		})
+		if i < 0 {
+			last = append(last, one)
+			continue
+		}
+		a, err := approval.ParseApproval(one.Text)
+		before, failed := approval.ParseApproval(last[i].Text)
+		if err == nil && failed == nil && (roster.Vote{Approval: a}).Supersedes(before) {
+			last[i] = one
+		}
+	}
+	return last
 }
 
 // requester is who ordered a payment, as an order names them. A name that no person of a policy can have is left out: it

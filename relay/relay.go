@@ -139,7 +139,7 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []approval.Order) (
 	list := make([]chain.Order, len(orders))
 	for i, o := range orders {
 		list[i].Text = o.Text()
-		for _, a := range signed {
+		for _, a := range latest(signed) {
 			if a.OrderID == o.ID {
 				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})
 			}

@@ -293,8 +293,11 @@ func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
 			_, _, err := d.relay.Add(t.Context(), signed, sign(t, 1, approval.NamespaceApproval, signed))
 			return err
 		}
-		for i := range store.MaxApprovals + 1 {
+		for i := range store.MaxApprovals {
 			r.Must(at(now.Add(time.Duration(i-store.MaxApprovals) * time.Second)))
+		}
+		if err := at(now); err == nil {
+			t.Error("one too many: got none, want a refusal")
 		}
 		if err := at(now.Add(-time.Minute)); !errors.Is(err, relay.ErrRefused) {
 			t.Errorf("an older one: got %v, want %v", err, relay.ErrRefused)

@@ -16,10 +16,11 @@ type Approval struct {
 	Person    string // who signed it; empty: kept by an earlier version
 }
 
-// MaxApprovals bounds the approvals of one payment.
-const MaxApprovals = 200
+// MaxApprovals bounds the approvals of one payment by one person, of which the last counts. Nothing is removed: the rows are
+// the record of who signed what.
+const MaxApprovals = 20
 
-// Add keeps an approval; one that is kept already stays. The error of one too many is a refusal.
+// Add keeps an approval; one that is kept already stays. The error of one too many by the same person is a refusal.
 func (tx Approvals) Add(ctx context.Context, a Approval) error {
 	hash := sha256.Sum256([]byte(a.Text + "\x00" + a.Signature))
 	_, err := tx.exec(ctx, "keep an approval", `INSERT INTO approvals(order_id, hash, text, signature, created_at, person)
@@ -28,18 +29,12 @@ func (tx Approvals) Add(ctx context.Context, a Approval) error {
 	if err != nil {
 		return err
 	}
-	list, err := tx.Of(ctx, a.OrderID)
-	if err == nil && len(list) > MaxApprovals {
-		err = fmt.Errorf("a payment has at most %d approvals", MaxApprovals)
+	var n int
+	err = tx.row(ctx, "count approvals", `SELECT count(*) FROM approvals WHERE order_id = $1 AND person = $2`,
+		[]any{a.OrderID, a.Person}, &n)
+	if err == nil && n > MaxApprovals {
+		err = fmt.Errorf("a payment has at most %d approvals by one person", MaxApprovals)
 	}
-	return err
-}
-
-// Remove forgets an approval, which a later one by the same person replaces.
-func (tx Approvals) Remove(ctx context.Context, a Approval) error {
-	hash := sha256.Sum256([]byte(a.Text + "\x00" + a.Signature))
-	_, err := tx.exec(ctx, "forget an approval", `DELETE FROM approvals WHERE order_id = $1 AND hash = $2`, a.OrderID,
-		hash[:])
 	return err
 }
 
