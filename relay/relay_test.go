@@ -22,6 +22,7 @@ import (
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/sshsig"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -310,6 +311,29 @@ func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
 		r.Settle()
 		if got := r.Now(large).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("got %s, want it paid", got)
+		}
+	})
+}
+
+// A refund to a sender names the operator who decided it.
+func TestARefundNamesItsOperator(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		_, err := r.Unattributed().Refund(t.Context(), unattributed.RefundRequest{Deposit: r.Astray().ID,
+			To: r.Chain.Named("sender"), By: "bob"})
+		r.Must(err)
+		var texts []string
+		r.Sender.Orders = func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
+			list, err := d.relay.Orders(ctx, p, request)
+			for _, o := range list {
+				texts = append(texts, o.Text)
+			}
+			return list, err
+		}
+		r.Step()
+		if len(texts) == 0 || !strings.Contains(texts[0], "\naccount: -\n") || !strings.Contains(texts[0], "\nrequester: bob\n") {
+			t.Errorf("got %q, want an order of bob's", texts)
 		}
 	})
 }

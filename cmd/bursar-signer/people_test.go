@@ -132,6 +132,33 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(0, "Freezes ended by ann, cat: 1", b.signed(approval.NamespaceFreeze, "thaw", thaw.Text(), "cat", "ann")...)
 	b.want(1, "apply takes a policy", "apply", "order")
 	b.auditsLog()
+	b.losesItsState(p)
+}
+
+// losesItsState removes the state with the policy in it: nothing takes the policy's place but its own text.
+func (b *bench) losesItsState(p roster.Policy) {
+	b.Helper()
+	left, err := filepath.Glob(filepath.Join(b.folder, "*.state*"))
+	if err != nil || len(left) == 0 {
+		b.Fatalf("got %v, %v, want the files of the state", left, err)
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.want(0, "", "init", "--unused")
+	var state struct{ Instance string }
+	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == p.Instance {
+		b.Fatalf("got %+v, %v, want another instance", state, err)
+	}
+	own := p
+	own.Instance, own.Authors = state.Instance, 1
+	b.want(1, "version 1, sha256:", b.signed(approval.NamespacePolicy, "own", own.Text(), "ann")...)
+	b.want(1, "the policy that was in force is lost", "policy", "show")
+	b.want(1, "the policy that was in force is lost", "thaw", "--reason", "none")
+	b.want(0, "The policy is the one that was lost, by its hash: version 1", "apply", "first")
+	b.want(0, p.Hash().String(), "policy", "show")
 }
 
 // auditsLog takes a checkpoint, proves an entry, and checks both.
