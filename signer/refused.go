@@ -97,6 +97,23 @@ func (r *refusals) take(now time.Time, any bool) (list []refusedCount, since tim
 	return list, since
 }
 
+// putBack counts what could not be written with what was refused meanwhile. It is written with the next entry.
+func (r *refusals) putBack(list []refusedCount, since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[refusedKind]*refusedCount{}
+	}
+	for _, c := range list {
+		kind := refusedKind{c.Chain, c.Reason}
+		if more := r.counts[kind]; more != nil {
+			c.Count += more.Count
+		}
+		r.counts[kind] = &c
+	}
+	r.since, r.fresh = since, true
+}
+
 // noteRefusal counts a refusal, and writes an entry of the log if one is due. An error leaves that to a later one: what
 // was refused stays so.
 func (s *Signer) noteRefusal(ctx context.Context, id bursar.ChainID, err error) {
@@ -130,6 +147,7 @@ func (s *Signer) writeRefusals(ctx context.Context, now time.Time, all bool) err
 		return fmt.Errorf("note what was refused: %w", err)
 	}
 	if err := s.judge.append(context.WithoutCancel(ctx), now, memory.KindRefused, string(text)); err != nil {
+		s.refusals.putBack(list, since)
 		return fmt.Errorf("note what was refused: %w", err)
 	}
 	return nil

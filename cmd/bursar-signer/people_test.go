@@ -156,6 +156,7 @@ func (b *bench) losesItsState(p roster.Policy) {
 	own.Instance, own.Authors = state.Instance, 1
 	b.want(1, "version 1, sha256:", b.signed(approval.NamespacePolicy, "own", own.Text(), "ann")...)
 	b.want(1, "the policy that was in force is lost", "policy", "show")
+	b.want(0, "lost: version 1 of the policy", "status")
 	b.want(1, "the policy that was in force is lost", "thaw", "--reason", "none")
 	b.want(0, "The policy is the one that was lost, by its hash: version 1", "apply", "first")
 	b.want(0, p.Hash().String(), "policy", "show")

@@ -180,3 +180,49 @@ func TestASecondFreezeIsKept(t *testing.T) {
 		t.Errorf("got %+v, %v, want both freezes", list, err)
 	}
 }
+
+// What is known of policies, removals and denials only moves forward, and outlives a state that begins again.
+func TestWhatIsKnownOnlyMovesForward(t *testing.T) {
+	t.Parallel()
+	bothKinds(t, func(t *testing.T, k Keeper) {
+		order := Digest{3}
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			var errs []error
+			for _, n := range []int64{2, 1, 3, 2} {
+				errs = append(errs, tx.KnowPolicy(ctx, KnownPolicy{n, "h"}), tx.AddRemoved(ctx, "c", "a", noon.Add(time.Duration(n)*time.Second)),
+					tx.AddDenial(ctx, order, Denial{"bob", noon.Add(time.Duration(n) * time.Second)}))
+			}
+			return errors.Join(append(errs, tx.AddDenial(ctx, order, Denial{"ann", noon}))...)
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			known, err := tx.KnownPolicy(ctx)
+			at, failed := tx.Removed(ctx, "c", "a")
+			never, failed2 := tx.Removed(ctx, "c", "b")
+			list, failed3 := tx.Denials(ctx, order)
+			none, failed4 := tx.Denials(ctx, Digest{4})
+			if known != (KnownPolicy{3, "h"}) || !at.Equal(noon.Add(3*time.Second)) || !never.IsZero() || len(none) != 0 {
+				t.Errorf("got %+v, removed %s and %s, %+v", known, at, never, none)
+			}
+			if len(list) != 2 || list[0].Person != "ann" || !list[1].At.Equal(noon.Add(3*time.Second)) {
+				t.Errorf("got denials %+v, want ann's and the last of bob", list)
+			}
+			return errors.Join(err, failed, failed2, failed3, failed4)
+		})
+	})
+}
+
+func TestBeginAgainKeepsWhichPolicyWasInForce(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	do(t, f, func(ctx context.Context, tx Tx) error { return tx.KnowPolicy(ctx, KnownPolicy{5, "h"}) })
+	if err := errors.Join(f.Close(), BeginAgain(t.Context(), path, Init{"seed", noon, true}, "op", "restored")); err != nil {
+		t.Fatal(err)
+	}
+	do(t, reopen(t, path), func(ctx context.Context, tx Tx) error {
+		known, err := tx.KnownPolicy(ctx)
+		if known.Version != 5 {
+			t.Errorf("got %+v, want version 5", known)
+		}
+		return err
+	})
+}

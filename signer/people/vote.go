@@ -69,7 +69,7 @@ func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Di
 		case v.Decision == approval.No:
 			stands[v.Person] = true
 			if i < 0 || before[i].At.Before(v.Created) {
-				r.Denied = append(r.Denied, Denied{digest, made})
+				r.Denied = append(r.Denied, Denied{digest, made, i >= 0})
 			}
 		case i >= 0 && v.Created.After(before[i].At):
 			stands[v.Person] = false
