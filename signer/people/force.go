@@ -32,8 +32,12 @@ func inForce(ctx context.Context, tx memory.Tx, now time.Time) (
 	if err != nil {
 		return p, nil, false, err
 	}
-	if lost, err := Lost(ctx, tx); lost.Version > 0 || err != nil {
-		return p, nil, len(list) > 0, lostError(lost, err)
+	known, err := tx.KnownPolicy(ctx)
+	if err != nil {
+		return p, nil, false, err
+	}
+	if !holds(list, known) {
+		return p, nil, len(list) > 0, lostError(known)
 	}
 	for _, one := range list {
 		read, err := roster.Read(one.Text)
@@ -58,16 +62,18 @@ func Lost(ctx context.Context, tx memory.Tx) (memory.KnownPolicy, error) {
 		return memory.KnownPolicy{}, err
 	}
 	list, err := tx.Policies(ctx)
-	if err != nil || len(list) > 0 && list[0].Version >= known.Version {
+	if err != nil || holds(list, known) {
 		return memory.KnownPolicy{}, err
 	}
 	return known, nil
 }
 
-func lostError(known memory.KnownPolicy, err error) error {
-	if err != nil {
-		return err
-	}
+// holds reports whether policies, newest first, reach to a version that was in force.
+func holds(list []memory.Policy, known memory.KnownPolicy) bool {
+	return known.Version == 0 || len(list) > 0 && list[0].Version >= known.Version
+}
+
+func lostError(known memory.KnownPolicy) error {
 	return fmt.Errorf("%w: version %d, %s, was installed, and this state does not have it: apply the file that you keep of "+
 		"it, or a later version; see docs/operations/approvals.md", ErrLost, known.Version, known.Hash)
 }
