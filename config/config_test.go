@@ -341,6 +341,17 @@ func TestWhetherAPolicyIsRequired(t *testing.T) {
 	}
 }
 
+func TestWhetherAnExternalSpendFreezes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"network: mainnet": true, "network: regtest": false,
+		"network: mainnet\nsigner: {external_spend: halt}":   false,
+		"network: regtest\nsigner: {external_spend: freeze}": true} {
+		if got := parse(t, text).FreezeOnSpend(); got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
+}
+
 func TestWhoMayUseTheSigner(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "signer: {address: unix:/run/s, users: [bursar, 1001]}")

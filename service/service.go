@@ -76,6 +76,7 @@ type Parts struct {
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
+	FreezeOnSpend  bool // the signer of this process freezes at an external spend
 	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
 
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit

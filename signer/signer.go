@@ -23,6 +23,7 @@ type Signer struct {
 
 	suspicion *suspicion
 	refusals  *refusals
+	spends    *spends // nil: external spends freeze nothing
 }
 
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
