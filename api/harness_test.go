@@ -77,7 +77,7 @@ type chargePayer struct{ withdrawals *withdrawal.Service }
 
 func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
 	return p.withdrawals.Request(ctx, withdrawal.Request{Account: o.Account, Currency: o.Currency, Amount: o.Amount,
-		Address: o.Address, Done: o.Done})
+		Address: o.Address, By: o.By, Done: o.Done})
 }
 
 // prices are rates in EUR: of USDT, and of BTC while it is known.

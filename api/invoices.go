@@ -222,6 +222,7 @@ func (a *api) refundCharge(ctx context.Context, c *call) (any, error) {
 		Charge:  c.in.requiredID("chargeID"),
 		Deposit: c.in.requiredID("depositID"),
 		Address: c.in.required("address"),
+		By:      bursar.KeyRequester(c.identity.Key.ID),
 		Done: func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail, w bursar.Withdrawal) error {
 			view, err := a.viewRefund(d, w, tx.Now())
 			if err != nil {

@@ -18,6 +18,7 @@ type Payout struct {
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
+	By       string // who asks, as bursar.KeyRequester writes it
 	Done     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -42,6 +43,7 @@ type Refund struct {
 	Amount  string // plain decimal of the payment's currency
 	Rate    string // RateThen or RateNow, with a Part; empty: RateThen
 	Address string // never the sender by default: it may be an exchange
+	By      string // who asks, as bursar.KeyRequester writes it; empty: not known
 
 	// Done runs in the transaction that records the refund.
 	Done func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail, w bursar.Withdrawal) error
@@ -73,6 +75,7 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 		Currency: p.Deposit.Currency,
 		Amount:   trimmed(amount, p.Payment),
 		Address:  r.Address,
+		By:       r.By,
 		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 			d, err = s.refunded(ctx, tx, r, w)
 			return err

@@ -29,8 +29,8 @@ func TestARefundIsAWithdrawal(t *testing.T) {
 		r.mine(bursar.Bitcoin, 3)
 		r.shows(d, "paid over !")
 		r.holds("BTC", 158_400)
-		w, err := r.refund(d, 0, func(o *charge.Refund) { o.Part = charge.RefundOver })
-		if err != nil || w.Amount != bursar.Units(60_000) || w.Status != bursar.WithdrawalQueued {
+		w, err := r.refund(d, 0, func(o *charge.Refund) { o.Part, o.By = charge.RefundOver, "key-1" })
+		if err != nil || w.Amount != bursar.Units(60_000) || w.Status != bursar.WithdrawalQueued || w.RequestedBy != "key-1" {
 			t.Fatalf("the refund is %+v, %v, want 60000 queued", w, err)
 		}
 		if v := r.shows(d, "paid over part_refunded"); len(v.Refunds) != 1 || v.Refunds[0].WithdrawalID != w.ID ||

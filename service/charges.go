@@ -99,6 +99,7 @@ func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawa
 		Currency: o.Currency,
 		Amount:   o.Amount,
 		Address:  o.Address,
+		By:       o.By,
 		Done:     o.Done,
 	})
 }
