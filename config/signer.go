@@ -22,6 +22,10 @@ type Signer struct {
 	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
 	PolicyRequired bool
 
+	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where the
+	// service says that it saw one; elsewhere only with FreezesOnSpend.
+	HaltsOnSpend, FreezesOnSpend bool
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
 
@@ -64,7 +68,22 @@ var signerSettings = []setting[Signer]{
 		word, _ := r.oneOf(n, policyRequired, policyOptional)
 		to.PolicyRequired = word == policyRequired
 	}},
+	{"external_spend", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, spendFreezes, spendHalts)
+		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+}
+
+// The words of signer.external_spend.
+const (
+	spendFreezes = "freeze"
+	spendHalts   = "halt"
+)
+
+// FreezeOnSpend reports whether the signer of a configuration freezes when the service sees an external spend.
+func (c Config) FreezeOnSpend() bool {
+	return c.Signer.FreezesOnSpend || c.Network == Mainnet && !c.Signer.HaltsOnSpend
 }
 
 // The words of signer.policy.
@@ -74,7 +93,9 @@ const (
 )
 
 // here reports whether anything is set that a signer in the service's own process uses.
-func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" || s.PolicyRequired }
+func (s Signer) here() bool {
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.HaltsOnSpend || s.FreezesOnSpend
+}
 
 // names parses a list of names.
 func (r *reader) names(n *node) (list []string) {

@@ -81,8 +81,14 @@ func (r *Relay) ordersOf(
 		return nil, err
 	}
 	if len(withdrawals) == 0 { // a refund to a sender, which nobody ordered but the operator
+		by, err := refunder(ctx, tx, p.ID)
+		if err != nil {
+			return nil, err
+		}
 		for _, pay := range request.Payments {
-			orders = append(orders, orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt))
+			o := orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt)
+			o.Requester = by
+			orders = append(orders, o)
 		}
 		return orders, nil
 	}
@@ -107,7 +113,9 @@ func (r *Relay) orderOf(instance string, w bursar.Withdrawal) (approval.Order, e
 		return approval.Order{}, err
 	}
 	pay := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
-	return orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt), nil
+	o := orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)
+	o.Requester = requester(w.RequestedBy)
+	return o, nil
 }
 
 func orderOf(
@@ -131,7 +139,7 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []approval.Order) (
 	list := make([]chain.Order, len(orders))
 	for i, o := range orders {
 		list[i].Text = o.Text()
-		for _, a := range signed {
+		for _, a := range latest(signed) {
 			if a.OrderID == o.ID {
 				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})
 			}
@@ -246,7 +254,7 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
 	}
 	err = r.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Approvals().Add(ctx, store.Approval{OrderID: a.Order.ID, Text: text, Signature: signature})
+		return keep(ctx, tx, votes[0], store.Approval{OrderID: a.Order.ID, Text: text, Signature: signature})
 	})
 	if err == nil && r.Added != nil {
 		r.Added(a.Order.Chain)

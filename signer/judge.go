@@ -35,6 +35,8 @@ type judge struct {
 	logMu sync.Mutex        // held for no longer than it takes to read or set these two
 	head  memory.Checkpoint // the newest entry of the log that was read or written here
 	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
+
+	policy int64 // the newest version of the policy that a service has named; 0 before
 }
 
 func (j *judge) setHead(head memory.Checkpoint) {
@@ -138,7 +140,8 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 		return f, head, now, err
 	}
 	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired})
+		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired,
+		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
 	if err != nil {
 		return f, head, now, err
 	}

@@ -99,6 +99,7 @@ type Request struct {
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
+	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
 
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
 	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
@@ -165,7 +166,7 @@ func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
 		fund:     o.Fund,
 		done:     o.Done,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-			Amount: amount, Address: to, Status: bursar.WithdrawalQueued},
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By},
 	}
 	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal); err != nil {
 		return prepared{}, err

@@ -255,8 +255,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	want := []string{
 		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public", "seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
-		"signer freeze", "signer thaw", "signer destinations", "signer audit checkpoint", "signer audit verify",
-		"signer audit prove", "signer begin-again", "account create", "account set",
+		"signer freeze", "signer thaw", "signer destinations", "signer begin-again", "audit checkpoint", "audit verify",
+		"audit prove", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",

@@ -16,7 +16,6 @@ type Signer struct {
 	Freeze       signerFreezeCommand       `cmd:"" help:"Sign nothing from now on, also after a restart."`
 	Thaw         signerThawCommand         `cmd:"" help:"End every freeze of the signer."`
 	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
-	Audit        signerAuditCommands       `cmd:"" help:"Prove what is in the signer's log, and that it only grew."`
 	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
 }
 
