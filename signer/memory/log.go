@@ -29,6 +29,7 @@ const (
 	KindPolicy      = "policy"      // a version of the policy was installed
 	KindDestination = "destination" // a destination was added or removed
 	KindHeld        = "held"        // an order's approvals are complete, and its hold begins
+	KindOrderKey    = "order_key"   // a client's key was added or revoked
 )
 
 // sealed returns an entry with its hash: SHA-256 over a label, the hash before, the number, the time in milliseconds
