@@ -47,6 +47,9 @@ func (s *Signer) RequirePolicy() { s.judge.policyRequired = true }
 type PolicyText struct {
 	Instance string `json:"instance"`
 	Text     string `json:"text,omitempty"` // empty: none is installed
+
+	// Orders says that the signer demands the order of each payment: an account has keys, or orders are required.
+	Orders bool `json:"orders,omitempty"`
 }
 
 // Policy returns the policy in force. Where the only one has not begun, it returns that.
@@ -57,6 +60,10 @@ func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
 			return err
 		}
 		p.Instance = state.Instance
+		if p.Orders, err = tx.AnyOrderKey(ctx); err != nil {
+			return err
+		}
+		p.Orders = p.Orders || s.judge.ordersRequired
 		now := state.HighWater
 		for _, d := range s.policies {
 			if at := d.Now(); at.After(now) {

@@ -198,7 +198,7 @@ func Freezing(
 		}
 		by, err = policy.Quorum(roster.RoleAuthor, policy.Authors, approval.NamespaceFreeze, text, signatures, now)
 	} else {
-		by, err = anybody(policy, text, signatures, now)
+		by, err = anybody(policy, approval.NamespaceFreeze, text, signatures, now)
 	}
 	if err != nil {
 		return f, nil, err
@@ -218,10 +218,12 @@ func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	return err
 }
 
-func anybody(policy roster.Policy, text string, signatures []string, now time.Time) (by []string, err error) {
+func anybody(
+	policy roster.Policy, namespace, text string, signatures []string, now time.Time,
+) (by []string, err error) {
 	err = roster.ErrQuorum
 	for _, s := range signatures {
-		one, why := policy.SignedBy(approval.NamespaceFreeze, text, s, now)
+		one, why := policy.SignedBy(namespace, text, s, now)
 		if why == nil && !slices.Contains(by, one.Name) {
 			by = append(by, one.Name)
 		} else if why != nil {

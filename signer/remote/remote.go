@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 5
+const Version = 6
 
 // Bounds of a message.
 const (
