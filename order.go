@@ -15,7 +15,9 @@ type OrderKey struct {
 }
 
 // UsableAt reports whether signatures of the key count at that time.
-func (k OrderKey) UsableAt(at time.Time) bool { return k.RevokedAt.IsZero() && !at.Before(k.UsableFrom) }
+func (k OrderKey) UsableAt(at time.Time) bool {
+	return k.RevokedAt.IsZero() && !at.Before(k.UsableFrom)
+}
 
 // SignedOrder is the order of a withdrawal that its client signed, as it came. The signer checks it again.
 type SignedOrder struct {

@@ -115,7 +115,9 @@ eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f
 eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
 `
 
-func isWeak(point ed25519.PublicKey) bool { return strings.Contains(weakPoints, "\n"+hex.EncodeToString(point)+"\n") }
+func isWeak(point ed25519.PublicKey) bool {
+	return strings.Contains(weakPoints, "\n"+hex.EncodeToString(point)+"\n")
+}
 
 // String returns the key's one spelling.
 func (k Key) String() string { return base64.StdEncoding.EncodeToString([]byte(k.der)) }

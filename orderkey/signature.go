@@ -48,7 +48,9 @@ func ParseSignature(text string) (s Signature, err error) {
 }
 
 // String returns the value of the header.
-func (s Signature) String() string { return s.KeyID + ":" + base64.StdEncoding.EncodeToString(s.Bytes[:]) }
+func (s Signature) String() string {
+	return s.KeyID + ":" + base64.StdEncoding.EncodeToString(s.Bytes[:])
+}
 
 // Verify returns nil if the key made the signature over exactly these bytes, or else ErrInvalid.
 func (k Key) Verify(text string, s Signature) error {

@@ -147,7 +147,9 @@ func (r *Relay) orderOf(
 	return unsigned(w.ID, orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)), nil
 }
 
-func unsigned(of bursar.ID, o approval.Order) ordered { return ordered{of: of, order: o, text: o.Text()} }
+func unsigned(of bursar.ID, o approval.Order) ordered {
+	return ordered{of: of, order: o, text: o.Text()}
+}
 
 func orderOf(
 	instance string, id bursar.ChainID, pay chain.Payment, account, order bursar.ID, at time.Time,
@@ -192,8 +194,8 @@ type Order struct {
 	Status string `json:"status"` // of the withdrawal, or "refund"
 	TxID   string `json:"txID,omitempty"`
 
-	of bursar.ID // the withdrawal, or the refund's outgoing transaction
-	Reason string `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
+	of     bursar.ID // the withdrawal, or the refund's outgoing transaction
+	Reason string    `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
 }
 
 // mostWaiting bounds the list.

@@ -124,7 +124,7 @@ func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
 // ask is a request in the version of the protocol.
 func ask(path string, body io.Reader) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, path, body)
-	r.Header.Set("Bursar-Signer-Protocol", "5")
+	r.Header.Set("Bursar-Signer-Protocol", "6")
 	return r
 }
 
