@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"recovery":              {".", "ledger", "chain", "store", "marks"},
 	"withdrawal":            {".", "approval", "ledger", "chain", "orderkey", "store", "deposit"},
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
-	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"},
+	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs"},
 		domain...),
 	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything

@@ -37,6 +37,8 @@ func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 		Amount:   c.in.requiredDecimal("amount"),
 		Address:  c.in.required("address"),
 	}
+	o.Order.Text, _ = c.in.optional("order")
+	o.Order.Signature = only(c.signatures)
 	if c.in.err != nil {
 		return nil, c.in.err
 	}

@@ -110,7 +110,7 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"Charge": client.Charge{}, "Account": client.Account{},
 		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{},
 		"Delivery":          client.Delivery{},
-		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
+		"ListedDestination": client.Destination{}, "OrderKey": client.OrderKey{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
