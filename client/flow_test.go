@@ -33,6 +33,7 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.withdrawals()
 	s.books()
 	s.deliveries()
+	s.orders()
 	s.recorder.whole(t)
 }
 
@@ -309,7 +310,8 @@ func TestEveryCodeHasAName(t *testing.T) {
 		client.NotFound, client.MethodNotAllowed,
 		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance,
 		client.BelowMinimum, client.AboveMaximum,
-		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable}
+		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable,
+		client.InvalidOrder, client.OrderExpired, client.OrderSignatureRequired, client.InvalidOrderSignature}
 	var described []client.Code
 	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON),
 		-1) {

@@ -22,6 +22,9 @@ type Signer struct {
 	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
 	PolicyRequired bool
 
+	// OrdersRequired makes a signer pay nothing that neither a client signed nor persons approved.
+	OrdersRequired bool
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
 
@@ -64,17 +67,23 @@ var signerSettings = []setting[Signer]{
 		word, _ := r.oneOf(n, policyRequired, policyOptional)
 		to.PolicyRequired = word == policyRequired
 	}},
+	{"orders", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, policyRequired, policyOptional)
+		to.OrdersRequired = word == policyRequired
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 }
 
-// The words of signer.policy.
+// The words of signer.policy and signer.orders.
 const (
 	policyRequired = "required"
 	policyOptional = "optional"
 )
 
 // here reports whether anything is set that a signer in the service's own process uses.
-func (s Signer) here() bool { return s.State != "" || s.LockMemory != "" || s.PolicyRequired }
+func (s Signer) here() bool {
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired
+}
 
 // names parses a list of names.
 func (r *reader) names(n *node) (list []string) {

@@ -74,6 +74,7 @@ type Parts struct {
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
+	OrdersRequired bool // the signer of this process pays nothing that neither a client signed nor persons approved
 	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
 
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit

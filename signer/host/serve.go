@@ -44,6 +44,9 @@ func Serve(
 	if cfg.Signer.PolicyRequired {
 		signs.RequirePolicy()
 	}
+	if cfg.Signer.OrdersRequired {
+		signs.RequireOrders()
+	}
 	Arm(ctx, signs, log)
 	exported, err := keys.Export()
 	if err != nil {
