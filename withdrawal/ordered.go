@@ -121,6 +121,9 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	}
 	now := s.db.Now()
 	switch {
+	case !now.Before(o.Expires):
+		return bursar.RefuseField(bursar.CodeOrderExpired, "order", "it expired at %s: sign another one",
+			approval.Moment(o.Expires))
 	case policy.Instance == "":
 		return bursar.Refuse(bursar.CodeUnavailable, "the signer does not take orders yet; try again")
 	case o.Instance != policy.Instance:
@@ -138,9 +141,6 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created), clockTolerance)
 	case o.Expires.Sub(o.Created) > longestOrder:
 		return invalidOrder("it is payable for longer than %d days", longestOrder/(24*time.Hour))
-	case !now.Before(o.Expires):
-		return bursar.RefuseField(bursar.CodeOrderExpired, "order", "it expired at %s: sign another one",
-			approval.Moment(o.Expires))
 	}
 	return nil
 }
