@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"sshsig":                {},
 	"approval":              {"."},
 	"orderkey":              {},
-	"account":               {".", "approval", "orderkey", "store"},
+	"account":               {".", "approval", "netpolicy", "orderkey", "store"},
 	"roster":                {".", "approval", "sshsig"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"store":                 {".", "ledger", "wire"},

@@ -168,7 +168,11 @@ func (cmd *accountOrderKeyRevokeCommand) Run(ctx context.Context, c *call) error
 	}
 	err = named(err, "account %s has no key %s that is not revoked: see `bursar account order-key list`", cmd.Account,
 		cmd.Key)
-	return errors.Join(err, c.atSigner(cfg, fmt.Sprintf("order-key revoke %s %s", cmd.Account, cmd.Key), func() error {
+	atSigner := c.atSigner(cfg, fmt.Sprintf("order-key revoke %s %s", cmd.Account, cmd.Key), func() error {
 		return c.RevokeOrderKey(ctx, cfg, cmd.Account, cmd.Key, cmd.Name())
-	}))
+	})
+	if err == nil {
+		err = atSigner
+	}
+	return err
 }
