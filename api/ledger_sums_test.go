@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // books posts random business events of two accounts, as the service does.
@@ -194,7 +195,7 @@ func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account
 // size; a list of what is younger reaches none.
 func TestTheLinesAndWhatIsArchivedAddUpToTheBalance(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(3, 9))}
+		b := &books{script: newScript(t, storetest.AsOwner(url)), random: rand.New(rand.NewPCG(3, 9))}
 		began := b.clock.Now().Add(-time.Second)
 		for range 150 {
 			b.act()

@@ -46,7 +46,7 @@ func newBooks(t *testing.T, db *store.DB) *books {
 	}
 	b := &books{T: t, db: db, account: bursar.ID{1},
 		auditor: &audit.Auditor{DB: db, Registry: registry, Log: slog.New(slog.DiscardHandler)}}
-	driver, source := "pgx", storetest.URL(db)
+	driver, source := "pgx", storetest.AsOwner(storetest.URL(db))
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
 	}

@@ -231,6 +231,9 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	if err != nil || !c.Checked || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
 		t.Fatalf("dumped is %+v, %v", c, err)
 	}
+	if _, err := backup.Save(ctx, storetest.AsRole(url, "service"), filepath.Join(t.TempDir(), "service.dump"), false); err != nil {
+		t.Errorf("the service's role cannot dump: %v", err)
+	}
 	credit(t, db, 2, 5)
 	if quick, err := backup.Check(ctx, url, path, false); err != nil || quick.Checked || !quick.Summed {
 		t.Errorf("without a server it is %+v, %v", quick, err)

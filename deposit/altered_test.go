@@ -18,7 +18,7 @@ func TestAnAlteredDepositIsNotCredited(t *testing.T) {
 		f.Pay(7000)
 		f.Sim.Mine(2)
 		f.CatchUp()
-		driver, source := "pgx", storetest.URL(f.DB)
+		driver, source := "pgx", storetest.AsOwner(storetest.URL(f.DB))
 		if file, is := strings.CutPrefix(source, "sqlite:"); is {
 			driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
 		}

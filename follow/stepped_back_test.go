@@ -17,7 +17,7 @@ import (
 // stepBack changes the database without the running process, as a failover does that loses commits.
 func stepBack(f *followtest.Harness, statements ...string) {
 	f.T.Helper()
-	url := storetest.URL(f.DB)
+	url := storetest.AsOwner(storetest.URL(f.DB))
 	driver, source := "pgx", url
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
 		driver, source = "sqlite", file

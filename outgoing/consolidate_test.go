@@ -115,7 +115,7 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 // rows counts all outgoing transactions, open or ended.
 func (r *harness) rows() (n int) {
 	r.T.Helper()
-	driver, source := "pgx", storetest.URL(r.DB)
+	driver, source := "pgx", storetest.AsOwner(storetest.URL(r.DB))
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
 	}

@@ -35,7 +35,7 @@ func intruded(t *testing.T, test func(t *testing.T, r *harness, attack func(quer
 
 func intruder(t *testing.T, db *store.DB) func(query string, args ...any) {
 	t.Helper()
-	driver, source := "pgx", storetest.URL(db)
+	driver, source := "pgx", storetest.AsOwner(storetest.URL(db))
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
 	}

@@ -25,14 +25,6 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 		}
 		defer db.Close()
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	dialect := goose.DialectPostgres
-	if !db.postgres {
-		dialect, files = goose.DialectSQLite3, sqliteText{files}
-	}
 	if db.postgres {
 		unlock, err := db.lockMigrations(ctx)
 		if err != nil {
@@ -40,7 +32,7 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 		}
 		defer unlock()
 	}
-	provider, err := goose.NewProvider(dialect, db.write, files)
+	provider, err := db.migrator()
 	if err != nil {
 		return err
 	}
@@ -50,7 +42,22 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 			err = db.Do(ctx, func(tx *Tx) error { return tx.adoptFreezes(ctx) })
 		}
 	}
-	return err
+	if err == nil && len(applied) > 0 && db.postgres {
+		err = db.Do(ctx, func(tx *Tx) error { return tx.grantAgain(ctx) })
+	}
+	return db.refusedSchema(ctx, err)
+}
+
+// migrator runs the migrations on this database.
+func (db *DB) migrator() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	if db.postgres {
+		return goose.NewProvider(goose.DialectPostgres, db.write, files)
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db.write, sqliteText{files})
 }
 
 // lockMigrations waits until no other process migrates. It asks again and again: a statement that waited for the lock

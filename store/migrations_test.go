@@ -60,8 +60,8 @@ func TestMigrationsBuildIndexesBesideTheService(t *testing.T) {
 func TestMigrationsOutsideATransactionCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		driver, source, dialect := "pgx", storetest.URL(db), func(text string) string { return text }
-		if file, is := store.SQLiteFile(source); is {
+		driver, source, dialect := "pgx", storetest.AsOwner(storetest.URL(db)), func(text string) string { return text }
+		if file, is := store.SQLiteFile(storetest.URL(db)); is {
 			driver, source = "sqlite", file
 			dialect = func(text string) string { return strings.ReplaceAll(text, " CONCURRENTLY", "") }
 		}

@@ -179,6 +179,9 @@ func (e *healthCheck) database(ctx context.Context) bool {
 	}
 	facts, err := db.Facts(ctx)
 	if err == nil {
+		err = e.databaseRole(ctx, db)
+	}
+	if err == nil {
 		e.machine(facts, db.Now())
 		e.policyOfPeople(ctx, db)
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })

@@ -40,6 +40,7 @@ type commands struct {
 
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
+	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`
 	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
 	Signer       command.Signer       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`

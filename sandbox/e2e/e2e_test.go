@@ -31,7 +31,7 @@ func TestSandbox(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		runScenarios(newHarness(t, p, storetest.Postgres(t), ""))
+		runScenarios(newHarness(t, p, storetest.ServicePostgres(t), ""))
 	})
 	t.Run("providers", func(t *testing.T) {
 		t.Parallel()

@@ -41,7 +41,7 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	o.need(err)
 	t.Cleanup(func() { node.Close() })
 	o.need(node.Mine(1))
-	o.database = newLine(t, storetest.Postgres(t))
+	o.database = newLine(t, storetest.ServicePostgres(t))
 	o.write("bursar.yaml", "listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: regtest\npoll_interval: 100ms\ndatabase: "+
 		o.database.through+
 		"\nchains: {bitcoin: "+node.Settings+"}\ncurrencies: {BTC: {withdrawal_maximum: 500}}\n")

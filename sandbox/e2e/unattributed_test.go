@@ -24,7 +24,7 @@ func TestUnattributed(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		runUnattributed(newHarness(t, p, storetest.Postgres(t), "polygon,xrpl"))
+		runUnattributed(newHarness(t, p, storetest.ServicePostgres(t), "polygon,xrpl"))
 	})
 }
 

@@ -35,7 +35,7 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dump, err := exec.Command(filepath.Join(bin, "pg_dump"), from).Output()
+	dump, err := exec.Command(filepath.Join(bin, "pg_dump"), AsOwner(from)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,5 +44,13 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 	if out, err := load.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return url
+	return sameRole(from, url)
+}
+
+// sameRole returns the URL of a database for the role of another URL.
+func sameRole(from, url string) string {
+	if AsOwner(from) == from {
+		return url
+	}
+	return AsRole(url, serviceRole)
 }

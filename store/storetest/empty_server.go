@@ -13,10 +13,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// newOnServer makes a database at the server with the connection that will empty it.
+// newOnServer makes a database at the server with the connection that will empty it. Its URL is for the service's role,
+// so that every test proves that the service's rights suffice for what it does; that connection is the owner's.
 func newOnServer(t testing.TB) (u *reusable, err error) {
-	u = &reusable{url: Postgres(t), spare: &store.Spare{}, drop: func() {}, empty: emptyOnServer}
-	u.raw, err = sql.Open("pgx", u.url)
+	owner := Postgres(t)
+	u = &reusable{url: AsRole(owner, serviceRole), spare: &store.Spare{}, drop: func() {}, empty: emptyOnServer}
+	u.raw, err = sql.Open("pgx", owner)
 	if err == nil {
 		u.raw.SetMaxOpenConns(1)
 	}

@@ -25,9 +25,9 @@ func TestAnEmptiedDatabaseIsLikeANewOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := u.url
+	url := AsOwner(u.url)
 	want := rows(t, url)
-	db := Open(t, url)
+	db := Open(t, u.url)
 	err = db.Do(context.Background(), func(tx *store.Tx) error {
 		return tx.Accounts().Insert(context.Background(), bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now()})
 	})
@@ -74,7 +74,7 @@ func TestAChangedDatabaseIsNotReused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		url := u.url
+		url := AsOwner(u.url)
 		_, name, _ := strings.Cut(strings.TrimSuffix(url, "?host="+server.dir), "@/")
 		raw, err := sql.Open("pgx", url)
 		if err != nil {

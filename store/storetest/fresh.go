@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -117,6 +118,20 @@ func Postgres(t testing.TB) string {
 	return createPostgres(t, " TEMPLATE migrated")
 }
 
+// ServicePostgres is Postgres for the service's role, whose rights do not go beyond what the service needs.
+func ServicePostgres(t testing.TB) string { return AsRole(Postgres(t), serviceRole) }
+
+// Administer runs a statement as the server's administrator: CREATE ROLE and the like.
+func Administer(t testing.TB, statement string) {
+	t.Helper()
+	if err := running(); err != nil {
+		t.Fatal(err)
+	}
+	if err := administer(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // EmptyPostgres returns the URL of a new database without a schema, on the same server.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
@@ -128,15 +143,33 @@ var migratedPostgres = sync.OnceValue(func() error {
 	if err := running(); err != nil {
 		return err
 	}
-	if err := administer("CREATE DATABASE migrated"); err != nil {
+	if err := errors.Join(administer("CREATE DATABASE migrated"), administer("CREATE ROLE "+serviceRole+" LOGIN")); err != nil {
 		return err
 	}
 	db, err := store.Open(context.Background(), store.Config{URL: databaseURL(server.dir, "migrated")})
 	if err != nil {
 		return err
 	}
-	return db.Close()
+	return errors.Join(db.Grant(context.Background(), store.Role{Name: serviceRole}), db.Close())
 })
+
+// serviceRole is the role of the service in the databases that Each gives to tests; it has the rights of one, and no
+// others.
+const serviceRole = "service"
+
+// AsRole returns the URL of a database on this process's server for another role; that of an SQLite file stays.
+func AsRole(databaseURL, role string) string {
+	_, rest, server := strings.Cut(databaseURL, "postgres://")
+	if !server {
+		return databaseURL
+	}
+	_, rest, _ = strings.Cut(rest, "@")
+	return "postgres://" + role + "@" + rest
+}
+
+// AsOwner returns the URL of a database on this process's server for the role that owns it, for tests that change what
+// the service may not.
+func AsOwner(databaseURL string) string { return AsRole(databaseURL, "bursar") }
 
 func createPostgres(t testing.TB, from string) (url string) {
 	t.Helper()

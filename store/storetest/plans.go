@@ -154,7 +154,7 @@ func (p *Plans) explained(query string) (details []string) {
 // open opens the database beside the store.
 func (p *Plans) open() {
 	p.t.Helper()
-	driver, source := "pgx", p.url+"&default_query_exec_mode=simple_protocol"
+	driver, source := "pgx", AsOwner(p.url)+"&default_query_exec_mode=simple_protocol"
 	if file, is := store.SQLiteFile(p.url); is {
 		driver, source = "sqlite", file
 	}

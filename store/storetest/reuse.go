@@ -39,7 +39,7 @@ type shelf struct {
 var (
 	files   = shelf{make: newFile}
 	servers = shelf{make: newOnServer}
-	inUse   sync.Map // by URL: the *reusable
+	inUse   sync.Map // by the owner's URL: the *reusable
 )
 
 // take returns the URL of a database of today's schema that another test may have used before, and empties it when
@@ -50,10 +50,10 @@ func (p *shelf) take(t testing.TB) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inUse.Store(u.url, u)
+	inUse.Store(AsOwner(u.url), u)
 	u.spare.Heard = listener(t)
 	t.Cleanup(func() {
-		inUse.Delete(u.url)
+		inUse.Delete(AsOwner(u.url))
 		if err := u.empty(u); err != nil || t.Failed() {
 			if err != nil && !errors.Is(err, errChanged) {
 				t.Error(err)
@@ -113,7 +113,7 @@ func Ask(t testing.TB, url, query string) string {
 }
 
 func ask(url, query string) interface{ Scan(into ...any) error } {
-	if u, is := inUse.Load(url); is {
+	if u, is := inUse.Load(AsOwner(url)); is {
 		return u.(*reusable).ask(query)
 	}
 	driver, source := "pgx", url
@@ -152,7 +152,7 @@ func (f failed) Scan(...any) error { return f.err }
 
 // spareOf returns the connections that an earlier test has left, nil where none has.
 func spareOf(url string) *store.Spare {
-	u, is := inUse.Load(url)
+	u, is := inUse.Load(AsOwner(url))
 	if !is {
 		return nil
 	}

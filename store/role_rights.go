@@ -1,0 +1,91 @@
+package store
+
+// right is what the service's role may do to the rows of a table, beyond reading them and adding some.
+type right struct {
+	add    bool
+	change []string // these columns; nil: none
+	remove bool
+}
+
+// every stands for all columns.
+var every = []string{"*"}
+
+var (
+	readOnly   = right{}
+	appendOnly = right{add: true}
+	changing   = right{add: true, change: every}
+	passing    = right{add: true, change: every, remove: true}
+)
+
+// rights has a line for each table: what the service needs, and nothing else. Who has taken the service, or found a
+// way to put words into its SQL, can add a posting but not change or remove one, can hold back a withdrawal but not
+// give it another amount or address, and can revoke a key but not make an old one valid for another account. What was
+// added wrongly is found by the chain of links, whose key is not in the database.
+//
+// Rows of entries may be removed, because an entry that is refused is written and dropped in one transaction; one that
+// has postings is kept by their foreign key.
+var rights = map[string]right{
+	"accounts": {add: true, change: []string{"frozen", "webhook_generation", "webhook_overlap", "notify_pending",
+		"notify_withdrawals", "webhook_version", "webhook"}},
+	"address_pool":    {add: true, remove: true},
+	"alarms":          changing,
+	"api_keys":        {add: true, change: []string{"scopes", "networks", "expires_at", "revoked_at"}},
+	"approvals":       appendOnly,
+	"archived_sums":   readOnly,
+	"attempts":        appendOnly,
+	"audits":          changing,
+	"balances":        changing,
+	"blocks":          {add: true, remove: true},
+	"book_faults":     passing,
+	"chains":          changing,
+	"charges":         {add: true, change: []string{"paid_by"}},
+	"checkpoints":     readOnly,
+	"counters":        changing,
+	"dead_urls":       {add: true, remove: true},
+	"delivery_leases": passing,
+	"deposits": {add: true, change: []string{"purpose", "account_id", "wallet", "amount", "fee", "status", "height",
+		"block_hash", "counts_from", "reversals", "confirmed_at", "required", "opinions", "seal"}},
+	"destination_lists": changing,
+	"destinations":      {add: true, remove: true},
+	"entries":           {add: true, remove: true},
+	"events": {add: true, change: []string{"url", "status", "attempts", "next_at", "claimed_until", "last_code",
+		"last_error", "delivered_at", "tries", "first_at", "first_duration", "first_code"}},
+	"external_spends":    changing,
+	"fee_rules":          passing,
+	"forgotten_payments": changing,
+	"free_nonces":        {add: true, remove: true},
+	"fundings":           passing,
+	"gap_addresses":      appendOnly,
+	"goose_db_version":   readOnly,
+	"halt_events":        appendOnly,
+	"halts":              passing,
+	"holdings":           changing,
+	"idempotency":        passing,
+	"link_head":          changing,
+	"links":              appendOnly,
+	"moved_reservations": {add: true, remove: true},
+	"nonces":             passing,
+	"outgoing_txs":       changing,
+	"outgoing_versions":  {add: true, change: []string{"tx_id", "draft_json", "raw"}},
+	"posted":             changing,
+	"postings":           appendOnly,
+	"previous_txs":       {add: true, remove: true},
+	"reconciliations":    changing,
+	"recoveries":         changing,
+	"reservations":       passing,
+	"resolutions":        {add: true, change: []string{"status", "outgoing_id", "tx_id", "error", "completed_at", "seal"}},
+	"seals":              appendOnly,
+	"settings":           passing,
+	"treasury_orders":    appendOnly,
+	"used_outputs":       passing,
+	"utxos":              changing,
+	"wallet_counts":      changing,
+	"wallets":            {add: true, change: []string{"webhook", "webhook_version", "metadata"}},
+	"watched_parts":      changing,
+	"webhook_rules":      changing,
+	"withdrawals": {add: true, change: []string{"outgoing_id", "status", "tx_id", "error", "completed_at",
+		"seal"}},
+}
+
+// unreadable are the tables that a role for reports does not see: hashes of keys, answers of the API, and settings.
+var unreadable = map[string]bool{"api_keys": true, "idempotency": true, "settings": true}
