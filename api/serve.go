@@ -82,11 +82,6 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 // answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
 // the key, the key's scopes, and only then the parameters.
 func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
-	// A request with a Content-Length too is read by its chunks, and a proxy in front may have read it by its length: what
-	// follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops the length.
-	if len(r.TransferEncoding) > 0 {
-		w.Header().Set("Connection", "close")
-	}
 	from, now := a.remote(r), a.DB.Now()
 	route, err := a.route(w, r)
 	if wait := a.limits.allowAddress(now, from, err == nil && route != nil && route.open != nil); wait != nil {

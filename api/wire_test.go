@@ -156,6 +156,12 @@ var talks = map[string]struct {
 		"5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n",
 		[]string{"405 method_not_allowed", "end"}},
 
+	"HTTP/1.0 that would stay": {"GET /healthz HTTP/1.0\nConnection: keep-alive\n\nGET /healthz HTTP/1.0\n\n",
+		[]string{"200", "end"}},
+	"HTTP/1.0 with chunks and a length": {"POST /api/v1/account HTTP/1.0\nConnection: keep-alive\nX-API-KEY: KEY\n" +
+		"Content-Length: 5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n",
+		[]string{"405 method_not_allowed", "end"}},
+
 	"an unknown expectation": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n", []string{"417 bare", "end"}},
 
 	"pipelining": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\nGET /nothing HTTP/1.1\nHost: a\n\nPOST " +

@@ -20,10 +20,11 @@ var hot = bursar.ID{1}
 // filled runs a test on each kind of database, with a filler and the account hot.
 func filled(t *testing.T, test func(t *testing.T, db *store.DB, f filler)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		url, kind := storetest.URL(db), "postgres"
+		url, kind := storetest.AsOwner(storetest.URL(db)), "postgres"
 		if url[:7] == "sqlite:" {
 			kind = "sqlite"
 		}
+		db = storetest.Open(t, url) // the owner's: the service may remove nothing
 		raw, err := openSQL(kind, url)
 		if err != nil {
 			t.Fatal(err)

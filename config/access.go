@@ -145,12 +145,19 @@ func (r *reader) networks(n *node) []netip.Prefix {
 	return list
 }
 
+// widest is the fewest bits of a network of proxies: no organisation has a larger one, and two of half of the addresses
+// are everybody.
+const widest = 7
+
 // proxies parses the networks of trusted proxies, which must not include everybody.
 func (r *reader) proxies(n *node) []netip.Prefix {
 	list := r.networks(n)
 	for _, p := range list {
-		if p.Bits() == 0 {
+		switch {
+		case p.Bits() == 0:
 			r.fail(n, "%s is everybody: any client could forge its address", p)
+		case p.Bits() < widest:
+			r.fail(n, "%s is nearly everybody: any client could forge its address", p)
 		}
 	}
 	return list

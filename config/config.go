@@ -76,6 +76,8 @@ type Config struct {
 	ProxyHeader    string         // the header with the client's address: XForwardedFor or Forwarded
 	ClientNetworks []netip.Prefix // the only networks that clients may connect from; empty: all
 
+	databaseEnv []string // the variables that the driver of Database reads
+
 	places map[string]place // by path: the place of each value of the file and the environment
 }
 
@@ -124,10 +126,11 @@ func readFile(path string) ([]byte, error) {
 
 // Parse is Load for a text in memory. Errors contain the name, and relative paths are relative to its folder.
 func Parse(name string, text []byte, env []string) (Config, error) {
-	r := &reader{name: name}
+	r := &reader{name: name, env: env}
 	root := r.tree(text)
 	r.overlay(root, env)
 	cfg := r.config(root)
+	cfg.databaseEnv = driverVariables(env)
 	cfg.places = map[string]place{}
 	root.rememberPlaces(cfg.places)
 	if err := r.mistakes.err(); err != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -52,10 +53,7 @@ func (r *reader) listeners(root *node, cfg *Config) {
 	if cfg.Network != Mainnet {
 		return
 	}
-	if !loopback(cfg.Listen) && cfg.TLS == (TLS{}) && len(cfg.Proxies) == 0 {
-		r.fail(r.orRoot(root, "listen"), "on mainnet %s serves other machines: set tls.certificate and tls.key, or name the "+
-			"proxies that end TLS in proxies; otherwise API keys cross the network in clear", cfg.Listen)
-	}
+	r.listensInClear(root, cfg)
 	if cfg.AdminListen == "" || loopback(cfg.AdminListen) {
 		return
 	}
@@ -67,6 +65,21 @@ func (r *reader) listeners(root *node, cfg *Config) {
 	case cfg.Admin.TLS.Clients == "" && cfg.Admin.PasswordFile == "":
 		r.fail(at, "on mainnet %s serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody "+
 			"there reads balances and payments", cfg.AdminListen)
+	}
+}
+
+// listensInClear refuses an API that others reach without TLS. Only a proxy on another machine is a reason for that.
+func (r *reader) listensInClear(root *node, cfg *Config) {
+	elsewhere := func(p netip.Prefix) bool { return !p.Addr().IsLoopback() }
+	at := r.orRoot(root, "listen")
+	switch {
+	case loopback(cfg.Listen) || cfg.TLS != TLS{}:
+	case len(cfg.Proxies) == 0:
+		r.fail(at, "on mainnet %s serves other machines: set tls.certificate and tls.key, or name the "+
+			"proxies that end TLS in proxies; otherwise API keys cross the network in clear", cfg.Listen)
+	case !slices.ContainsFunc(cfg.Proxies, elsewhere):
+		r.fail(at, "on mainnet %s serves other machines, and the proxies are on this one: listen on 127.0.0.1, or set "+
+			"tls.certificate and tls.key; otherwise API keys cross the network in clear", cfg.Listen)
 	}
 }
 

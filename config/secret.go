@@ -19,7 +19,7 @@ func NewSecret(text string) Secret { return Secret{func() string { return text }
 
 // HoldsSecrets reports whether the configuration holds credentials of the database, of nodes or of a source of rates.
 func (c Config) HoldsSecrets() bool {
-	if strings.Contains(c.Database.Reveal(), "@") || c.Rates.URL.Reveal() != "" {
+	if c.databaseHasPassword() || c.Rates.URL.Reveal() != "" {
 		return true
 	}
 	for _, of := range c.Chains {

@@ -60,6 +60,7 @@ func (n *node) below(key string) string {
 // reader parses a text into a Config and collects mistakes.
 type reader struct {
 	name     string
+	env      []string
 	mistakes Mistakes
 }
 

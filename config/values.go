@@ -213,7 +213,12 @@ func (r *reader) database(n *node) (Secret, bool) {
 		r.fail(n, "the database is not of the form sqlite:<file> or postgres://user@host/name")
 		return Secret{}, false
 	}
-	return NewSecret(verified(u, text)), true
+	at := postgresURLOf(u, r.env)
+	if at.ambiguous() {
+		r.fail(n, "the database's URL has an @ behind its host: write it as %%40")
+		return Secret{}, false
+	}
+	return NewSecret(at.verified(text)), true
 }
 
 const sqliteScheme = "sqlite:"

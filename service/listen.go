@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/tlsfile"
 )
 
@@ -23,6 +24,7 @@ type side struct {
 	name     string
 	listener net.Listener
 	server   *http.Server
+	bounded  *api.BoundedListener
 	tls      *tlsfile.Source // nil: plain HTTP
 }
 
@@ -46,7 +48,7 @@ func (s *Service) Listen() error {
 			return err
 		}
 		side := side{name: wanted.name, server: server}
-		if err := side.listen(wanted.address, wanted.files, s.log); err != nil {
+		if err := side.listen(wanted.address, wanted.files, api.DefaultConnections(s.parts.Proxies), s.log); err != nil {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}
 		s.sides = append(s.sides, side)
@@ -56,17 +58,23 @@ func (s *Service) Listen() error {
 }
 
 // listen binds an address, and serves TLS there if files are named.
-func (side *side) listen(address string, files tlsfile.Files, log *slog.Logger) (err error) {
+func (side *side) listen(
+	address string, files tlsfile.Files, bounds api.Connections, log *slog.Logger,
+) (err error) {
 	if files.Named() {
 		if side.tls, err = tlsfile.Open(files, log); err != nil {
 			return err
 		}
 	}
-	if side.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", address); err != nil {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+	if err != nil {
 		return err
 	}
+	side.bounded = api.Bounded(listener, bounds)
+	side.listener = side.bounded
 	if side.tls != nil {
 		side.listener = tls.NewListener(side.listener, side.tls.Config())
+		side.server.Handler = side.tls.Guard(side.server.Handler)
 	}
 	return nil
 }

@@ -122,6 +122,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	m.rates(out)
 	m.deliverer(out)
 	m.certificates(out)
+	m.connections(out)
 }
 
 func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

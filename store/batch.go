@@ -107,11 +107,12 @@ func (b *Batch[In, Out]) take() []*waiting[In, Out] {
 }
 
 // run writes items together. Where that fails, it writes each half for itself, so that of many a bad one fails alone
-// after a few tries. again says that this is the second time after a commit whose outcome is not known.
+// after a few tries; where it may not have failed, only a Repeating batch does. again says that this is the second time
+// after a commit whose outcome is not known.
 func (b *Batch[In, Out]) run(ctx context.Context, items []*waiting[In, Out], again bool) {
 	err := b.commit(ctx, items)
-	lost := errors.Is(err, ErrCommit)
-	if half := len(items) / 2; err != nil && ctx.Err() == nil && (half > 0 || lost && b.repeats && !again) {
+	half, lost := len(items)/2, errors.Is(err, ErrCommit)
+	if err != nil && ctx.Err() == nil && (half > 0 && (!lost || b.repeats) || lost && b.repeats && !again) {
 		for _, part := range [][]*waiting[In, Out]{items[:half], items[half:]} {
 			if len(part) > 0 {
 				b.run(ctx, part, lost)

@@ -65,3 +65,48 @@ func TestAPanicInABatchIsTheErrorOfItsItem(t *testing.T) {
 		}
 	})
 }
+
+// Items whose commit may stand are written again only by a Repeating batch, which knows what it has written already: by
+// any other, what a client asked for once would be there twice.
+func TestABatchWhoseCommitIsNotAnsweredIsNotWrittenTwice(t *testing.T) {
+	t.Parallel()
+	queued, release, runs := make(chan struct{}, 2), make(chan struct{}), 0
+	db := storetest.Open(t, storetest.Reused(t))
+	db = db.As(db.Now, store.Conduct{
+		Go: func(f func()) {
+			go func() { <-release; f() }()
+		},
+		Wait: func(_ context.Context, done <-chan struct{}) error {
+			queued <- struct{}{}
+			<-done
+			return nil
+		},
+		Before: func(_ context.Context, at store.Point, _ string) error {
+			if at == store.Committed {
+				return errors.New("the connection broke")
+			}
+			return nil
+		}})
+	batch := store.NewBatch(db, func(ctx context.Context, tx *store.Tx, items []string) ([]store.Result[string], error) {
+		runs++
+		return make([]store.Result[string], len(items)), tx.Settings().Pin(ctx, items[0], "written")
+	})
+	outcomes := make(chan error, 2)
+	for _, item := range []string{"one", "two"} {
+		go func() {
+			_, err := batch.Do(t.Context(), item)
+			outcomes <- err
+		}()
+	}
+	<-queued
+	<-queued
+	close(release)
+	for range 2 {
+		if err := <-outcomes; !errors.Is(err, store.ErrCommit) {
+			t.Errorf("an item gives %v, want that its outcome is not known", err)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("they were written %d times, want once", runs)
+	}
+}

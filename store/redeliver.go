@@ -8,13 +8,16 @@ import (
 )
 
 // todaysWebhook is where an event would go if it were recorded now: the webhook of its deposit's wallet or charge, or
-// the account's. A receiver that moved gets what the old address has missed. A trial goes where it was meant to go.
+// the account's for a withdrawal and for a deposit without a wallet. A receiver that moved gets what the old address
+// has missed. A trial goes where it was meant to go.
 const todaysWebhook = `CASE
 	WHEN events.kind = 'withdrawal' THEN COALESCE((SELECT NULLIF(` + accountWebhook + `, '') FROM withdrawals x
 		JOIN accounts a ON a.id = x.account_id
 		WHERE x.id = events.subject), events.url)
 	WHEN events.kind = 'test' THEN events.url
-	ELSE COALESCE((SELECT ` + effectiveWebhook + ` ` + depositFrom + ` WHERE d.id = events.subject), events.url) END`
+	ELSE COALESCE((SELECT ` + effectiveWebhook + ` ` + depositFrom + ` WHERE d.id = events.subject),
+		(SELECT NULLIF(` + accountWebhook + `, '') FROM deposits x JOIN accounts a ON a.id = x.account_id
+		WHERE x.id = events.subject AND x.purpose = 'account'), events.url) END`
 
 // Redelivery says which of an account's events are to be sent again, oldest first.
 type Redelivery struct {

@@ -21,16 +21,16 @@ var (
 	// ErrNoRoles is returned where the database is SQLite, which has none.
 	ErrNoRoles = errors.New("SQLite has no roles: who may open the file may change it")
 	// ErrRoleUnbound is returned for a role that rights do not bind.
-	ErrRoleUnbound = errors.New("rights do not bind this role: it is a superuser, owns tables, or is a member of a role " +
-		"that does")
+	ErrRoleUnbound = errors.New("rights do not bind this role: it is a superuser, owns tables, or is a member of a " +
+		"role that does")
 	// ErrNotOwner is returned to a role that cannot give rights.
 	ErrNotOwner = errors.New("only the role that owns the tables gives rights: name it in BURSAR_DATABASE")
 	// ErrNoRights is returned by Open for a role that the tables are closed to.
-	ErrNoRights = errors.New("the role of the database may neither make nor read the tables: run bursar migrate, then " +
-		"bursar database grant, as the role that owns them")
+	ErrNoRights = errors.New("the role of the database may neither make nor read the tables: run bursar migrate, " +
+		"then bursar database grant, as the role that owns them")
 	// ErrSchemaBehind is returned by Open where the schema is older than the program and the role may not change it.
-	ErrSchemaBehind = errors.New("the schema of the database is older than this program, and its role may not change it: " +
-		"run bursar migrate as the role that owns the tables")
+	ErrSchemaBehind = errors.New("the schema of the database is older than this program, and its role may not change " +
+		"it: run bursar migrate as the role that owns the tables")
 )
 
 // grants returns the statements that give a role its rights, and take every other right to the tables from it.
@@ -41,8 +41,8 @@ func (r Role) grants(schema string, tables []string) (list []string, err error) 
 		"REVOKE ALL ON ALL SEQUENCES IN SCHEMA " + in + " FROM " + role,
 		"GRANT USAGE ON SCHEMA " + in + " TO " + role,
 	}
-	if !r.Reports {
-		list = append(list, "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "+in+" TO "+role) // to read them: for a backup
+	if !r.Reports { // which reads them for a backup
+		list = append(list, "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "+in+" TO "+role)
 	}
 	for _, table := range tables {
 		has, known := rights[table]
@@ -90,8 +90,8 @@ func (db *DB) Grants(ctx context.Context, role Role) (list []string, err error) 
 }
 
 // Grant gives a role that exists what it needs, and takes everything else from it, in one transaction; the connection's
-// role must own the tables. A migration gives the role its rights to what it adds. Grant returns ErrRoleUnbound for a role
-// to which rights mean nothing.
+// role must own the tables, or it returns ErrNotOwner. A migration gives the role its rights to what it adds. Grant returns
+// ErrRoleUnbound for a role to which rights mean nothing.
 func (db *DB) Grant(ctx context.Context, role Role) error {
 	if !db.postgres {
 		return ErrNoRoles

@@ -31,7 +31,7 @@ func run(t testing.TB, db *sql.DB, statement string) {
 	}
 }
 
-// grantedPostgres is a database with a role of its own name that has a role's rights, and the owner's and the role's URL.
+// grantedPostgres is a database with a role that has its rights; it returns the owner's and the role's URL.
 func grantedPostgres(t testing.TB, reports bool) (owner, role string) {
 	t.Helper()
 	if testing.Short() {
@@ -91,7 +91,7 @@ func TestTheServicesRoleChangesNoBooks(t *testing.T) {
 		"an operator's order":          `UPDATE treasury_orders SET actor = 'x'`,
 		"the record of halts":          `DELETE FROM halt_events`,
 		"the schema":                   `ALTER TABLE postings ADD COLUMN x BIGINT`,
-		"a trigger":                    `CREATE TRIGGER x BEFORE INSERT ON postings EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+		"a trigger":                    `CREATE TRIGGER x BEFORE INSERT ON postings EXECUTE FUNCTION pg_notify('x')`,
 		"the version of the schema":    `UPDATE goose_db_version SET version_id = 1`,
 		"the role, into the owner's":   `SET ROLE bursar`,
 		"files of the server":          `COPY settings TO '/tmp/settings'`,
@@ -106,7 +106,8 @@ func TestTheServicesRoleChangesNoBooks(t *testing.T) {
 		}
 	}
 	run(t, service, `GRANT ALL ON postings TO PUBLIC`) // the server warns, and gives nothing (PostgreSQL 15, GRANT)
-	if may := storetest.Ask(t, owner, `SELECT has_table_privilege('public', 'postings', 'SELECT')::text`); may != "false" {
+	everybody := storetest.Ask(t, owner, `SELECT has_table_privilege('public', 'postings', 'SELECT')::text`)
+	if everybody != "false" {
 		t.Error("the service's role gave its rights to everybody, want them kept")
 	}
 	if unbound, err := storetest.Open(t, role).Unbound(ctx); err != nil || unbound {
@@ -194,7 +195,8 @@ func TestRightsAreGivenToThoseThatTheyBind(t *testing.T) {
 	if err := db.Grant(ctx, store.Role{Name: "nobody's"}); err == nil || !strings.Contains(err.Error(), "CREATE ROLE") {
 		t.Errorf("rights of nobody: %v, want how a role is made", err)
 	}
-	if err := storetest.Open(t, storetest.SQLite(t)).Grant(ctx, store.Role{Name: "x"}); !errors.Is(err, store.ErrNoRoles) {
+	file := storetest.Open(t, storetest.SQLite(t))
+	if err := file.Grant(ctx, store.Role{Name: "x"}); !errors.Is(err, store.ErrNoRoles) {
 		t.Errorf("rights on SQLite: %v, want ErrNoRoles", err)
 	}
 }

@@ -66,6 +66,20 @@ func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Wi
 		`FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
+// Recorded returns those of some withdrawals of any account that are recorded, by their IDs, in one statement.
+func (tx Withdrawals) Recorded(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Withdrawal, error) {
+	found := make(map[bursar.ID]bursar.Withdrawal, len(ids))
+	if len(ids) == 0 {
+		return found, nil
+	}
+	those, args := among(tx.Tx, "id", ids)
+	list, err := withdrawalColumns.rows(ctx, tx.Tx, "look for withdrawals", `FROM withdrawals WHERE `+those, args...)
+	for _, w := range list {
+		found[w.ID] = w
+	}
+	return found, err
+}
+
 // Chain returns the chain that a withdrawal of any account is paid on, or ErrNotFound.
 func (tx Withdrawals) Chain(ctx context.Context, id bursar.ID) (chain bursar.ChainID, err error) {
 	err = tx.row(ctx, "read a withdrawal's chain", `SELECT chain FROM withdrawals WHERE id = $1`, []any{id}, &chain)

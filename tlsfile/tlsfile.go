@@ -74,10 +74,11 @@ func (s *Source) State() State {
 	return State{NotAfter: s.expires, Failing: s.failing}
 }
 
-// refresh reads the files if one has changed since the last time.
+// refresh reads the files if one has changed since the last time, and for as long as they cannot be used: what changes
+// who may read them, or how many files this process may open, shows in none of them.
 func (s *Source) refresh() {
 	now, err := s.look()
-	if err == nil && same(s.read, now) {
+	if err == nil && s.failing == nil && same(s.read, now) {
 		return
 	}
 	var config *tls.Config

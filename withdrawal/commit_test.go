@@ -51,3 +51,35 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
+
+// What became true between a commit whose answer was lost and the look for it refuses nothing: the money is held, and
+// would be paid although the client was told that nothing has changed.
+func TestAWithdrawalThatIsRecordedIsNotRefusedAfterwards(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) { recordedAndFrozen(t, newHarnessOver(t, db)) })
+}
+
+func recordedAndFrozen(t *testing.T, d *harness) {
+	t.Helper()
+	ordered := false
+	d.points = func(at store.Point, what string) error {
+		ordered = ordered || at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals")
+		if at != store.Committed || !ordered {
+			return nil
+		}
+		d.points = nil
+		d.Do(func(tx *store.Tx) error {
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(ann), Kind: store.HaltByOperator, Reason: "stolen"})
+		})
+		return errors.New("the connection broke")
+	}
+	w, err := d.ask(1000, d.node.Named("outside"))
+	if err != nil || d.points != nil {
+		t.Fatalf("the request gives %v, want the withdrawal that is recorded", err)
+	}
+	if is := d.current(w); is.Status != bursar.WithdrawalQueued || d.count() != 1 {
+		t.Errorf("%d withdrawals are recorded, this one %s; want one that is queued", d.count(), is.Status)
+	}
+	_, err = d.ask(1000, d.node.Named("outside"))
+	d.refused("a request afterwards", err, bursar.CodeWithdrawalsFrozen, "frozen")
+}

@@ -54,9 +54,15 @@ func newHarness(t *testing.T) *harness { return newHarnessOn(t, storetest.Reused
 // newHarnessOn is newHarness on a database.
 func newHarnessOn(t *testing.T, url string) *harness {
 	t.Parallel()
+	return newHarnessOver(t, storetest.Open(t, url))
+}
+
+// newHarnessOver is newHarness over an open database.
+func newHarnessOver(t *testing.T, db *store.DB) *harness {
+	t.Helper()
 	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		clock: bursartest.NewClockAt(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
-	d.Database = bursartest.Over(t, storetest.Open(t, url).As(d.clock.Now,
+	d.Database = bursartest.Over(t, db.As(d.clock.Now,
 		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if d.points != nil {
 				return d.points(at, what)

@@ -55,7 +55,31 @@ func (s *Service) holdAll(
 			rest = append(rest, i)
 		}
 	}
+	if err := unlessRecorded(ctx, tx, requests, results); err != nil {
+		return nil, err
+	}
 	return results, s.hold(ctx, tx, found, requests, results, rest)
+}
+
+// unlessRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an
+// account was frozen since, or a list or a fee changed, which is no reason to tell that nothing was done. The accounts
+// are locked, so that a commit which was still under way is over.
+func unlessRecorded(
+	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
+) error {
+	var refused []bursar.ID
+	for i, p := range requests {
+		if results[i].Err != nil {
+			refused = append(refused, p.withdrawal.ID)
+		}
+	}
+	recorded, err := tx.Withdrawals().Recorded(ctx, refused)
+	for i, p := range requests {
+		if w, is := recorded[p.withdrawal.ID]; is {
+			results[i] = store.Result[bursar.Withdrawal]{Value: w}
+		}
+	}
+	return err
 }
 
 // looked is what the transaction of a batch reads before anything is booked.

@@ -28,7 +28,8 @@ func TestARoleIsGivenTheServicesRights(t *testing.T) {
 	}
 	service := newSeededHarness(t, "database: "+storetest.AsRole(url, role))
 	service.fails(exitFailed, "may neither make nor read the tables", "account", "list")
-	if got, want := owner.ok("database", "grant", role), role+" has the rights of the service, and no others\n"; got != want {
+	want := role + " has the rights of the service, and no others\n"
+	if got := owner.ok("database", "grant", role); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	service.ok("account", "create", "--name", "shop")
@@ -38,7 +39,8 @@ func TestARoleIsGivenTheServicesRights(t *testing.T) {
 	service.fails(exitFailed, "only the role that owns the tables gives rights", "database", "grant", role)
 	owner.fails(exitFailed, "rights do not bind this role", "database", "grant", "bursar")
 	owner.fails(exitFailed, "CREATE ROLE", "database", "grant", "nobody")
-	if got, want := owner.ok("database", "grant", role, "--reports"), role+" has the rights of the reports, and no others\n"; got != want {
+	want = role + " has the rights of the reports, and no others\n"
+	if got := owner.ok("database", "grant", role, "--reports"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	service.fails(exitFailed, "permission denied", "account", "create", "--name", "other")

@@ -143,8 +143,10 @@ var migratedPostgres = sync.OnceValue(func() error {
 	if err := running(); err != nil {
 		return err
 	}
-	if err := errors.Join(administer("CREATE DATABASE migrated"), administer("CREATE ROLE "+serviceRole+" LOGIN")); err != nil {
-		return err
+	for _, statement := range []string{"CREATE DATABASE migrated", "CREATE ROLE " + serviceRole + " LOGIN"} {
+		if err := administer(statement); err != nil {
+			return err
+		}
 	}
 	db, err := store.Open(context.Background(), store.Config{URL: databaseURL(server.dir, "migrated")})
 	if err != nil {
