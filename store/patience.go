@@ -54,15 +54,18 @@ func patient(config *pgx.ConnConfig) {
 }
 
 // limitServer sets the server's own limits with statements: not every pooler in between takes them at the start of a
-// connection.
+// connection. And no statement is compiled: that takes the server up to a second each time, for statements that read a
+// few rows and only look dear, as those of Tx.byIndex do, for which whatever they must not do costs ten thousand
+// million (PostgreSQL 15, chapter 32 and costsize.c).
 func limitServer(ctx context.Context, conn *pgconn.PgConn, named map[string]string) error {
 	var set []string
-	for name, limit := range map[string]time.Duration{
-		"statement_timeout":                   statement,
-		"idle_in_transaction_session_timeout": idleInside,
+	for name, value := range map[string]string{
+		"statement_timeout":                   fmt.Sprint(statement.Milliseconds()),
+		"idle_in_transaction_session_timeout": fmt.Sprint(idleInside.Milliseconds()),
+		"jit":                                 "off",
 	} {
 		if _, there := named[name]; !there {
-			set = append(set, fmt.Sprintf("SET %s = %d", name, limit.Milliseconds()))
+			set = append(set, fmt.Sprintf("SET %s = %s", name, value))
 		}
 	}
 	if _, err := conn.Exec(ctx, strings.Join(set, "; ")).ReadAll(); err != nil {

@@ -22,9 +22,9 @@ var everything = []string{"./...", "./sandbox/..."}
 // longest names the packages whose tests take longest, longest first. Go starts packages in the order of its arguments,
 // each once. One that starts last runs alone, with most of its time spent waiting and a core idle.
 var longest = []string{
-	"./sandbox/e2e", "./simulation", "./outgoing", "./chain/bitcoin", "./recovery", "./service",
-	"./sandbox/nodes/ethereum", "./chain/evm", "./cmd/bursar", "./sandbox", "./sandbox/clients", "./sandbox/patroni",
-	"./api", "./webhook",
+	"./sandbox/e2e", "./simulation", "./outgoing", "./sandbox/drill", "./chain/bitcoin", "./recovery",
+	"./sandbox/nodes/ethereum", "./chain/evm", "./webhook", "./cmd/bursar-signer", "./cmd/bursar", "./api", "./service",
+	"./sandbox", "./sandbox/clients", "./sandbox/patroni", "./store",
 }
 
 // parse parses the command's arguments. All except -install are go test's; without a package among them they apply to

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestADatabaseKeepsItsSeed(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)
 	d.ok("account", "create", "--name", "shop")
-	d.env = append(d.env, "BURSAR_SEED_FILE=other.age")
+	d.env = append(d.env, "BURSAR_SEED_FILE="+filepath.Join(d.dir, "other.age"))
 	d.ok("seed", "new")
 	d.fails(exitFailed, "the database belongs to another configuration", "account", "create", "--name", "x")
 }

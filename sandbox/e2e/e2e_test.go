@@ -35,7 +35,7 @@ func TestSandbox(t *testing.T) {
 	})
 	t.Run("providers", func(t *testing.T) {
 		t.Parallel()
-		runProviders(newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), endpoints: 2}))
+		runProviders(newHarnessOf(t, &harness{t: t, programs: p, dir: storetest.Folder(t), endpoints: 2}))
 	})
 }
 

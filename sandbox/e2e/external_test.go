@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // TestPaymentsByAStolenSeed has a thief with the seed pay from every hot wallet. The service, which requested none of
@@ -18,7 +20,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	t.Parallel()
-	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: eachAdapter,
+	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: storetest.Folder(t), endpoints: 1, chains: eachAdapter,
 		environment: []string{"BURSAR_WITHDRAWALS_DESTINATION_HOLD=0s"}}) // a destination is usable at once
 	w.receive()
 	w.settle()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // patience is for actions that take a few blocks, on a machine that is busy with other tests.
@@ -47,7 +49,7 @@ type harness struct {
 
 // newHarness runs the sandbox with one endpoint of each of some chains, or of all if chains is empty.
 func newHarness(t *testing.T, p programs, database, chains string) *harness {
-	return newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains})
+	return newHarnessOf(t, &harness{t: t, programs: p, dir: storetest.Folder(t), database: database, endpoints: 1, chains: chains})
 }
 
 // newHarnessOf starts what a harness's settings ask for.

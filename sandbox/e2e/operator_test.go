@@ -34,7 +34,7 @@ type operatorCLI struct {
 // newOperatorCLI starts a service and creates an account.
 func newOperatorCLI(t *testing.T) *operatorCLI {
 	t.Helper()
-	o := &operatorCLI{T: t, dir: t.TempDir(), program: build(t).bursar, vars: map[string]string{}}
+	o := &operatorCLI{T: t, dir: storetest.Folder(t), program: build(t).bursar, vars: map[string]string{}}
 	curlrc(t, o.dir)
 	node, err := chains.Start(t.Context(), "bitcoin",
 		chains.Options{Manual: true, Mined: func() {}, Log: slog.New(slog.DiscardHandler)})

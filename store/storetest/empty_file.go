@@ -18,7 +18,7 @@ func newFile(t testing.TB) (*reusable, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := folder()
+	dir, err := folder(room)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,12 @@ import (
 
 // newOnServer makes a database at the server with the connection that will empty it. Its URL is for the service's role,
 // so that every test proves that the service's rights suffice for what it does; that connection is the owner's.
-func newOnServer(t testing.TB) (u *reusable, err error) {
-	owner := Postgres(t)
+func newOnServer(testing.TB) (u *reusable, err error) {
+	name, err := migratedOnServer()
+	if err != nil {
+		return nil, err
+	}
+	owner := databaseURL(server.dir, name)
 	u = &reusable{url: AsRole(owner, serviceRole), spare: &store.Spare{}, drop: func() {}, empty: emptyOnServer}
 	u.raw, err = sql.Open("pgx", owner)
 	if err == nil {

@@ -46,7 +46,7 @@ func EmptySQLite(t testing.TB) string {
 // power, so none can notice the difference.
 func Folder(t testing.TB) string {
 	t.Helper()
-	dir, err := folder()
+	dir, err := folder(room)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func Folder(t testing.TB) string {
 	return dir
 }
 
-// folder makes a folder in memory, or on a disk where the system has no room for it.
-func folder() (string, error) {
+// folder makes a folder in memory, or on a disk where the system has less room for it, in bytes.
+func folder(room uint64) (string, error) {
 	var free syscall.Statfs_t
 	if err := syscall.Statfs(memory, &free); err != nil || free.Bavail*uint64(free.Bsize) < room {
 		return os.MkdirTemp("", "bursar-test-")
@@ -68,8 +68,9 @@ func folder() (string, error) {
 }
 
 const (
-	memory = "/dev/shm" // where Linux has a file system in memory
-	room   = 1 << 30    // bytes; all tests that run at a time need a tenth of it
+	memory      = "/dev/shm" // where Linux has a file system in memory
+	room        = 1 << 30    // bytes; all tests that run at a time need a tenth of it
+	serversRoom = 4 << 30    // bytes; the servers of three packages need a quarter of it
 )
 
 // migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer
@@ -108,14 +109,11 @@ func migrateFile() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// Postgres returns the URL of a new database of today's schema, on a server that this process starts once and that
-// ends with it.
+// Postgres returns the URL of a new database of today's schema, which the test's end removes, on a server that this
+// process starts once and that ends with it.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	if err := migratedPostgres(); err != nil {
-		t.Fatal(err)
-	}
-	return createPostgres(t, " TEMPLATE migrated")
+	return passing(t, migratedOnServer)
 }
 
 // ServicePostgres is Postgres for the service's role, whose rights do not go beyond what the service needs.
@@ -135,7 +133,30 @@ func Administer(t testing.TB, statement string) {
 // EmptyPostgres returns the URL of a new database without a schema, on the same server.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
-	return createPostgres(t, "")
+	return passing(t, func() (string, error) { return createPostgres("") })
+}
+
+// passing returns a new database that is dropped when the test ends: each takes 8 MB of memory.
+func passing(t testing.TB, create func() (name string, err error)) (url string) {
+	t.Helper()
+	name, err := create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := administer("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return databaseURL(server.dir, name)
+}
+
+// migratedOnServer makes a database of today's schema that stays as long as the server.
+func migratedOnServer() (name string, err error) {
+	if err := migratedPostgres(); err != nil {
+		return "", err
+	}
+	return createPostgres(" TEMPLATE migrated")
 }
 
 // migratedPostgres makes the database that others are copies of. Nobody is connected to it while it is copied.
@@ -173,16 +194,12 @@ func AsRole(databaseURL, role string) string {
 // the service may not.
 func AsOwner(databaseURL string) string { return AsRole(databaseURL, "bursar") }
 
-func createPostgres(t testing.TB, from string) (url string) {
-	t.Helper()
+func createPostgres(from string) (name string, err error) {
 	if err := running(); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	name := fmt.Sprintf("t%d", server.next.Add(1))
-	if err := administer("CREATE DATABASE " + name + from); err != nil {
-		t.Fatal(err)
-	}
-	return databaseURL(server.dir, name)
+	name = fmt.Sprintf("t%d", server.next.Add(1))
+	return name, administer("CREATE DATABASE " + name + from)
 }
 
 func running() error {
