@@ -15,10 +15,10 @@ import (
 // MaxOrderKeys is the most keys that an account may have had. Revoked ones stay on the list.
 const MaxOrderKeys = 100
 
-// AddOrderKey adds a key with which the account signs its orders, from a PEM file or in one line. The account's first key
-// counts at once, and from then on every withdrawal needs a signature, also once all keys are revoked; a later key counts
-// after the hold. The signer does not know it from this. Errors: bursar.ErrNotFound for an unknown account; orderkey.ErrKey;
-// invalid_request for a key that the account has or had.
+// AddOrderKey adds a key with which the account signs its orders, from a PEM file or in one line. The account's first
+// key counts at once, and from then on every withdrawal needs a signature, also once all keys are revoked; a later key
+// counts after the hold. The signer does not know it from this. Errors: bursar.ErrNotFound for an unknown account;
+// orderkey.ErrKey; invalid_request for a key that the account has or had.
 func (s *Service) AddOrderKey(
 	ctx context.Context, account bursar.ID, name, public string, hold time.Duration,
 ) (k bursar.OrderKey, err error) {
@@ -57,8 +57,8 @@ func (s *Service) AddOrderKey(
 	return k, nil
 }
 
-// RevokeOrderKey revokes a key of an account, at once and for ever. The error is bursar.ErrNotFound if the account has no
-// such key that is not revoked.
+// RevokeOrderKey revokes a key of an account, at once and for ever. The error is bursar.ErrNotFound if the account has
+// no such key that is not revoked.
 func (s *Service) RevokeOrderKey(ctx context.Context, account bursar.ID, id string) error {
 	err := s.db.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Accounts().Lock(ctx, account); err != nil {

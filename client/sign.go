@@ -19,8 +19,8 @@ import (
 // signatureHeader carries the signature over an order's text.
 const signatureHeader = "Bursar-Signature"
 
-// OrderKeyID returns the ID under which the service knows a public key, ed25519 or P-256: the first 32 hexadecimal digits
-// of the SHA-256 of its SubjectPublicKeyInfo.
+// OrderKeyID returns the ID under which the service knows a public key, ed25519 or P-256: the first 32 hexadecimal
+// digits of the SHA-256 of its SubjectPublicKeyInfo.
 func OrderKeyID(public crypto.PublicKey) (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {

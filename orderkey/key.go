@@ -1,9 +1,9 @@
 // Package orderkey is the keys with which clients sign orders of their accounts, and those signatures.
 //
 // It owns the spelling of a key, its ID, and the form of the header Bursar-Signature. Its invariants: a key and a
-// signature each have one spelling, or are refused; a signature counts over exactly the bytes of the order's text; which
-// algorithm verifies it the key says, never the signature. It decides nothing: which keys an account has, the signer
-// remembers by itself, and the service in its database.
+// signature each have one spelling, or are refused; a signature counts over exactly the bytes of the order's text;
+// which algorithm verifies it the key says, never the signature. It decides nothing: which keys an account has, the
+// signer remembers by itself, and the service in its database.
 package orderkey
 
 import (
@@ -30,8 +30,8 @@ const idLength = 32
 // Key is the public half of a client's key, ed25519 or P-256. The zero Key verifies nothing.
 type Key struct{ der string } // SubjectPublicKeyInfo
 
-// Parse reads a key in its one spelling, as String writes it: the base64 of its SubjectPublicKeyInfo (RFC 5280), which is
-// what stands between the lines of a PEM file. The error is ErrKey.
+// Parse reads a key in its one spelling, as String writes it: the base64 of its SubjectPublicKeyInfo (RFC 5280), which
+// is what stands between the lines of a PEM file. The error is ErrKey.
 func Parse(text string) (Key, error) {
 	der, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(der) != text { // the decoder passes over line breaks
@@ -40,8 +40,8 @@ func Parse(text string) (Key, error) {
 	return fromDER(der)
 }
 
-// ParsePEM reads a key from the text of a file that begins with BEGIN PUBLIC KEY, as OpenSSL and others write it, or from
-// the line of String. The error is ErrKey.
+// ParsePEM reads a key from the text of a file that begins with BEGIN PUBLIC KEY, as OpenSSL and others write it, or
+// from the line of String. The error is ErrKey.
 func ParsePEM(text string) (Key, error) {
 	block, rest := pem.Decode([]byte(text))
 	switch {
@@ -97,7 +97,8 @@ func (k Key) public() (crypto.PublicKey, error) {
 	return public, nil
 }
 
-// weakPoints are the points of ed25519 of a small order, in all their spellings: for them one signature fits many texts.
+// weakPoints are the points of ed25519 of a small order, in all their spellings: for them one signature fits many
+// texts.
 const weakPoints = `
 0100000000000000000000000000000000000000000000000000000000000000
 0100000000000000000000000000000000000000000000000000000000000080

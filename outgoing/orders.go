@@ -39,7 +39,8 @@ func (s *Sender) together(
 	return queued, nil
 }
 
-// feeOfOrders lowers the highest fee of a request to what the orders that it pays allow: the signer signs no higher one.
+// feeOfOrders lowers the highest fee of a request to what the orders that it pays allow: the signer signs no higher
+// one.
 func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest) error {
 	if request.Kind != chain.KindWithdrawal {
 		return nil
@@ -53,8 +54,8 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest) er
 	return err
 }
 
-// endSpent refunds those of some withdrawals, whose transaction is proven never to be included, that clients ordered: the
-// signer sees no chain, so for it the order is spent. It returns the others.
+// endSpent refunds those of some withdrawals, whose transaction is proven never to be included, that clients ordered:
+// the signer sees no chain, so for it the order is spent. It returns the others.
 func (s *Sender) endSpent(
 	ctx context.Context, tx *store.Tx, withdrawals []bursar.Withdrawal,
 ) (others []bursar.Withdrawal, err error) {
@@ -78,8 +79,8 @@ func (s *Sender) endSpent(
 	return others, nil
 }
 
-// orderIsOutdated reports whether a transaction that the signer refused pays an order that has expired, by the signer's clock
-// and by this one. The signer says so only of an order that it never signed, so nobody can have been paid.
+// orderIsOutdated reports whether a transaction that the signer refused pays an order that has expired, by the signer's
+// clock and by this one. The signer says so only of an order that it never signed, so nobody can have been paid.
 func (s *Sender) orderIsOutdated(
 	ctx context.Context, p bursar.OutgoingTx, refused *signer.RefusalError,
 ) (is bool, err error) {

@@ -144,8 +144,8 @@ func TestABoundOnTheFeeHoldsUpNobodyElse(t *testing.T) {
 	})
 }
 
-// The database says that an account has no keys, and the signer knows better: nothing of it is paid, and it holds up nobody
-// else.
+// The database says that an account has no keys, and the signer knows better: nothing of it is paid, and it holds up
+// nobody else.
 func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
 	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
 		s.Fund()

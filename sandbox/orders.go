@@ -18,8 +18,8 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// giveOrderKey makes a key that signs the orders of an account, and adds it to the service and to the state of its signer,
-// as `bursar account order-key add` does. It returns the key in PEM, and the signer's instance.
+// giveOrderKey makes a key that signs the orders of an account, and adds it to the service and to the state of its
+// signer, as `bursar account order-key add` does. It returns the key in PEM, and the signer's instance.
 func (s *environment) giveOrderKey(
 	ctx context.Context, of *service.Service, account bursar.ID,
 ) (private, instance string, err error) {

@@ -71,8 +71,8 @@ func await(t *testing.T, what string, holds func() (bool, error)) {
 	}
 }
 
-// An account whose key the sandbox gave out is paid by the Go client what it signed, through the real signer's state, and
-// nothing unsigned; another account goes on as before.
+// An account whose key the sandbox gave out is paid by the Go client what it signed, through the real signer's state,
+// and nothing unsigned; another account goes on as before.
 func TestTheSandboxPaysSignedOrders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a whole sandbox: left out by -short")

@@ -34,8 +34,8 @@ type ordered struct {
 	signed bursar.SignedOrder
 }
 
-// verified reads the order of a request and verifies its signature. It is nil where there is no order. The refusals of an
-// order that the signer would refuse are made here, while the client still learns of them; the signer makes its own.
+// verified reads the order of a request and verifies its signature. It is nil where there is no order. The refusals of
+// an order that the signer would refuse are made here, while the client still learns of them; the signer makes its own.
 func (s *Service) verified(ctx context.Context, o Request) (*ordered, error) {
 	if o.Order.IsZero() {
 		return nil, nil

@@ -167,7 +167,8 @@ func attacksOnOrders() []attack {
 	return list
 }
 
-// TestTheLyingCoreOrdersNothing asks a signer that knows keys of clients, in the real process, for what they did not sign.
+// TestTheLyingCoreOrdersNothing asks a signer that knows keys of clients, in the real process, for what they did not
+// sign.
 func TestTheLyingCoreOrdersNothing(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)

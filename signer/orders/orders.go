@@ -1,10 +1,10 @@
 // Package orders checks the orders of payments that clients signed, within a transaction of the signer's memory.
 //
-// It owns which signatures of clients count, and what was signed under an order's ID. Its invariants: once an account had
-// a key, nothing is paid for it but what one of its keys signed, to the unit; once any account had one, no payment goes
-// without saying for which account it is; what was signed under an order's ID is one text for ever, in transactions of
-// which the chain includes at most one. It believes nothing that the service says. What it remembers is committed with
-// the signature that it allows, by whoever calls it.
+// It owns which signatures of clients count, and what was signed under an order's ID. Its invariants: once an account
+// had a key, nothing is paid for it but what one of its keys signed, to the unit; once any account had one, no payment
+// goes without saying for which account it is; what was signed under an order's ID is one text for ever, in
+// transactions of which the chain includes at most one. It believes nothing that the service says. What it remembers is
+// committed with the signature that it allows, by whoever calls it.
 package orders
 
 import (
