@@ -132,6 +132,10 @@ func TestABoundOnTheFeeHoldsUpNobodyElse(t *testing.T) {
 		bound := s.order(20_000_000, s.Chain.Named("b"), time.Hour, 1)
 		free = append(free, s.order(30_000_000, s.Chain.Named("c"), time.Hour, 0))
 		s.Trouble = true // it waits
+		s.Step()
+		if got := s.Now(free[0]).TxID; got == "" {
+			t.Error("the first without a bound waits for the one behind it, want it signed at once")
+		}
 		s.Blocks(12)
 		for i, w := range free {
 			if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {
