@@ -49,6 +49,8 @@ type Resolution struct {
 	Status    ResolutionStatus
 	Note      string // the operator's note, for the record
 
+	RequestedBy string // the operator who decided it, by name; empty: not known
+
 	AccountID ID // of an assignment: who is credited
 	WalletID  ID // of an assignment to a wallet or a charge; else zero
 

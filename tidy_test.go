@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"signer/memory":              {"."},
 	"signer/remote":              {".", "chain", "signer", "signer/memory", "marks"},
 	"signer/host": {".", "chain", "chain/registry", "chain/rpc", "config", "marks", "signer", "signer/memory",
-		"signer/remote"},
+		"roster", "signer/people", "signer/remote"},
 	"signer/command": {".", "approval", "chain/registry", "config", "orderkey", "roster", "signer", "signer/host", "signer/memory",
 		"signer/people", "signer/proof", "sshsig"},
 	"signer/proof":          {"signer/memory"},

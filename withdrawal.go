@@ -47,9 +47,14 @@ type Withdrawal struct {
 	OutgoingID  ID     // the outgoing transaction that pays it; zero until it is built
 	TxID        string // empty until signed
 	Error       string // why it was rejected or failed, as the customer sees it
+	RequestedBy string // the operator who asked for it, or the key of its account, as KeyRequester writes it; empty: not known
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero until it is confirmed, rejected, cancelled or failed
 }
 
 // TransferHash is shown in place of a transaction hash where a withdrawal was paid to a wallet of the same service.
 func TransferHash(withdrawal ID) string { return "internal:" + withdrawal.String() }
+
+// KeyRequester names an API key as who asked for a payment. No person of a policy can have such a name by accident: it
+// holds the key's ID.
+func KeyRequester(key ID) string { return "key-" + key.String() }

@@ -225,6 +225,8 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 			list, err := tx.Withdrawals().List(context.Background(), r.mine.AccountID, store.Page{Limit: 10})
 			if len(list) != 1 {
 				t.Errorf("%d withdrawals were taken", len(list))
+			} else if want := bursar.KeyRequester(r.mine.KeyID); list[0].RequestedBy != want {
+				t.Errorf("got %q as who asked for it, want %q", list[0].RequestedBy, want)
 			}
 			return err
 		})

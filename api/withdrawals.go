@@ -36,6 +36,7 @@ func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 		Currency: bursar.CurrencyCode(c.in.required("currency")),
 		Amount:   c.in.requiredDecimal("amount"),
 		Address:  c.in.required("address"),
+		By:       bursar.KeyRequester(c.identity.Key.ID),
 	}
 	o.Order.Text, _ = c.in.optional("order")
 	o.Order.Signature = only(c.signatures)

@@ -39,6 +39,11 @@ type ChainConfig struct {
 	Fees   Periods // what all transactions of a period can cost, in units of the native asset
 	Sweeps Periods // how many sweeps, consolidations and gas top-ups are signed in a period
 
+	Payments Periods // how many transactions that pay others are signed in a period
+	// MaxFeePercent is the most that a transaction which pays others may cost, in percent of what it pays; fees up to a
+	// twentieth of MaxFee are not asked about. 0: any.
+	MaxFeePercent uint64
+
 	DefaultFees   bool // Fees are not configured: they are those of mainnet, or none
 	DefaultSweeps bool // likewise Sweeps
 

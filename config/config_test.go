@@ -266,6 +266,25 @@ func TestEveryLimitBoundsAWithdrawal(t *testing.T) {
 	}
 }
 
+// On mainnet the number of payments and their fees' share are limited even if nobody says so.
+func TestPaymentsAreLimitedOnMainnet(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		payments config.Periods
+		percent  uint64
+	}{
+		"network: mainnet\nchains: {bitcoin: {rpc: http://a}}": {
+			config.Periods{Hour: bursar.Units(5000), Day: bursar.Units(50_000)}, 50},
+		"network: regtest\nchains: {bitcoin: {rpc: http://a}}": {},
+		"chains: {bitcoin: {rpc: http://a, weekly_payments: 7, max_fee_percent: 10}}": {
+			config.Periods{Week: bursar.Units(7)}, 10},
+	} {
+		if got := parse(t, text).Chains["bitcoin"]; got.Payments != want.payments || got.MaxFeePercent != want.percent {
+			t.Errorf("%s: got %+v and %d, want %+v", text, got.Payments, got.MaxFeePercent, want)
+		}
+	}
+}
+
 // On mainnet the fees and the sweeps of a period are limited even if nobody says so; on other networks they are not.
 func TestFeesAndSweepsAreLimitedOnMainnet(t *testing.T) {
 	t.Parallel()
@@ -321,6 +340,17 @@ func TestWhetherAPolicyIsRequired(t *testing.T) {
 			t.Errorf("%q: got %+v, want orders %t", orders, got, want)
 		}
 		if got := parse(t, text).Signer.PolicyRequired; got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
+}
+
+func TestWhetherAnExternalSpendFreezes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"network: mainnet": true, "network: regtest": false,
+		"network: mainnet\nsigner: {external_spend: halt}":   false,
+		"network: regtest\nsigner: {external_spend: freeze}": true} {
+		if got := parse(t, text).FreezeOnSpend(); got != want {
 			t.Errorf("%q: got %t, want %t", text, got, want)
 		}
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/bursar/bursar"
 )
 
@@ -25,7 +27,20 @@ const (
 	sweepsOfDay  = 5000
 )
 
-// maxSweeps is the highest number of sweeps that may be configured for a period.
+// Transactions that pay others, which the signer allows on mainnet where the configuration does not limit them: many
+// small ones would stay within every amount and fill the disk of its state, a kilobyte each.
+const (
+	paymentsOfHour = 5_000
+	paymentsOfDay  = 50_000
+)
+
+// feePercent is the highest fee on mainnet where the configuration does not say another, in percent of what is paid.
+const (
+	feePercent    = 50
+	maxFeePercent = 10_000
+)
+
+// maxSweeps is the highest number of sweeps, or of payments, that may be configured for a period.
 const maxSweeps = 1_000_000_000
 
 // limitKeys are the names of a limit's three periods, shortest first.
@@ -35,6 +50,8 @@ var (
 	amountKeys = limitKeys{"hourly_limit", "daily_limit", "weekly_limit"}
 	feeKeys    = limitKeys{"hourly_fees", "daily_fees", "weekly_fees"}
 	sweepKeys  = limitKeys{"hourly_sweeps", "daily_sweeps", "weekly_sweeps"}
+
+	paymentKeys = limitKeys{"hourly_payments", "daily_payments", "weekly_payments"}
 )
 
 func (p *Periods) each() [3]*bursar.Amount { return [3]*bursar.Amount{&p.Hour, &p.Day, &p.Week} }
@@ -52,14 +69,19 @@ func limitsOn[T any](
 	return list
 }
 
-var chainLimits = append(
+var chainLimits = slices.Concat(
 	limitsOn(feeKeys, func(d *chainDraft) *Periods { return &d.Fees },
 		func(r *reader, n *node, to *chainDraft) (bursar.Amount, bool) { return r.amount(n, to.of.Decimals) }),
-	limitsOn(sweepKeys, func(d *chainDraft) *Periods { return &d.Sweeps },
-		func(r *reader, n *node, _ *chainDraft) (bursar.Amount, bool) {
-			count, ok := r.whole(n, 1, maxSweeps)
-			return bursar.Units(count), ok
-		})...)
+	limitsOn(sweepKeys, func(d *chainDraft) *Periods { return &d.Sweeps }, countOf),
+	limitsOn(paymentKeys, func(d *chainDraft) *Periods { return &d.Payments }, countOf),
+	[]setting[chainDraft]{{"max_fee_percent", func(r *reader, n *node, to *chainDraft) {
+		keep(&to.MaxFeePercent)(r.whole(n, 1, maxFeePercent))
+	}}})
+
+func countOf(r *reader, n *node, _ *chainDraft) (bursar.Amount, bool) {
+	count, ok := r.whole(n, 1, maxSweeps)
+	return bursar.Units(count), ok
+}
 
 // ordered refuses a longer period with a lower limit than a shorter one, and a limit below the least that it has to
 // allow: what it is for would never be signed.
@@ -96,6 +118,13 @@ func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 	if d.DefaultSweeps && network == Mainnet {
 		d.Sweeps.Hour, d.Sweeps.Day = bursar.Units(sweepsOfHour), bursar.Units(sweepsOfDay)
 	}
+	if d.Payments.IsZero() && network == Mainnet {
+		d.Payments.Hour, d.Payments.Day = bursar.Units(paymentsOfHour), bursar.Units(paymentsOfDay)
+	}
+	if d.MaxFeePercent == 0 && network == Mainnet {
+		d.MaxFeePercent = feePercent
+	}
+	r.ordered(n, d.Payments, paymentKeys, bursar.Amount{}, "", "", bursar.Amount.String)
 	r.ordered(n, d.Fees, feeKeys, d.MaxFee, "max_fee", "fee", native)
 	r.ordered(n, d.Sweeps, sweepKeys, bursar.Amount{}, "", "", bursar.Amount.String)
 }

@@ -22,6 +22,7 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks, allow_http`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
 		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
@@ -37,6 +38,7 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:4: chains.tron.solidity_rpc: it has 1 URLs for the 2 of rpc; write one for each, in the same order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
 		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push, trace, min_tip`},
 	{"a bad header is not quoted", "chains: {tron: {rpc: http://a, headers: ['X-Key hunter2']}}",
 		`bursar.yaml:1: chains.tron.headers: a header is not of the form "Name: value"`},
@@ -128,6 +130,10 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: chains.bsc: weekly_fees is below daily_fees, which is 2`},
 	{"no sweeps", "chains: {bsc: {rpc: http://a, hourly_sweeps: 0}}",
 		`bursar.yaml:1: chains.bsc.hourly_sweeps: 0 is out of range; allowed are 1 to 1000000000`},
+	{"fewer payments in a day", "chains: {bsc: {rpc: http://a, hourly_payments: 9, daily_payments: 8}}",
+		`bursar.yaml:1: chains.bsc: daily_payments is below hourly_payments, which is 9`},
+	{"a fee of nothing", "chains: {bsc: {rpc: http://a, max_fee_percent: 0}}",
+		"bursar.yaml:1: chains.bsc.max_fee_percent: 0 is out of range; allowed are 1 to 10000"},
 	{"fewer sweeps in a day", "chains: {bsc: {rpc: http://a, hourly_sweeps: 9, daily_sweeps: 8}}",
 		`bursar.yaml:1: chains.bsc: daily_sweeps is below hourly_sweeps, which is 9`},
 	{"fee", "currencies: {BTC: {withdrawal_fee: netwrok}}",

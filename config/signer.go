@@ -25,6 +25,10 @@ type Signer struct {
 	// OrdersRequired makes a signer pay nothing that neither a client signed nor persons approved.
 	OrdersRequired bool
 
+	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where the
+	// service says that it saw one; elsewhere only with FreezesOnSpend.
+	HaltsOnSpend, FreezesOnSpend bool
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 }
 
@@ -71,7 +75,22 @@ var signerSettings = []setting[Signer]{
 		word, _ := r.oneOf(n, policyRequired, policyOptional)
 		to.OrdersRequired = word == policyRequired
 	}},
+	{"external_spend", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, spendFreezes, spendHalts)
+		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
+	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+}
+
+// The words of signer.external_spend.
+const (
+	spendFreezes = "freeze"
+	spendHalts   = "halt"
+)
+
+// FreezeOnSpend reports whether the signer of a configuration freezes when the service sees an external spend.
+func (c Config) FreezeOnSpend() bool {
+	return c.Signer.FreezesOnSpend || c.Network == Mainnet && !c.Signer.HaltsOnSpend
 }
 
 // The words of signer.policy and signer.orders.
@@ -82,7 +101,7 @@ const (
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
-	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend
 }
 
 // names parses a list of names.

@@ -52,7 +52,7 @@ func ordering(t *testing.T, config sim.Config, test func(t *testing.T, s *signin
 		r.Must(err)
 		carries := &relay.Relay{DB: r.DB, Registry: r.Registry}
 		p, err := signs.Policy(t.Context())
-		r.Must(errors.Join(err, carries.Note(t.Context(), store.PolicyText(p))))
+		r.Must(errors.Join(err, carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
 		s.instance = p.Instance
 		r.Sender.Signer, r.Sender.Orders = signs, carries.Orders
 		test(t, s)

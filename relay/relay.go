@@ -95,8 +95,14 @@ func (r *Relay) ordersOf(
 		return nil, err
 	}
 	if len(withdrawals) == 0 { // a refund to a sender, which nobody ordered but the operator
+		by, err := refunder(ctx, tx, p.ID)
+		if err != nil {
+			return nil, err
+		}
 		for _, pay := range request.Payments {
-			orders = append(orders, unsigned(p.ID, orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt)))
+			o := orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt)
+			o.Requester = by
+			orders = append(orders, unsigned(p.ID, o))
 		}
 		return orders, nil
 	}
@@ -144,7 +150,9 @@ func (r *Relay) orderOf(
 		return o, err
 	}
 	pay := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
-	return unsigned(w.ID, orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)), nil
+	own := orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)
+	own.Requester = requester(w.RequestedBy)
+	return unsigned(w.ID, own), nil
 }
 
 func unsigned(of bursar.ID, o approval.Order) ordered {
@@ -172,7 +180,7 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain
 	list := make([]chain.Order, len(orders))
 	for i, o := range orders {
 		list[i].Text, list[i].Signature = o.text, o.signature
-		for _, a := range signed {
+		for _, a := range latest(signed) {
 			if a.OrderID == o.of {
 				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})
 			}
@@ -293,7 +301,7 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
 	}
 	err = r.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Approvals().Add(ctx, store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature})
+		return keep(ctx, tx, votes[0], store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature})
 	})
 	if err == nil && r.Added != nil {
 		r.Added(a.Order.Chain)

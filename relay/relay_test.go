@@ -22,6 +22,8 @@ import (
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/sshsig"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // desk is a chain whose signer has a policy, and the service's relay.
@@ -71,10 +73,10 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
 	}
 	text := d.policy.Text()
-	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, "testnet", time.Now())
+	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, people.Here{Network: "testnet", Clock: time.Now()})
 	r.Must(err)
 	p, err := signs.Policy(ctx)
-	r.Must(errors.Join(err, d.relay.Note(ctx, store.PolicyText(p))))
+	r.Must(errors.Join(err, d.relay.Note(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text})))
 	r.Sender.Signer, r.Sender.Orders = signs, d.relay.Orders
 	return d
 }
@@ -230,5 +232,108 @@ func TestRubbishIsKeptOut(t *testing.T) {
 			return o.ID
 		}())
 		r.Must(err)
+	})
+}
+
+// The attack: whoever orders a payment approves it too, so that one person fewer knows of it.
+func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		r.Fund()
+		_, err := r.Withdrawals.Request(t.Context(), withdrawal.Request{Account: r.Accounts[0], Currency: "COIN",
+			Amount: "1.5", Address: r.Chain.Named("alice"), By: "ann"})
+		r.Must(err)
+		r.Trouble = true
+		r.Step()
+		text := d.waiting().Orders[0].Text
+		if !strings.Contains(text, "\nrequester: ann\n") {
+			t.Fatalf("got %s, want ann as who ordered it", text)
+		}
+		if err := d.approve(t, 1, text, approval.Yes); !errors.Is(err, relay.ErrRefused) ||
+			!strings.Contains(err.Error(), "ann ordered it") {
+			t.Errorf("got %v, want %v", err, relay.ErrRefused)
+		}
+		r.Must(d.approve(t, 2, text, approval.Yes))
+		// The signer judges itself, whatever the service keeps.
+		o, err := approval.ParseOrder(text)
+		r.Must(err)
+		now := time.Now().UTC().Truncate(time.Second)
+		own := approval.Approval{Instance: o.Instance, Decision: approval.Yes, Payment: 1, Role: roster.RoleApprover,
+			Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(time.Hour),
+			Nonce: approval.NewNonce(), Order: o}.Text()
+		r.Must(r.DB.Do(t.Context(), func(tx *store.Tx) error {
+			return tx.Approvals().Add(t.Context(), store.Approval{OrderID: o.ID, Text: own,
+				Signature: sign(t, 1, approval.NamespaceApproval, own)})
+		}))
+		r.Step()
+		if w := d.waiting(); len(w.Orders) != 1 || !strings.Contains(w.Orders[0].Reason, "1 of 2 approvals") ||
+			!strings.Contains(w.Orders[0].Reason, "ann ordered it") {
+			t.Errorf("got %+v, want it to wait for another person", w.Orders)
+		}
+	})
+}
+
+// The attack: one approver signs so often that the approvals of others do not fit.
+func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		r.Fund()
+		large := r.Order(150_000_000, r.Chain.Named("alice"))
+		r.Trouble = true
+		r.Step()
+		text := d.waiting().Orders[0].Text
+		o, err := approval.ParseOrder(text)
+		r.Must(err)
+		now := time.Now().UTC().Truncate(time.Second)
+		at := func(created time.Time) error {
+			signed := approval.Approval{Instance: o.Instance, Decision: approval.Yes, Payment: 1, Role: roster.RoleApprover,
+				Version: d.policy.Version, Policy: d.policy.Hash(), Created: created, Expires: created.Add(3 * time.Hour),
+				Nonce: approval.NewNonce(), Order: o}.Text()
+			_, _, err := d.relay.Add(t.Context(), signed, sign(t, 1, approval.NamespaceApproval, signed))
+			return err
+		}
+		for i := range store.MaxApprovals {
+			r.Must(at(now.Add(time.Duration(i-store.MaxApprovals) * time.Second)))
+		}
+		if err := at(now); err == nil {
+			t.Error("one too many: got none, want a refusal")
+		}
+		if err := at(now.Add(-time.Minute)); !errors.Is(err, relay.ErrRefused) {
+			t.Errorf("an older one: got %v, want %v", err, relay.ErrRefused)
+		}
+		if got := len(d.waiting().Orders[0].Approvals); got != 1 {
+			t.Errorf("got %d approvals of one person, want 1", got)
+		}
+		r.Must(d.approve(t, 2, text, approval.Yes))
+		r.Trouble = false
+		r.Settle()
+		if got := r.Now(large).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("got %s, want it paid", got)
+		}
+	})
+}
+
+// A refund to a sender names the operator who decided it.
+func TestARefundNamesItsOperator(t *testing.T) {
+	t.Parallel()
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d := newDesk(t, r)
+		_, err := r.Unattributed().Refund(t.Context(), unattributed.RefundRequest{Deposit: r.Astray().ID,
+			To: r.Chain.Named("sender"), By: "bob"})
+		r.Must(err)
+		var texts []string
+		r.Sender.Orders = func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
+			list, err := d.relay.Orders(ctx, p, request)
+			for _, o := range list {
+				texts = append(texts, o.Text)
+			}
+			return list, err
+		}
+		r.Step()
+		if len(texts) == 0 || !strings.Contains(texts[0], "\naccount: -\n") || !strings.Contains(texts[0], "\nrequester: bob\n") {
+			t.Errorf("got %q, want an order of bob's", texts)
+		}
 	})
 }

@@ -47,6 +47,9 @@ type Policy struct {
 	Assets []Asset  // by name
 	People []Person // by name
 	Rules  []Rule
+
+	hash      approval.Hash // of the text, where it was tightened since; see Tightened
+	tightened int64         // the newest version that tightened it
 }
 
 // Asset is an asset that may leave. Its price is a ceiling of the signer's own: no rate from outside raises a limit.
@@ -105,6 +108,8 @@ type Rule struct {
 	Role    string   // in which they approve; empty without Need
 	Hold    time.Duration
 	Hours   Hours
+
+	addresses map[bursar.ChainID]bursar.Address // To as each chain writes it; see Spell
 }
 
 // Window is the most that may leave by a rule within a time that slides.
@@ -113,8 +118,13 @@ type Window struct {
 	Most   Value
 }
 
-// Hash returns the hash of a policy's text.
-func (p Policy) Hash() approval.Hash { return approval.HashOf(p.Text()) }
+// Hash returns the hash of a policy's text; of a tightened one, of the text that was signed.
+func (p Policy) Hash() approval.Hash {
+	if p.hash != (approval.Hash{}) {
+		return p.hash
+	}
+	return approval.HashOf(p.Text())
+}
 
 // Person returns a person by name.
 func (p Policy) Person(name string) (Person, bool) {
@@ -132,6 +142,12 @@ func (p Policy) asset(chain bursar.ChainID, contract string) (Asset, bool) {
 		return Asset{}, false
 	}
 	return p.Assets[i], true
+}
+
+// Worth returns what units of an asset are worth by the policy's price; false: it has none.
+func (p Policy) Worth(chain bursar.ChainID, contract string, units bursar.Amount) (Value, bool) {
+	a, priced := p.asset(chain, contract)
+	return a.worth(units), priced
 }
 
 // Longest returns the length of the longest window of the rules.

@@ -2,6 +2,7 @@ package roster
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -153,7 +154,8 @@ func diffScope(old, next Rule, name string, more bool, add adder) {
 func diffDeny(old, next Rule, add adder) {
 	name := "deny " + next.ID
 	diffScope(old, next, name, false, add)
-	if old.To != next.To {
+	same := len(old.addresses) > 0 && maps.Equal(old.addresses, next.addresses) // in another spelling
+	if old.To != next.To && !same {
 		add(true, "%s: to %s instead of %s", name, next.To, old.To)
 	}
 	if old.Each != next.Each {

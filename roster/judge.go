@@ -97,8 +97,7 @@ func shown(contract string) string {
 func (p Policy) denied(q Question, asset Asset) (Answer, bool) {
 	worth := asset.worth(q.Units)
 	for _, r := range p.Rules {
-		if !r.Deny || !r.isAbout(q, asset) || r.To != ToAny && r.To != ToOwn && r.To != q.To.Base ||
-			!r.Each.IsZero() && !r.Each.Less(worth) {
+		if !r.Deny || !r.isAbout(q, asset) || !r.goesTo(q) || !r.Each.IsZero() && !r.Each.Less(worth) {
 			continue
 		}
 		return Answer{Rule: r.ID, Worth: worth, Lacks: Matches, Detail: "rule " + r.ID + " denies it"}, true

@@ -22,12 +22,16 @@ var (
 	ErrQuorum   = errors.New("too few persons signed")
 	ErrExpired  = errors.New("it has expired")
 	ErrReplayed = errors.New("it is for something else")
+	ErrForged   = errors.New("the signature is said to be by a key of the policy, which did not make it")
 )
 
-// SignedBy returns whose signature it is that verifies over a text, as of a time. The error is ErrNobody, ErrExpired or
-// one of sshsig.
+// SignedBy returns whose signature it is that verifies over a text, as of a time. The error is ErrNobody, ErrExpired,
+// ErrForged or one of sshsig.
 func (p Policy) SignedBy(namespace, text, signature string, now time.Time) (Person, error) {
 	key, err := sshsig.Verify(signature, namespace, []byte(text))
+	if errors.Is(err, sshsig.ErrInvalid) && p.hasKey(key) {
+		return Person{}, fmt.Errorf("%w: %s: %w", ErrForged, key.Fingerprint(), err)
+	}
 	if err != nil {
 		return Person{}, err
 	}
@@ -40,6 +44,10 @@ func (p Policy) SignedBy(namespace, text, signature string, now time.Time) (Pers
 			approval.Moment(p.People[i].Until))
 	}
 	return p.People[i], nil
+}
+
+func (p Policy) hasKey(key sshsig.Key) bool {
+	return slices.ContainsFunc(p.People, func(one Person) bool { return slices.Contains(one.Keys, key) })
 }
 
 // Quorum returns the persons of a role who signed a text, each once, or ErrQuorum if they are fewer than needed. A
@@ -67,12 +75,17 @@ func (p Policy) Quorum(
 	return names, nil
 }
 
-// Follows checks a policy that was signed against the one in force, or nil where there is none: then its own authors
-// sign. now is the signer's time. It returns who signed and what is different.
+// Follows checks a policy that was signed against the one in force, as later versions have tightened it, or nil where
+// there is none: then its own authors sign. waits is the newest version that is yet to begin, or nil: where that tightens
+// only, to take it back loosens. now is the signer's time. It returns who signed and what is different. The addresses of
+// next are spelled as by Spell.
 func Follows(
-	before *Policy, text string, signatures []string, network string, now time.Time,
+	before, waits *Policy, text string, signatures []string, network string, chains Chains, now time.Time,
 ) (next Policy, names []string, changes []Change, err error) {
-	if next, err = Parse(text); err != nil {
+	if next, err = Parse(text); err == nil {
+		err = next.Spell(chains)
+	}
+	if err != nil {
 		return next, nil, nil, err
 	}
 	if next.Network != network {
@@ -81,6 +94,7 @@ func Follows(
 	judge := next
 	if before != nil {
 		judge, changes = *before, Diff(*before, next)
+		changes = append(changes, takenBack(*before, waits, next)...)
 	}
 	names, err = judge.Quorum(RoleAuthor, judge.Authors, approval.NamespacePolicy, text, signatures, now)
 	if err == nil && network == "mainnet" && Loosens(changes) && next.NotBefore.Before(now.Add(LooseningWait)) {
@@ -88,6 +102,21 @@ func Follows(
 			"says what", ErrUnsound, approval.Moment(next.NotBefore), span(LooseningWait))
 	}
 	return next, names, changes, err
+}
+
+// takenBack returns what a policy loosens that a version which is yet to begin would tighten. A version that loosens can
+// be taken back at once, as a whole: people have a day to see that it should not begin.
+func takenBack(before Policy, waits *Policy, next Policy) (list []Change) {
+	if waits == nil || Loosens(Diff(before, *waits)) {
+		return nil
+	}
+	for _, c := range Diff(*waits, next) {
+		if c.Loosens {
+			c.What += fmt.Sprintf(", compared with version %d, which waits", waits.Version)
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Signed is a text with one signature.
@@ -102,9 +131,9 @@ type Vote struct {
 	Person string
 }
 
-// Votes returns the approvals of an order that count at a time, and why the others do not. Of several that say the same
-// of the same payment, by one person in one role, the one that ends last counts. Which payment of the order each is for
-// the caller compares.
+// Votes returns the approvals of an order that count at a time, and why the others do not. Each person has one: what they
+// signed last. A no counts until the order ends, or the person says yes, whatever versions of the policy follow; a yes is
+// of one version, and ends when it says. Which payment of the order each is for the caller compares.
 func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []Vote, problems []error) {
 	hash := p.Hash()
 	for _, s := range list {
@@ -113,17 +142,27 @@ func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []V
 			problems = append(problems, err)
 			continue
 		}
-		i := slices.IndexFunc(votes, func(one Vote) bool {
-			return one.Person == v.Person && one.Role == v.Role && one.Decision == v.Decision && one.Payment == v.Payment
-		})
+		i := slices.IndexFunc(votes, func(one Vote) bool { return one.Person == v.Person })
 		switch {
 		case i < 0:
 			votes = append(votes, v)
-		case votes[i].Expires.Before(v.Expires):
+		case v.Supersedes(votes[i].Approval):
 			votes[i] = v
 		}
 	}
 	return votes, problems
+}
+
+// Supersedes reports whether a vote counts instead of another approval by the same person of the same order: the later
+// one does, of two made within one second a no, and otherwise the one that lasts longer.
+func (v Vote) Supersedes(other approval.Approval) bool {
+	switch {
+	case !v.Created.Equal(other.Created):
+		return v.Created.After(other.Created)
+	case v.Decision != other.Decision:
+		return v.Decision == approval.No
+	}
+	return v.Expires.After(other.Expires)
 }
 
 func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Time) (v Vote, err error) {
@@ -135,20 +174,20 @@ func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Ti
 	if err != nil {
 		return v, err
 	}
-	of := fmt.Sprintf("the approval by %s", who.Name)
+	of, no := fmt.Sprintf("the approval by %s", who.Name), a.Decision == approval.No
 	switch {
 	case a.Order != o:
 		return v, fmt.Errorf("%w: %s is of order %s", ErrReplayed, of, a.Order.ID)
-	case a.Version != p.Version || a.Policy != hash:
+	case !no && (a.Version != p.Version || a.Policy != hash):
 		return v, fmt.Errorf("%w: %s is under version %d of the policy, which is at %d", ErrReplayed, of, a.Version,
 			p.Version)
-	case !now.Before(a.Expires):
+	case !no && !now.Before(a.Expires):
 		return v, fmt.Errorf("%w: %s, at %s", ErrExpired, of, approval.Moment(a.Expires))
 	case now.Add(clockTolerance).Before(a.Created):
 		return v, fmt.Errorf("%w: %s was made at %s, which is yet to come", ErrReplayed, of, approval.Moment(a.Created))
 	case !who.Has(a.Role, now):
 		return v, fmt.Errorf("%w: %s is not of role %s", ErrNobody, who.Name, a.Role)
-	case who.Name == o.Requester:
+	case !no && who.Name == o.Requester:
 		return v, fmt.Errorf("%w: %s ordered it", ErrNobody, who.Name)
 	}
 	return Vote{a, who.Name}, nil

@@ -57,14 +57,14 @@ func TestAPolicyFollows(t *testing.T) {
 	}
 	first := policy()
 	text, by := signed(first, 1, 3)
-	if got, names, _, err := Follows(nil, text, by, "mainnet", noon); err != nil || got.Text() != text ||
+	if got, names, _, err := Follows(nil, nil, text, by, "mainnet", nil, noon); err != nil || got.Text() != text ||
 		!slices.Equal(names, []string{"ann", "cat"}) {
 		t.Errorf("the first: got %v, %v", names, err)
 	}
-	if _, _, _, err := Follows(nil, text, by, "testnet", noon); !errors.Is(err, ErrReplayed) {
+	if _, _, _, err := Follows(nil, nil, text, by, "testnet", nil, noon); !errors.Is(err, ErrReplayed) {
 		t.Errorf("on another network: got %v, want %v", err, ErrReplayed)
 	}
-	if _, _, _, err := Follows(nil, text, by[:1], "mainnet", noon); !errors.Is(err, ErrQuorum) {
+	if _, _, _, err := Follows(nil, nil, text, by[:1], "mainnet", nil, noon); !errors.Is(err, ErrQuorum) {
 		t.Errorf("by one author: got %v, want %v", err, ErrQuorum)
 	}
 	next := policy()
@@ -80,25 +80,25 @@ func TestAPolicyFollows(t *testing.T) {
 	} {
 		next.NotBefore = test.begins
 		text, by := signed(next, 1, 2)
-		if _, _, changes, err := Follows(&first, text, by, "mainnet", test.now); !errors.Is(err, test.want) ||
+		if _, _, changes, err := Follows(&first, nil, text, by, "mainnet", nil, test.now); !errors.Is(err, test.want) ||
 			!Loosens(changes) {
 			t.Errorf("a loosening from %s at %s: got %v, %v, want %v", test.begins, test.now, changes, err, test.want)
 		}
 	}
 	next.Rules[0].Each, next.NotBefore = value("500"), noon
 	text, by = signed(next, 1, 2)
-	if _, _, changes, err := Follows(&first, text, by, "mainnet", noon); err != nil || Loosens(changes) {
+	if _, _, changes, err := Follows(&first, nil, text, by, "mainnet", nil, noon); err != nil || Loosens(changes) {
 		t.Errorf("a tightening at once: got %v, %v", changes, err)
 	}
 	// Whoever the new version names as authors, those of the version before sign it.
 	next.People[0].Keys, next.People[1].Keys = []sshsig.Key{keyOf(21)}, []sshsig.Key{keyOf(22)}
 	text, by = signed(next, 21, 22)
-	if _, _, _, err := Follows(&first, text, by, "testnet", noon); err == nil {
+	if _, _, _, err := Follows(&first, nil, text, by, "testnet", nil, noon); err == nil {
 		t.Error("a policy signed by the authors that it brings itself: got none, want a refusal")
 	}
 	next.Network, first.Network = "regtest", "regtest"
 	text, by = signed(next, 21, 22)
-	if _, _, _, err := Follows(&first, text, by, "regtest", noon); !errors.Is(err, ErrQuorum) {
+	if _, _, _, err := Follows(&first, nil, text, by, "regtest", nil, noon); !errors.Is(err, ErrQuorum) {
 		t.Errorf("a policy signed by the authors that it brings itself: got %v, want %v", err, ErrQuorum)
 	}
 }
@@ -138,6 +138,7 @@ func TestWhichApprovalsCount(t *testing.T) {
 		"in a role of others":   {made(4, same), noon, ErrNobody},
 		"by a stranger":         {made(13, same), noon, ErrNobody},
 		"with another's text":   {swapped, noon, sshsig.ErrInvalid},
+		"with a forged one":     {swapped, noon, ErrForged},
 		"no text":               {Signed{"yes\n", swapped.Signature}, noon, approval.ErrText},
 	} {
 		votes, problems := p.Votes(order(), []Signed{test.signed}, test.now)
@@ -150,7 +151,7 @@ func TestWhichApprovalsCount(t *testing.T) {
 	votes, problems := p.Votes(order(), []Signed{made(1, same), made(1, later), made(2, same), made(3, no), made(3, same)},
 		noon)
 	yes, against := Tally(votes)
-	if len(problems) != 0 || !slices.Equal(yes[RoleApprover], []string{"ann", "bob", "cat"}) ||
+	if len(problems) != 0 || !slices.Equal(yes[RoleApprover], []string{"ann", "bob"}) ||
 		!slices.Equal(against, []string{"cat"}) || !votes[0].Expires.Equal(noon.Add(2*time.Hour)) {
 		t.Errorf("got %v, no %v, %v", yes, against, problems)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/signer"
-	"github.com/bursar/bursar/store"
 )
 
 // policyPace is how often the signer is asked for its policy.
@@ -22,6 +21,7 @@ const policyPace = 2 * time.Second
 // policed is a signer that may have a policy.
 type policed interface {
 	Policy(ctx context.Context) (signer.PolicyText, error)
+	KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error
 }
 
 func (s *Service) addRelay() {
@@ -35,21 +35,6 @@ func (s *Service) addRelay() {
 // orders is relay.Relay.Orders, for senders that are made before it.
 func (s *Service) orders(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
 	return s.Approvals.Orders(ctx, p, request)
-}
-
-// notePolicy asks the signer for its policy, under which the orders are written.
-func (s *Service) notePolicy(ctx context.Context) error {
-	has, able := s.parts.Signer.(policed)
-	if !able {
-		return nil
-	}
-	asking, cancel := context.WithTimeout(ctx, haltTime)
-	defer cancel()
-	p, err := has.Policy(asking)
-	if err != nil {
-		return err
-	}
-	return s.Approvals.Note(ctx, store.PolicyText(p))
 }
 
 // watchPolicy follows the signer's policy until ctx ends.

@@ -51,7 +51,7 @@ func installed(t *testing.T) (*memory.RAM, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Install(t.Context(), keeper, text, []string{signature}, "testnet", time.Now()); err != nil {
+	if _, err := people.Install(t.Context(), keeper, text, []string{signature}, people.Here{Network: "testnet", Clock: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	return keeper, text

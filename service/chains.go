@@ -41,6 +41,8 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (part Ch
 		MaxRate:          cfg.MaxFeeRate,
 		Fees:             signer.Limits(cfg.Fees),
 		Transfers:        signer.Limits(cfg.Sweeps),
+		Withdrawals:      signer.Limits(cfg.Payments),
+		MaxFeePercent:    cfg.MaxFeePercent,
 		GasFromCustomers: cfg.GasFromCustomers,
 		Push:             cfg.PushURLs(),
 		Pace:             connects.PaceOf(cfg),

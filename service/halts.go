@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,7 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 		if one.Kind == store.HaltByRecovery {
 			continue
 		}
+		h.Spends = spendsWith(h.Spends, one)
 		kind, name, _ := strings.Cut(string(one.Scope), ":")
 		switch kind {
 		case "all":
@@ -94,6 +96,17 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 		}
 	}
 	return h
+}
+
+// spendsWith adds the external spend that a halt is for. A nonce that we did not use is none yet: it waits for the block
+// that shows the spend.
+func spendsWith(list []signer.ExternalSpend, h store.Halt) []signer.ExternalSpend {
+	_, err := bursar.ParseID(h.Ref)
+	if h.Kind != store.HaltByExternalSpend || err == nil || h.Ref == "" ||
+		slices.ContainsFunc(list, func(x signer.ExternalSpend) bool { return x.Ref == h.Ref }) {
+		return list
+	}
+	return append(list, signer.ExternalSpend{Ref: h.Ref, Reason: h.Reason})
 }
 
 // watchHalts sends the halts to the signer repeatedly, so that a signer that was unreachable or restarted knows them

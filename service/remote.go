@@ -111,6 +111,11 @@ func (a *remoteSigner) Policy(ctx context.Context) (signer.PolicyText, error) {
 	return a.client.Policy(ctx)
 }
 
+// KnowPolicy notes which policy was in force with the remote signer's seed.
+func (a *remoteSigner) KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error {
+	return a.client.KnowPolicy(ctx, claim)
+}
+
 // Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,

@@ -49,6 +49,8 @@ type ChainPart struct {
 	MaxFee           bursar.Amount // the highest fee of one transaction, in the native asset
 	MaxRate          bursar.Amount // the highest fee per unit of weight; zero: unbounded
 	Fees, Transfers  signer.Limits // what the signer of this process allows besides
+	Withdrawals      signer.Limits // likewise
+	MaxFeePercent    uint64        // likewise
 	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only
@@ -75,6 +77,7 @@ type Parts struct {
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
 	OrdersRequired bool // the signer of this process pays nothing that neither a client signed nor persons approved
+	FreezeOnSpend  bool // the signer of this process freezes at an external spend
 	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
 
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit
@@ -118,7 +121,10 @@ type Service struct {
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
 
-	anchored atomic.Int64                      // the link of the books that was logged last
+	anchored   atomic.Int64                      // the link of the books that was logged last
+	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
+	policyLost atomic.Pointer[string]            // why the signer's policy is lost, as it was noted last; nil: never
+
 	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
 	frozen   atomic.Pointer[string]            // why the signer is frozen, as it said last; nil: it was not asked
 

@@ -47,6 +47,9 @@ func (p *Parts) signsHere() (err error) {
 	if p.OrdersRequired {
 		signs.RequireOrders()
 	}
+	if p.FreezeOnSpend {
+		signs.FreezeOnSpends()
+	}
 	p.Signer = signs
 	return nil
 }
@@ -65,7 +68,8 @@ func policies(
 ) map[bursar.ChainID]signer.Policy {
 	list := make([]host.Part, len(parts))
 	for i, p := range parts {
-		list[i] = host.Part{Chain: p.Chain, MaxFee: p.MaxFee, MaxRate: p.MaxRate, Fees: p.Fees, Transfers: p.Transfers}
+		list[i] = host.Part{Chain: p.Chain, MaxFee: p.MaxFee, MaxRate: p.MaxRate, Fees: p.Fees, Transfers: p.Transfers,
+			Withdrawals: p.Withdrawals, MaxFeePercent: p.MaxFeePercent}
 	}
 	return host.Policies(list, registry, network)
 }

@@ -75,6 +75,11 @@ const maxInstance = 64
 func (s *Service) stopSignerLog(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	if signs, here := s.parts.Signer.(*signer.Signer); here {
+		if err := signs.FlushRefusals(ctx, true); err != nil {
+			s.log.Warn("what was refused is not in the signer's log", "error", err)
+		}
+	}
 	if err := s.noteSignerLog(ctx); err != nil {
 		s.log.Warn("the signer's log was not noted", "error", err)
 	}

@@ -19,6 +19,7 @@ func (s *Service) addTreasury() {
 				Currency: o.Currency,
 				Amount:   o.Amount,
 				Address:  address,
+				By:       o.Actor,
 				Fund:     fund,
 				Done:     done,
 			})

@@ -113,8 +113,8 @@ func (d *desk) instance() string {
 func (d *desk) install(p roster.Policy) {
 	d.t.Helper()
 	text := p.Text()
-	_, err := people.Install(d.t.Context(), d.file, text, signedBy(d.t, approval.NamespacePolicy, text, ann, bob), "testnet",
-		d.clock.Now())
+	_, err := people.Install(d.t.Context(), d.file, text, signedBy(d.t, approval.NamespacePolicy, text, ann, bob),
+		people.Here{Network: "testnet", Clock: d.clock.Now()})
 	d.must(err)
 	d.policy = p
 }
@@ -127,7 +127,7 @@ func (d *desk) list(base string, remove bool) {
 		To: bursar.Address{Base: base}, Created: now, Expires: now.Add(time.Hour), Until: now.AddDate(0, 1, 0),
 		Nonce: approval.NewNonce()}.Text()
 	_, err := people.Direct(d.t.Context(), d.file, text, signedBy(d.t, approval.NamespaceDestination, text, ann, cat),
-		d.clock.Now())
+		people.Here{Clock: d.clock.Now()})
 	d.must(err)
 }
 
@@ -260,7 +260,7 @@ func TestApprovalsAreOfOneOrder(t *testing.T) {
 	o.MaxFee = bursar.Units(9)
 	dear.contents.Fee, dear.unsigned.Fee = bursar.Units(10), bursar.Units(10)
 	dear.unsigned.Orders = []chain.Order{d.approved(o, ann, bob)}
-	d.wantReason(dear, ReasonPaysOrder, "allows a fee of 9")
+	d.wantReason(dear, ReasonFee, "allows a fee of 9")
 	late := d.ordered(6, 11, ann, bob)
 	d.clock.Advance(approval.Longest)
 	d.wantReason(late, ReasonApproved, "0 of 2", "it has expired")
@@ -320,6 +320,7 @@ func TestADestinationIsSignedAndHeld(t *testing.T) {
 	d.wantReason(d.ordered(1, 10), "")
 	d.list("alice", true)
 	d.wantReason(d.ordered(2, 10), ReasonDestination)
+	d.clock.Advance(time.Second) // a text made in the second of the removal does not count
 	d.list("alice", false)
 	d.clock.Advance(40 * 24 * time.Hour)
 	d.wantReason(d.ordered(3, 10), ReasonDestination) // until when it may be paid has passed

@@ -90,6 +90,9 @@ func (c *check) feeIsBounded() error {
 		return c.refuse(ReasonFee, "the fee is %s: the request allows %s", fee, c.request.MaxFee)
 	case c.policy.MaxFee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s: the policy allows %s", fee, c.policy.MaxFee)
+	case c.costsTooMuch():
+		return c.refuse(ReasonShare, "the fee is %s: the policy allows %d%% of what is paid, and anything up to %s", fee,
+			c.policy.MaxFeePercent, c.smallFee())
 	case c.policy.MaxRate.IsZero():
 		return nil
 	case c.contents.Weight == 0:

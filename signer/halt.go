@@ -16,6 +16,8 @@ type Halts struct {
 	All    string                    `json:"all,omitempty"` // why nothing at all is signed
 	Chains map[bursar.ChainID]string `json:"chains,omitempty"`
 	Assets []HaltedAsset             `json:"assets,omitempty"`
+	// Spends are the external spends that halt a chain; see FreezeOnSpends.
+	Spends []ExternalSpend `json:"spends,omitempty"`
 }
 
 // HaltedAsset is one asset of a chain whose payments are halted.
@@ -66,9 +68,11 @@ func (s *Signer) AwaitHalts() {
 // SendHalts replaces the halts, for later signatures and for those in progress. Halts older than those known lift
 // nothing: they can only add. It returns the number that the signer has; a greater number than the one sent means that
 // the caller's database is older than another's.
-func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) {
+func (s *Signer) SendHalts(ctx context.Context, h Halts) (known int64, err error) {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
+	spends := h.Spends
+	h.Spends = nil
 	s.halts.unmet = false
 	if h.Number < s.halts.received.Number {
 		h = s.halts.received.with(h)
@@ -77,7 +81,7 @@ func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) 
 		h = Halts{Number: h.Number, All: "there are more halts than a signer holds"}
 	}
 	s.halts.received = h
-	return h.Number, nil
+	return h.Number, s.spent(ctx, spends)
 }
 
 // with adds other halts and keeps the number.

@@ -270,8 +270,8 @@ func TestAFreezeSurvivesARestart(t *testing.T) {
 	}
 	b.wantReason(b.sweep(), "")
 	b.wantReason(b.withUTXOs(), "")
-	if head, err := memory.Verify(t.Context(), beside); err != nil || head.Number != 5 {
-		t.Errorf("the log ends with %+v, %v", head, err)
+	if head, err := memory.Verify(t.Context(), beside); err != nil || head.Number != 7 {
+		t.Errorf("the log ends with %+v, %v, want both signatures, freeze, thaw, and what each process refused", head, err)
 	}
 }
 
@@ -495,7 +495,7 @@ func TestARequestThatIsGivenUp(t *testing.T) {
 		t.Fatal("it is signed")
 	}
 	head, err := memory.Verify(t.Context(), b.reopen(path))
-	if err != nil || head.Number != 1 {
-		t.Errorf("the log ends with %d, %v", head.Number, err)
+	if err != nil || head.Number != 2 || head.Kind != memory.KindRefused {
+		t.Errorf("the log ends with %+v, %v, want that it was refused", head, err)
 	}
 }

@@ -42,6 +42,8 @@ func (w window) setting(class memory.Class) string {
 		return w.adverb + "_fees"
 	case memory.Transfers:
 		return w.adverb + "_sweeps"
+	case memory.Withdrawals:
+		return w.adverb + "_payments"
 	}
 	return w.adverb + "_limit"
 }
@@ -53,6 +55,8 @@ func described(c memory.Count) string {
 		return fmt.Sprintf("%s units of fees", c.Units)
 	case memory.Transfers:
 		return fmt.Sprintf("%s sweeps, consolidations and gas top-ups", c.Units)
+	case memory.Withdrawals:
+		return fmt.Sprintf("%s transactions that pay others", c.Units)
 	}
 	return fmt.Sprintf("%s units of %s", c.Units, cmp.Or(c.Asset, "the native asset"))
 }
@@ -64,6 +68,8 @@ func (d *chainPolicy) limitsOf(class memory.Class, asset string) Limits {
 		return d.Fees
 	case memory.Transfers:
 		return d.Transfers
+	case memory.Withdrawals:
+		return d.Withdrawals
 	}
 	return d.payments[asset]
 }

@@ -38,7 +38,8 @@ func (j *judge) agreed(
 		return a, err
 	}
 	a.grants, err = people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired})
+		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
+		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
 	if err != nil || !j.ordersRequired {
 		return a, err
 	}

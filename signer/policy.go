@@ -25,6 +25,10 @@ type Policy struct {
 	LimitsRequired bool
 	Fees           Limits // what all transactions can cost, in the native asset
 	Transfers      Limits // how many sweeps, consolidations and gas top-ups are signed
+	Withdrawals    Limits // how many transactions that pay others are signed
+	// MaxFeePercent is the most that a transaction which pays others may cost, in percent of what it pays in the native
+	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0: any.
+	MaxFeePercent uint64
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
 

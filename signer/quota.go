@@ -64,6 +64,9 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 	if c.request.Kind != chain.KindWithdrawal {
 		return append(list, memory.Count{Class: memory.Transfers, Units: bursar.Units(1), At: at}), nil
 	}
+	if !c.policy.Withdrawals.IsZero() {
+		list = append(list, memory.Count{Class: memory.Withdrawals, Units: bursar.Units(1), At: at})
+	}
 	for _, p := range c.request.Payments {
 		i := slices.IndexFunc(list, func(l memory.Count) bool {
 			return l.Class == memory.Payments && l.Asset == p.Contract

@@ -24,6 +24,7 @@ const (
 	ReasonDigest       Reason = "bad_digest"          // a digest has the wrong form, or occurs twice
 	ReasonFee          Reason = "fee"                 // the fee exceeds a limit, or differs from the stated one
 	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
+	ReasonShare        Reason = "fee-share"           // the fee is too high for what is paid
 	ReasonTopUp        Reason = "top-up"              // a gas top-up is more than twice the highest fee
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
@@ -48,6 +49,8 @@ const (
 	ReasonHold        Reason = "hold"          // its approvals are complete and not old enough
 	ReasonHours       Reason = "hours"         // not at this time of the week
 	ReasonWindow      Reason = "window"        // too much has left by the rule that would allow it
+	ReasonForged      Reason = "forged"        // a signature is said to be by a person's key, which did not make it
+	ReasonLost        Reason = "policy-lost"   // a policy was in force, and the state does not have it
 )
 
 // WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved

@@ -22,6 +22,8 @@ type Signer struct {
 	judge    *judge
 
 	suspicion *suspicion
+	refusals  *refusals
+	spends    *spends // nil: external spends freeze nothing
 }
 
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
@@ -39,7 +41,7 @@ func Remembering(
 		return nil, err
 	}
 	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge,
-		suspicion: &suspicion{}}
+		suspicion: &suspicion{}, refusals: &refusals{}}
 	for id, policy := range policies {
 		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {
@@ -79,6 +81,15 @@ type SignedReader interface {
 // Order.Change names with its key, since a chain that uses the account model has no change. On the UTXO model
 // UnsignedTx.Previous must prove what each input holds.
 func (s *Signer) Sign(
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	signed, err := s.judged(ctx, id, request, unsigned)
+	s.noteRefusal(ctx, id, err)
+	return signed, err
+}
+
+// judged is Sign without a word in the log of what is refused.
+func (s *Signer) judged(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	d := s.policies[id]

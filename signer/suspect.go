@@ -11,12 +11,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 )
 
 // A signer freezes itself after so many different transactions that no honest service asks for.
+//
+// They are counted by outgoing transaction, so that one which its chain has the service build again and again, as where
+// bytes contain a recent block, does not stop everything: a customer could order it. Whoever gives all of them one name is
+// counted by what they ask for, proofs and reservations included.
 const (
 	mostSuspect = 3
+	mostAsked   = 30
 	suspectTime = 10 * time.Minute
 )
 
@@ -38,14 +44,15 @@ type suspicion struct {
 
 // suspect is a transaction that was refused for a telling reason.
 type suspect struct {
-	at     time.Time
-	digest [sha256.Size]byte
-	reason Reason
+	at       time.Time
+	outgoing bursar.ID
+	digest   [sha256.Size]byte
+	reason   Reason
 }
 
 // FreezeItself makes the signer freeze, durably, when it is shown two amounts of one outpoint, when its state is older
-// than what a service has seen of it, and when it refuses three different transactions within ten minutes that no honest
-// service asks for. Report is told of each such freeze. It is called before the first signature is asked for.
+// than what a service has seen of it, when it is shown a signature that is said to be a person's and is not, and when it
+// refuses three different transactions within ten minutes that no honest service asks for. Report is told of each such freeze. It is called before the first signature is asked for.
 func (s *Signer) FreezeItself(report func(f memory.Freeze, err error)) { s.suspicion.report = report }
 
 // consider freezes the signer if a refusal gives reason to.
@@ -59,7 +66,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 	}
 	why := ""
 	switch {
-	case refused.Reason == ReasonOutpoint || refused.Reason == ReasonSetBack:
+	case refused.Reason == ReasonOutpoint, refused.Reason == ReasonSetBack, refused.Reason == ReasonForged:
 		why = fmt.Sprintf("%s: %s", refused.Reason, refused.Detail)
 	case slices.Contains(telling, refused.Reason):
 		why = s.suspicion.add(c, refused)
@@ -74,27 +81,34 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 // add remembers a refusal, and returns why that is enough; "" if it is not.
 func (s *suspicion) add(c *check, refused *RefusalError) string {
 	now := c.policy.Now()
-	text, err := json.Marshal(c.request)
+	asked := c.unsigned
+	asked.Orders = nil // approvals come one by one, and nothing about them is telling
+	text, err := json.Marshal([]any{c.request, asked})
 	if err != nil {
 		text = []byte(c.request.ID.String())
 	}
-	one := suspect{now, sha256.Sum256(append(text, c.unsigned.Bytes...)), refused.Reason}
+	one := suspect{now, c.request.ID, sha256.Sum256(text), refused.Reason}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent = slices.DeleteFunc(s.recent, func(other suspect) bool {
 		return now.Sub(other.at) > suspectTime || other.digest == one.digest // the same transaction asked for again
 	})
 	s.recent = append(s.recent, one)
-	if len(s.recent) < mostSuspect {
-		return ""
-	}
+	different := map[bursar.ID]bool{}
 	var reasons []string
 	for _, r := range s.recent {
-		reasons = append(reasons, string(r.reason))
+		if !different[r.outgoing] || !slices.Contains(reasons, string(r.reason)) {
+			reasons = append(reasons, string(r.reason))
+		}
+		different[r.outgoing] = true
 	}
+	if len(different) < mostSuspect && len(s.recent) < mostAsked {
+		return ""
+	}
+	count := len(s.recent)
 	s.recent = nil
 	return fmt.Sprintf("%d transactions within %d minutes that no honest service asks for (%s): the service is broken or in "+
-		"other hands. The last was outgoing transaction %s on %s: %s", mostSuspect, suspectTime/time.Minute,
+		"other hands. The last was outgoing transaction %s on %s: %s", count, suspectTime/time.Minute,
 		strings.Join(reasons, ", "), refused.OutgoingID, refused.Chain, refused.Detail)
 }
 

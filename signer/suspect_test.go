@@ -108,3 +108,23 @@ func TestTwoAmountsFreeze(t *testing.T) {
 		t.Errorf("it froze itself %+v", *froze)
 	}
 }
+
+// The attack: the same transaction with one false proof after the other, under one name.
+func TestWhatIsAskedUnderOneNameIsCounted(t *testing.T) {
+	t.Parallel()
+	b, _, froze := armed(t)
+	ask := func(n int) request {
+		r := b.unpaid(1)
+		r.unsigned.Previous = [][]byte{{byte(n)}}
+		return r
+	}
+	for n := range mostAsked - 1 {
+		b.wantReason(ask(n), ReasonUnpaid)
+		b.wantReason(ask(n), ReasonUnpaid)
+	}
+	if len(*froze) != 0 {
+		t.Fatalf("got frozen %+v, want one transaction that is built again to stop nothing", *froze)
+	}
+	b.wantReason(ask(mostAsked), ReasonUnpaid)
+	b.wantReason(b.numbered(3, 10, 1), ReasonFrozen)
+}

@@ -81,7 +81,8 @@ func Sign(signer ssh.Signer, namespace string, message []byte) (string, error) {
 }
 
 // Verify checks an armored signature over a message for a namespace, and returns the key that made it. Whose key that
-// is, the caller decides. The error is one of those of this package.
+// is, the caller decides. The error is one of those of this package; with ErrInvalid the key is the one that is said to
+// have made the signature, and did not.
 func Verify(text, namespace string, message []byte) (Key, error) {
 	w, err := parse(text)
 	if err != nil {
@@ -99,7 +100,7 @@ func Verify(text, namespace string, message []byte) (Key, error) {
 		return Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if err := key.verify(toSign(namespace, message), &s); err != nil {
-		return Key{}, err
+		return key, err
 	}
 	return key, nil
 }

@@ -13,23 +13,27 @@ type Approval struct {
 	OrderID   bursar.ID // a withdrawal, or the outgoing transaction of a refund
 	Text      string
 	Signature string
+	Person    string // who signed it; empty: kept by an earlier version
 }
 
-// MaxApprovals bounds the approvals of one payment.
-const MaxApprovals = 100
+// MaxApprovals bounds the approvals of one payment by one person, of which the last counts. Nothing is removed: the rows are
+// the record of who signed what.
+const MaxApprovals = 20
 
-// Add keeps an approval; one that is kept already stays. The error of one too many is a refusal.
+// Add keeps an approval; one that is kept already stays. The error of one too many by the same person is a refusal.
 func (tx Approvals) Add(ctx context.Context, a Approval) error {
 	hash := sha256.Sum256([]byte(a.Text + "\x00" + a.Signature))
-	_, err := tx.exec(ctx, "keep an approval", `INSERT INTO approvals(order_id, hash, text, signature, created_at)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id, hash) DO NOTHING`, a.OrderID, hash[:], a.Text, a.Signature,
-		micros(tx.now))
+	_, err := tx.exec(ctx, "keep an approval", `INSERT INTO approvals(order_id, hash, text, signature, created_at, person)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (order_id, hash) DO NOTHING`, a.OrderID, hash[:], a.Text, a.Signature,
+		micros(tx.now), a.Person)
 	if err != nil {
 		return err
 	}
-	list, err := tx.Of(ctx, a.OrderID)
-	if err == nil && len(list) > MaxApprovals {
-		err = fmt.Errorf("a payment has at most %d approvals", MaxApprovals)
+	var n int
+	err = tx.row(ctx, "count approvals", `SELECT count(*) FROM approvals WHERE order_id = $1 AND person = $2`,
+		[]any{a.OrderID, a.Person}, &n)
+	if err == nil && n > MaxApprovals {
+		err = fmt.Errorf("a payment has at most %d approvals by one person", MaxApprovals)
 	}
 	return err
 }
@@ -39,9 +43,9 @@ func (tx Approvals) Of(ctx context.Context, ids ...bursar.ID) (all []Approval, e
 	for part := range parts(tx.Tx, ids) {
 		those, args := among(tx.Tx, "order_id", part)
 		found, err := rows(ctx, tx.Tx, "list approvals", func(s scanner) (a Approval, err error) {
-			err = s.Scan(&a.OrderID, &a.Text, &a.Signature)
+			err = s.Scan(&a.OrderID, &a.Text, &a.Signature, &a.Person)
 			return a, err
-		}, `SELECT order_id, text, signature FROM approvals WHERE `+those+` ORDER BY created_at, hash`, args...)
+		}, `SELECT order_id, text, signature, person FROM approvals WHERE `+those+` ORDER BY created_at, hash`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -98,4 +102,45 @@ func (tx Settings) NotePolicy(ctx context.Context, p PolicyText) error {
 		orders = demanded
 	}
 	return tx.set(ctx, "note the signer's policy", policyOrders, orders)
+}
+
+// PolicyClaim says which policy of the signer is the newest that was in force, as the signer signed it. It outlives the
+// service, so that a signer whose state was lost is told that there was one.
+type PolicyClaim struct {
+	Version   int64 // 0: none was
+	Hash      string
+	Signature string
+}
+
+const policyClaim = "signer_policy_claim"
+
+// PolicyClaim returns the newest claim that was noted.
+func (tx Settings) PolicyClaim(ctx context.Context) (c PolicyClaim, err error) {
+	text, err := tx.Get(ctx, policyClaim)
+	if err != nil || text == "" {
+		return c, err
+	}
+	if _, err := fmt.Sscanf(text, "%d %s %s", &c.Version, &c.Hash, &c.Signature); err != nil || c.Version < 1 {
+		return PolicyClaim{}, fmt.Errorf("the noted policy of the signer is %.80q", text)
+	}
+	return c, nil
+}
+
+// NotePolicyClaim notes a claim that is newer than the one that was noted, and returns the newest. One that was noted and
+// is not believed is replaced. The zero claim notes nothing.
+func (tx Settings) NotePolicyClaim(
+	ctx context.Context, seen PolicyClaim, believed func(PolicyClaim) bool,
+) (PolicyClaim, error) {
+	newest, err := tx.PolicyClaim(ctx)
+	if err != nil {
+		return newest, err
+	}
+	if !believed(newest) {
+		newest = PolicyClaim{}
+	}
+	if newest.Version >= seen.Version {
+		return newest, nil
+	}
+	return seen, tx.set(ctx, "note the signer's policy", policyClaim,
+		fmt.Sprintf("%d %s %s", seen.Version, seen.Hash, seen.Signature))
 }

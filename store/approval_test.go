@@ -73,3 +73,30 @@ func TestTheSignersPolicyIsNoted(t *testing.T) {
 		}
 	})
 }
+
+// The newest policy that the signer said was in force stays, unless nobody believes it.
+func TestTheNewestPolicyClaimIsNoted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		for _, step := range []struct {
+			version, want int64
+			believed      bool
+		}{{0, 0, false}, {2, 2, true}, {1, 2, true}, {0, 2, true}, {3, 3, true}, {1, 1, false}} {
+			var got store.PolicyClaim
+			err := db.Do(ctx, func(tx *store.Tx) (err error) {
+				seen := store.PolicyClaim{}
+				if step.version > 0 {
+					seen = store.PolicyClaim{Version: step.version, Hash: "sha256:ab", Signature: "cd"}
+				}
+				got, err = tx.Settings().NotePolicyClaim(ctx, seen, func(store.PolicyClaim) bool { return step.believed })
+				return err
+			})
+			if err != nil || got.Version != step.want {
+				t.Errorf("version %d, believed %t: got %+v, %v, want %d", step.version, step.believed, got, err, step.want)
+			}
+			if got.Version > 0 && (got.Hash != "sha256:ab" || got.Signature != "cd") {
+				t.Errorf("got %+v, want it as it was signed", got)
+			}
+		}
+	})
+}

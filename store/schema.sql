@@ -52,7 +52,7 @@ CREATE TABLE approvals (
   hash       BYTEA NOT NULL,
   text       TEXT NOT NULL,
   signature  TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
+  created_at BIGINT NOT NULL, person TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (order_id, hash)
 );
 
@@ -584,7 +584,7 @@ CREATE TABLE "resolutions" (
   error        TEXT NOT NULL DEFAULT '',
   decided_at   BIGINT NOT NULL,
   completed_at BIGINT NOT NULL DEFAULT 0
-, seal BYTEA);
+, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX decisions_base ON "resolutions"(chain, base);
 
@@ -714,7 +714,7 @@ CREATE TABLE withdrawals (
   error        TEXT NOT NULL DEFAULT '',
   created_at   BIGINT NOT NULL,
   completed_at BIGINT NOT NULL DEFAULT 0
-, seal BYTEA);
+, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 

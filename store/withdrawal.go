@@ -20,6 +20,7 @@ var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
 	{"outgoing_id", func(w *bursar.Withdrawal) any { return &w.OutgoingID }},
 	{"tx_id", func(w *bursar.Withdrawal) any { return &w.TxID }},
 	{"error", func(w *bursar.Withdrawal) any { return &w.Error }},
+	{"requested_by", func(w *bursar.Withdrawal) any { return &w.RequestedBy }},
 	{"created_at", func(w *bursar.Withdrawal) any { return instant{&w.CreatedAt} }},
 	{"completed_at", func(w *bursar.Withdrawal) any { return instant{&w.CompletedAt} }},
 })
@@ -52,6 +53,7 @@ func (tx Withdrawals) InsertAll(ctx context.Context, list []NewWithdrawal) error
 			{"memo", memoValue(w.Address)},
 			{"status", string(w.Status)},
 			{"tx_id", w.TxID},
+			{"requested_by", w.RequestedBy},
 			{"created_at", micros(w.CreatedAt)},
 			{"completed_at", micros(w.CompletedAt)},
 			{"seal", tx.seal.sealOrder(order)},

@@ -20,6 +20,7 @@ type RefundRequest struct {
 	// token is always refunded in full.
 	FromOperatorFunds bool
 	Note              string
+	By                string // the operator, by name; empty: not known
 }
 
 // Refund sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
@@ -37,6 +38,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 			}
 			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
 				p.amount, p.fee
+			n.RequestedBy = r.By
 			if err := tx.Ledger().Post(ctx, ledger.RefundHeld(n, tx.Now())); err != nil {
 				return n, err
 			}

@@ -99,7 +99,8 @@ type Request struct {
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
-	Order    Order // that the client signed; accounts with keys need one
+	Order    Order  // that the client signed; accounts with keys need one
+	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
 
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
 	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
@@ -176,7 +177,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		done:     o.Done,
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-			Amount: amount, Address: to, Status: bursar.WithdrawalQueued},
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By},
 	}
 	there, err := s.destinations.Find(ctx,
 		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})

@@ -77,8 +77,8 @@ type noCommand struct {
 
 // Help returns an example.
 func (noCommand) Help() string {
-	return "The signer signs no payment of which it sees a no that is still valid. The service could hold it back: to stop " +
-		"payments for certain, freeze the signer.\n\nExample:\n\n    bursar-approve no waiting.json " +
+	return "Once the signer has seen a no, it holds until the order ends, or you say yes. The service could hold it back: to " +
+		"stop payments for certain, freeze the signer.\n\nExample:\n\n    bursar-approve no waiting.json " +
 		"0193a6a0-0000-7000-8000-000000000000"
 }
 
@@ -120,7 +120,7 @@ func (s *session) decide(
 		if err != nil {
 			return err
 		}
-		if !who.Has(how.Role, now) || who.Name == a.Order.Requester {
+		if !who.Has(how.Role, now) || decision == approval.Yes && who.Name == a.Order.Requester {
 			return fmt.Errorf("%s is not of role %s, or ordered it: the signer would not count it", who.Name, how.Role)
 		}
 		if agreed, err := s.confirm(a, amount); err != nil || !agreed {

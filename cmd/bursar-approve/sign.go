@@ -88,6 +88,9 @@ func (s *session) showPolicy(text, before string) error {
 		return err
 	}
 	s.say("%s", text)
+	for _, rule := range next.Unlimited() {
+		s.say("limits:   %s", rule)
+	}
 	if before == "" {
 		if next.Version > 1 {
 			s.say("Compare it with the policy in force: --before FILE.")
@@ -105,7 +108,7 @@ func (s *session) showPolicy(text, before string) error {
 	if next.Previous != approval.HashOf(old) {
 		return fmt.Errorf("%s is not the version before: it has %s, want %s", before, approval.HashOf(old), next.Previous)
 	}
-	policy, err := roster.Parse(old)
+	policy, err := roster.Read(old) // whatever is demanded of new ones today
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,7 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(1, "apply takes a policy", "apply", "order")
 	b.auditsLog()
 	b.ordersOfClients(state.Instance, now)
+	b.losesItsState(p)
 }
 
 // ordersOfClients has the authors sign a client's key, and one person revoke it.
@@ -156,6 +157,33 @@ func (b *bench) ordersOfClients(instance string, now time.Time) {
 		b.signed(approval.NamespaceOrderKey, "revoked-key", k.Text(), "cat")...)
 }
 
+// losesItsState removes the state with the policy in it: nothing takes the policy's place but its own text.
+func (b *bench) losesItsState(p roster.Policy) {
+	b.Helper()
+	left, err := filepath.Glob(filepath.Join(b.folder, "*.state*"))
+	if err != nil || len(left) == 0 {
+		b.Fatalf("got %v, %v, want the files of the state", left, err)
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.want(0, "", "init", "--unused")
+	var state struct{ Instance string }
+	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == p.Instance {
+		b.Fatalf("got %+v, %v, want another instance", state, err)
+	}
+	own := p
+	own.Instance, own.Authors = state.Instance, 1
+	b.want(1, "version 1, sha256:", b.signed(approval.NamespacePolicy, "own", own.Text(), "ann")...)
+	b.want(1, "the policy that was in force is lost", "policy", "show")
+	b.want(0, "lost: version 1 of the policy", "status")
+	b.want(1, "the policy that was in force is lost", "thaw", "--reason", "none")
+	b.want(0, "The policy is the one that was lost, by its hash: version 1", "apply", "first")
+	b.want(0, p.Hash().String(), "policy", "show")
+}
+
 // auditsLog takes a checkpoint, proves an entry, and checks both.
 func (b *bench) auditsLog() {
 	b.Helper()
@@ -170,5 +198,9 @@ func (b *bench) auditsLog() {
 	b.want(1, "invalid verifier hash", "audit", "verify", "november", "--key", key[:len(key)-2]+"AA")
 	b.write("entry", b.want(0, "", "audit", "prove", "2", "--checkpoint", "november", "--key", key))
 	b.want(0, `"by":["ann","bob"]`, "audit", "verify", "entry", "--key", key)
+	b.want(0, "entries, of which each follows from the one before", "audit", "verify")
+	b.want(2, "neither the number of an entry nor an ID", "audit", "prove", "x", "--checkpoint", "november", "--key", key)
+	b.want(1, "nothing was signed for", "audit", "prove", "0193a6a0-0000-7000-8000-000000000000", "--checkpoint", "november",
+		"--key", key)
 	b.want(1, "the log has no such entry", "audit", "prove", "6", "--checkpoint", "november", "--key", key)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 )
@@ -244,6 +246,15 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	if signs, apart := keys.(interface{ Frozen() (string, error) }); apart {
 		if why, err := signs.Frozen(); why != "" || err != nil {
 			e.advise(who, resultFailed, "investigate, then `bursar signer thaw` on the signer's machine", "%s", why)
+			return true
+		}
+	}
+	if has, apart := keys.(interface {
+		Policy(ctx context.Context) (signer.PolicyText, error)
+	}); apart {
+		if p, err := has.Policy(ctx); p.Lost != "" || err != nil {
+			e.advise(who, resultFailed, "apply the policy again: see A lost policy in docs/operations/approvals.md", "%s",
+				cmp.Or(p.Lost, fmt.Sprint(err)))
 			return true
 		}
 	}

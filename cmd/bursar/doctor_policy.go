@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -10,6 +11,7 @@ import (
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/store"
 )
 
@@ -32,10 +34,16 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 		}
 		return
 	}
-	p, err := roster.Parse(text)
+	p, err := roster.Read(text) // whatever is demanded of new ones today
 	if err != nil {
 		e.advise(check, resultFailed, "see docs/operations/approvals.md", "%v", err)
 		return
+	}
+	for _, quorum := range p.Unreachable(time.Now()) {
+		e.advise(check, resultFailed, "sign a policy under which it can meet, while its authors still can", "%s", quorum)
+	}
+	for _, rule := range p.Unlimited() {
+		e.advise(check, resultWarning, "give the rule `each` and windows, unless that is meant", "%s", rule)
 	}
 	for _, one := range p.People {
 		if time.Until(one.Until) < soon {
@@ -56,9 +64,13 @@ func (e *healthCheck) policyText(ctx context.Context, db *store.DB) (text string
 		})
 		return text, err
 	}
+	noted, err := host.NotedPolicy(e.cfg)
+	if err != nil {
+		return "", err
+	}
 	file, err := memory.Join(ctx, host.StateFile(e.cfg))
 	if errors.Is(err, memory.ErrMissing) {
-		return "", nil
+		return "", lostPolicy(noted, memory.KnownPolicy{})
 	}
 	if err != nil {
 		return "", err
@@ -70,7 +82,26 @@ func (e *healthCheck) policyText(ctx context.Context, db *store.DB) (text string
 				break
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		lost, err := people.Lost(ctx, tx)
+		if err == nil && lost.Version > 0 {
+			return lostPolicy(lost, memory.KnownPolicy{})
+		}
+		if err == nil && len(list) > 0 {
+			return lostPolicy(noted, memory.KnownPolicy{Version: list[0].Version})
+		}
+		return errors.Join(err, lostPolicy(noted, memory.KnownPolicy{}))
 	})
 	return text, errors.Join(err, file.Close())
+}
+
+// lostPolicy returns an error if a version was in force that is later than the one that the state has.
+func lostPolicy(known, has memory.KnownPolicy) error {
+	if known.Version <= has.Version {
+		return nil
+	}
+	return fmt.Errorf("version %d, %s, was in force, and the signer's state does not have it: nothing is signed until it is "+
+		"applied again", known.Version, known.Hash)
 }

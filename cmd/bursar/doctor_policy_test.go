@@ -12,8 +12,10 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/sshsig"
@@ -51,28 +53,41 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	status := parse[command.SignerStatus](d, "signer", "status", "--json")
 	text := roster.Policy{Instance: status.Instance, Network: "regtest", Version: 1, Created: now, NotBefore: now,
-		Authors: 1, Destinations: 1, Reference: "EUR", People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
+		Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
+			For: []string{roster.KindWithdrawal}, To: roster.ToListed}}, People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}}}}.Text()
 	signature, err := sshsig.Sign(signer, approval.NamespacePolicy, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Install(t.Context(), file, text, []string{signature}, "regtest", time.Now()); err != nil {
+	if _, err := people.Install(t.Context(), file, text, []string{signature}, people.Here{Network: "regtest", Clock: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	o := d.run("", "doctor", "--json") // the nodes are not there, which fails
-	var list []finding
-	if err := json.Unmarshal([]byte(o.out), &list); err != nil {
-		t.Fatalf("doctor prints %+v: %v", o, err)
-	}
-	var says []string
-	for _, f := range list {
-		if f.Check == check {
-			says = append(says, f.Result+": "+f.Detail)
+	look := func() string {
+		t.Helper()
+		o := d.run("", "doctor", "--json") // the nodes are not there, which fails
+		var list []finding
+		if err := json.Unmarshal([]byte(o.out), &list); err != nil {
+			t.Fatalf("doctor prints %+v: %v", o, err)
 		}
+		var says []string
+		for _, f := range list {
+			if f.Check == check {
+				says = append(says, f.Result+": "+f.Detail)
+			}
+		}
+		return strings.Join(says, "; ")
 	}
-	if got := strings.Join(says, "; "); !strings.HasPrefix(got, "warning: ann counts until ") ||
-		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 0") {
+	if got := look(); !strings.Contains(got, "warning: ann counts until ") ||
+		!strings.Contains(got, "warning: rule open has no limit") || !strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {
 		t.Errorf("doctor finds %q", got)
+	}
+	// A later version was in force, by the file beside the seed.
+	cfg := config.Config{SeedFile: filepath.Join(d.dir, "seed.age")}
+	if err := host.NotePolicy(cfg, memory.KnownPolicy{Version: 7, Hash: "sha256:07"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(); !strings.Contains(got, "failed: version 7, sha256:07, was in force") {
+		t.Errorf("doctor finds %q, want that the policy is lost", got)
 	}
 }

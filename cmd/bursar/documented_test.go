@@ -114,7 +114,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 		}
 	}
 	for name, node := range knownCommands(t) {
-		if len(node.Children) == 0 && !node.Hidden && !documented[name] {
+		if len(node.Children) == 0 && !node.Hidden && !node.Parent.Hidden && !documented[name] {
 			t.Errorf("docs/operations.md has no row for `bursar %s`", name)
 		}
 	}

@@ -42,7 +42,8 @@ type commands struct {
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`
 	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
-	Signer       command.Signer       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
+	Signer       signerCommands       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
+	Audit        command.Audit        `cmd:"" help:"Check the signer's log, and prove what is in it."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`
@@ -66,6 +67,12 @@ type commands struct {
 	Version      versionCommand       `cmd:"" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`
+}
+
+// signerCommands are those of the signer, with an earlier name of one.
+type signerCommands struct {
+	command.Signer
+	Audit command.Audit `cmd:"" hidden:""`
 }
 
 // newParser returns the parser of the command line. It calls exit when --help was printed.

@@ -51,6 +51,7 @@ type unattributedRefundCommand struct {
 	ToMemo  string    `placeholder:"MEMO" help:"Memo (destination tag) of the address, if it needs one."`
 	FeeFrom string    `enum:"amount,operator-funds" default:"amount" help:"Where network fees of a native asset are taken from: amount or operator-funds. A token is always refunded in full."`
 	Note    string    `help:"Reason, for the record."`
+	actor
 }
 
 // Help returns an example.
@@ -76,6 +77,7 @@ func (cmd *unattributedRefundCommand) Run(ctx context.Context, c *call) error {
 			To:                to,
 			FromOperatorFunds: cmd.FeeFrom == "operator-funds",
 			Note:              cmd.Note,
+			By:                cmd.Name(),
 		})
 	})
 }

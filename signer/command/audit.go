@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/proof"
 )
 
-type signerAuditCommands struct {
+// Audit is the commands about the signer's log.
+type Audit struct {
 	Checkpoint signerCheckpointCommand `cmd:"" help:"Sign how much the signer's log holds now."`
 	Verify     signerVerifyCommand     `cmd:"" help:"Check that the log still contains a checkpoint, or check a proof."`
 	Prove      signerProveCommand      `cmd:"" help:"Prove that an entry is in the log."`
@@ -23,7 +26,7 @@ func (signerCheckpointCommand) Help() string {
 	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key that " +
 		"comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: no " +
 		"earlier entry can be changed then without being noticed.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase " +
-		"bursar signer audit checkpoint > november.txt"
+		"bursar audit checkpoint > november.txt"
 }
 
 // Run prints a checkpoint.
@@ -59,23 +62,29 @@ func (signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
 
 // logKey is the key that checkpoints are verified with.
 type logKey struct {
-	Key string `required:"" placeholder:"KEY" help:"The key that bursar signer audit checkpoint printed."`
+	Key string `placeholder:"KEY" help:"The key that bursar audit checkpoint printed."`
 }
 
 type signerVerifyCommand struct {
-	File string `arg:"" placeholder:"FILE" help:"A checkpoint, or a proof."`
+	File string `arg:"" optional:"" placeholder:"FILE" help:"A checkpoint, or a proof. Default: the log itself."`
 	logKey
 }
 
 // Help returns an example.
 func (signerVerifyCommand) Help() string {
-	return "Of a checkpoint it checks that the log of this signer still contains it: that nothing before it was changed, " +
+	return "Without a file it checks that every entry of this signer's log follows from the one before. Of a checkpoint it checks that the log of this signer still contains it: that nothing before it was changed, " +
 		"removed or put in between. Of a proof it checks the entry, and prints it; that needs neither the signer nor its " +
-		"state.\n\nExample:\n\n    bursar signer audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
+		"state.\n\nExample:\n\n    bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
 }
 
 // Run checks a checkpoint or a proof.
 func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
+	if cmd.File == "" {
+		return c.verifyLog(ctx)
+	}
+	if cmd.Key == "" {
+		return errNoKey
+	}
 	content, err := os.ReadFile(cmd.File)
 	if err != nil {
 		return fmt.Errorf("read what is to be checked: %w", err)
@@ -100,20 +109,38 @@ func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
 	})
 }
 
+// errNoKey says that a key is needed.
+var errNoKey = Wrong("--key is needed: the one that bursar audit checkpoint printed")
+
+// verifyLog checks the log of this signer alone.
+func (c *Call) verifyLog(ctx context.Context) error {
+	return c.signerState(ctx, func(file *memory.File) error {
+		head, err := memory.Verify(ctx, file)
+		if err != nil {
+			return err
+		}
+		return c.Say("the log holds %d entries, of which each follows from the one before; the last is of %s", head.Number,
+			Moment(head.At))
+	})
+}
+
 type signerProveCommand struct {
-	Number     int64  `arg:"" placeholder:"NUMBER" help:"Number of the entry."`
+	Entry      string `arg:"" placeholder:"ENTRY" help:"Number of the entry, or the ID of an order or an outgoing transaction."`
 	Checkpoint string `required:"" placeholder:"FILE" help:"A checkpoint that has the entry."`
 	logKey
 }
 
 // Help returns an example.
 func (signerProveCommand) Help() string {
-	return "Prints the entry with its proof and the checkpoint, for somebody who has the key.\n\nExample:\n\n    bursar signer " +
+	return "Of an order it proves the newest entry that allowed it. Prints the entry with its proof and the checkpoint, for somebody who has the key.\n\nExample:\n\n    bursar signer " +
 		"audit prove 17 --checkpoint november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...' > payment.txt"
 }
 
 // Run prints a proof.
 func (cmd *signerProveCommand) Run(ctx context.Context, c *Call) error {
+	if cmd.Key == "" {
+		return errNoKey
+	}
 	signed, err := os.ReadFile(cmd.Checkpoint)
 	if err != nil {
 		return fmt.Errorf("read the checkpoint: %w", err)
@@ -123,11 +150,33 @@ func (cmd *signerProveCommand) Run(ctx context.Context, c *Call) error {
 		if err != nil {
 			return err
 		}
-		text, err := tree.Prove(cmd.Number, string(signed), cmd.Key)
+		number, err := cmd.number(tree)
+		if err != nil {
+			return err
+		}
+		text, err := tree.Prove(number, string(signed), cmd.Key)
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprint(c.Stdout, text)
 		return err
 	})
+}
+
+// number returns which entry is meant: the newest that names an ID.
+func (cmd *signerProveCommand) number(tree *proof.Tree) (int64, error) {
+	if number, err := strconv.ParseInt(cmd.Entry, 10, 64); err == nil {
+		return number, nil
+	}
+	id, err := bursar.ParseID(cmd.Entry)
+	if err != nil {
+		return 0, Wrong("%q is neither the number of an entry nor an ID", cmd.Entry)
+	}
+	number := tree.Newest(func(e memory.Entry) bool {
+		return e.Kind == memory.KindSigned && strings.Contains(e.Detail, `"`+id.String()+`"`)
+	})
+	if number == 0 {
+		return 0, fmt.Errorf("%w: nothing was signed for %s", proof.ErrMissing, id)
+	}
+	return number, nil
 }

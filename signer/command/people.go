@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -44,11 +45,14 @@ func (cmd *signerApplyCommand) Run(ctx context.Context, c *Call) error {
 	}
 	kind, _, _ := strings.Cut(text, "\n")
 	return c.signerState(ctx, func(file *memory.File) error {
+		if err := host.AgreePolicy(ctx, cfg, file, slog.New(slog.NewTextHandler(c.Stderr, nil))); err != nil {
+			return err // what was in force is known before anything follows it
+		}
 		switch kind {
 		case roster.KindPolicy:
-			return c.applyPolicy(ctx, file, cfg.Network, text, signatures)
+			return c.applyPolicy(ctx, cfg, file, text, signatures)
 		case approval.KindDestination:
-			return c.applyDestination(ctx, file, text, signatures)
+			return c.applyDestination(ctx, cfg, file, text, signatures)
 		case approval.KindOrderKey:
 			return c.applyOrderKey(ctx, file, text, signatures)
 		case approval.KindFreeze:
@@ -80,20 +84,42 @@ func signedFiles(paths []string) (text string, signatures []string, err error) {
 }
 
 func (c *Call) applyPolicy(
-	ctx context.Context, file *memory.File, network config.Network, text string, signatures []string,
+	ctx context.Context, cfg config.Config, file *memory.File, text string, signatures []string,
 ) error {
-	act, err := people.Install(ctx, file, text, signatures, string(network), now())
+	act, err := people.Install(ctx, file, text, signatures, here(ctx, cfg))
 	if err != nil {
 		return err
 	}
 	for _, change := range act.Changes {
 		c.Note("%s", change)
 	}
-	return c.Say("The policy, signed by %s, is in force from %s on.", strings.Join(act.By, ", "), Moment(act.From))
+	for _, rule := range act.Open {
+		c.Note("limits:   %s", rule)
+	}
+	for _, quorum := range act.Unmet {
+		c.Note("missing:  %s", quorum)
+	}
+	if err := host.NotePolicy(cfg, act.Policy); err != nil {
+		c.Note("It is installed. That it is could not be noted beside the seed, which the signer's next start does: %v", err)
+	}
+	who := strings.Join(act.By, ", ")
+	if len(act.By) == 0 {
+		return c.Say("The policy is the one that was lost, by its hash: version %d is in force again from %s on.",
+			act.Policy.Version, Moment(act.From))
+	}
+	return c.Say("The policy, signed by %s, is in force from %s on. What it takes away from people, and what it denies, "+
+		"holds at once.", who, Moment(act.From))
 }
 
-func (c *Call) applyDestination(ctx context.Context, file *memory.File, text string, signatures []string) error {
-	act, err := people.Direct(ctx, file, text, signatures, now())
+// here is where this command takes what people signed.
+func here(ctx context.Context, cfg config.Config) people.Here {
+	return people.Here{Network: string(cfg.Network), Chains: host.Spellings(ctx, cfg), Clock: now()}
+}
+
+func (c *Call) applyDestination(
+	ctx context.Context, cfg config.Config, file *memory.File, text string, signatures []string,
+) error {
+	act, err := people.Direct(ctx, file, text, signatures, here(ctx, cfg))
 	if err != nil {
 		return err
 	}
@@ -114,12 +140,26 @@ func (c *Call) applyFreeze(
 	if err := memory.Enter(ctx, file); err != nil { // a thaw comes after this freeze, or is refused
 		return err
 	}
-	var f approval.Freeze
+	f, err := approval.ParseFreeze(text)
+	if err != nil {
+		return err
+	}
+	if f.Thaw {
+		var who string
+		n, err := memory.ThawIf(ctx, file, now(), func(ctx context.Context, tx memory.Tx) (string, string, error) {
+			_, by, err := people.Freezing(ctx, tx, text, signatures, now())
+			who = strings.Join(by, ", ")
+			return who, f.Why, err
+		})
+		if err != nil {
+			return err
+		}
+		return c.Say("Freezes ended by %s: %d.", who, n)
+	}
 	var who string
-	err := file.Do(ctx, func(tx memory.Tx) (err error) {
-		var by []string
-		f, by, err = people.Freezing(ctx, tx, text, signatures, now())
-		if who = strings.Join(by, ", "); err != nil || f.Thaw {
+	err = file.Do(ctx, func(tx memory.Tx) error {
+		_, by, err := people.Freezing(ctx, tx, text, signatures, now())
+		if who = strings.Join(by, ", "); err != nil {
 			return err
 		}
 		// The freeze comes first: after a crash between the two, its text can be applied again.
@@ -127,13 +167,6 @@ func (c *Call) applyFreeze(
 	})
 	if err != nil {
 		return err
-	}
-	if f.Thaw {
-		n, err := memory.Thaw(ctx, file, now(), who, f.Why)
-		if err != nil {
-			return err
-		}
-		return c.Say("Freezes ended by %s: %d.", who, n)
 	}
 	if err := memory.Enter(ctx, file); err != nil {
 		return err

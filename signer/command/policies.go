@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/sshsig"
@@ -36,8 +37,19 @@ func (signerPolicyShowCommand) Run(ctx context.Context, c *Call) error {
 		return err
 	}
 	c.Note("Version %d, %s.", p.Version, p.Hash())
+	c.warnOf(p)
 	_, err = fmt.Fprint(c.Stdout, p.Text())
 	return err
+}
+
+// warnOf says which rules of a policy have no limit, and which quorums cannot meet now.
+func (c *Call) warnOf(p roster.Policy) {
+	for _, rule := range append(p.Unlimited(), p.UnlimitedMoves()...) {
+		c.Note("limits:   %s", rule)
+	}
+	for _, quorum := range p.Unreachable(now()) {
+		c.Note("missing:  %s", quorum)
+	}
 }
 
 // policyInForce reads the policy in force from the signer's state, and notes those that wait.
@@ -73,13 +85,26 @@ func (c *Call) policyFile(ctx context.Context, path string) (p roster.Policy, er
 		return p, fmt.Errorf("read the policy: %w", err)
 	}
 	text, _, err := sshsig.Split(string(content))
+	if err == nil {
+		p, err = roster.Read(text)
+	}
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
 	}
-	if p, err = roster.Parse(text); err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+	return p, nil
+}
+
+// spell reads the addresses of policies as the chains of the configuration write them.
+func (c *Call) spell(ctx context.Context, policies ...*roster.Policy) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
 	}
-	return p, err
+	chains := host.Spellings(ctx, cfg)
+	for _, p := range policies {
+		err = errors.Join(err, p.Spell(chains))
+	}
+	return err
 }
 
 type signerPolicyDiffCommand struct {
@@ -99,10 +124,20 @@ func (cmd *signerPolicyDiffCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	if _, err := roster.Parse(next.Text()); err != nil {
+		return fmt.Errorf("%s: %w", cmd.Next, err)
+	}
 	before, err := c.policyFile(ctx, cmd.Before)
 	if err != nil {
 		return err
 	}
+	if err := c.spell(ctx, &next); err != nil {
+		return err
+	}
+	if err := c.spell(ctx, &before); err != nil {
+		c.Note("The policy before: %v.", err)
+	}
+	c.warnOf(next)
 	changes := roster.Diff(before, next)
 	for _, change := range changes {
 		if err := c.Say("%s", change); err != nil {
@@ -113,7 +148,8 @@ func (cmd *signerPolicyDiffCommand) Run(ctx context.Context, c *Call) error {
 		c.Note("It does not follow that policy, whose hash is %s.", before.Hash())
 	}
 	if roster.Loosens(changes) {
-		c.Note("It loosens what is allowed.")
+		c.Note("It loosens what is allowed. What it takes away from people, and what it denies, holds at once.")
+		c.warnOf(before.Tightened([]roster.Policy{next}))
 	}
 	return nil
 }
@@ -153,6 +189,10 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 	if cmd.At.IsZero() {
 		cmd.At = now()
 	}
+	if err := c.spell(ctx, &p); err != nil {
+		c.Note("The policy: %v.", err)
+	}
+	c.warnOf(p)
 	q := roster.Question{Kind: roster.KindWithdrawal, Chain: o.Chain, Contract: o.Contract, To: o.To, Units: o.Units,
 		Now: cmd.At, Listed: cmd.Listed, Signed: map[string][]string{}}
 	for _, name := range cmd.Approved {

@@ -17,7 +17,6 @@ type Signer struct {
 	Thaw         signerThawCommand         `cmd:"" help:"End every freeze of the signer."`
 	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
 	OrderKey     signerOrderKeyCommands    `cmd:"" name:"order-key" help:"Show and change the keys with which clients sign orders."`
-	Audit        signerAuditCommands       `cmd:"" help:"Prove what is in the signer's log, and that it only grew."`
 	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
 }
 

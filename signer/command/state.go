@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 )
 
 type signerInitCommand struct {
@@ -184,6 +185,8 @@ type SignerStatus struct {
 	LatestAt  time.Time  `json:"latestAt"`
 	ColdSince *time.Time `json:"coldSince"`
 	Frozen    []string   `json:"frozen"`
+	// LostPolicy is the version of the policy that was in force and that the state does not have; 0: none.
+	LostPolicy int64 `json:"lostPolicy,omitempty"`
 
 	Limits []UsedLimit `json:"limits"` // those of this configuration
 }
@@ -219,6 +222,12 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
+	if s.LostPolicy > 0 {
+		if err := c.Say("lost: version %d of the policy that people signed; nothing is signed until it is applied again\n",
+			s.LostPolicy); err != nil {
+			return err
+		}
+	}
 	for _, f := range s.Frozen {
 		if err := c.Say("frozen: %s\n", Cell(f)); err != nil {
 			return err
@@ -250,6 +259,11 @@ func (s *SignerStatus) Summary(ctx context.Context, file *memory.File) error {
 		if !state.ColdSince.IsZero() {
 			s.ColdSince = &state.ColdSince
 		}
+		if err != nil {
+			return err
+		}
+		lost, err := people.Lost(ctx, tx)
+		s.LostPolicy = lost.Version
 		return err
 	})
 	if err != nil {

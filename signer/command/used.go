@@ -49,7 +49,8 @@ func limitsIn(cfg config.Config) (list []limitsOf) {
 			limitsOf{chain, "fees", c.Chain, memory.Fees, "", at.Fees, func(a bursar.Amount) string {
 				return a.Decimal(decimals, 0)
 			}},
-			limitsOf{chain, "sweeps", c.Chain, memory.Transfers, "", at.Sweeps, bursar.Amount.String})
+			limitsOf{chain, "sweeps", c.Chain, memory.Transfers, "", at.Sweeps, bursar.Amount.String},
+			limitsOf{chain, "payments", c.Chain, memory.Withdrawals, "", at.Payments, bursar.Amount.String})
 	}
 	return list
 }

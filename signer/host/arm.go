@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
@@ -18,4 +19,21 @@ func Arm(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 		log.Error("signer froze itself; find out who controls the service, then `bursar signer thaw`", "reason", f.Why)
 	})
 	freezeOnSignal(ctx, s, log)
+	go noteRefusals(ctx, s, log)
+}
+
+// noteRefusals writes into the log of a signer what it refused, each minute; whoever ends the signer writes the rest.
+func noteRefusals(ctx context.Context, s *signer.Signer, log *slog.Logger) {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := s.FlushRefusals(ctx, false); err != nil && ctx.Err() == nil {
+			log.Warn("what was refused is not in the signer's log", "error", err)
+		}
+	}
 }

@@ -17,7 +17,12 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	path := StateFile(cfg)
 	file, err := memory.Open(ctx, path, fingerprint)
 	if errors.Is(err, memory.ErrMissing) {
-		begin := memory.Init{Fingerprint: fingerprint, At: time.Now(), Cold: cfg.Network == config.Mainnet}
+		noted, unreadable := NotedPolicy(cfg)
+		if unreadable != nil {
+			return nil, unreadable
+		}
+		begin := memory.Init{Fingerprint: fingerprint, At: time.Now(),
+			Cold: cfg.Network == config.Mainnet || noted.Version > 0}
 		if err := memory.Create(ctx, path, begin); err != nil {
 			return nil, err
 		}
@@ -31,7 +36,7 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(memory.Agree(ctx, file), logMemory(ctx, file, log)); err != nil {
+	if err := errors.Join(memory.Agree(ctx, file), AgreePolicy(ctx, cfg, file, log), logMemory(ctx, file, log)); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil

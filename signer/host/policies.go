@@ -16,12 +16,15 @@ type Part struct {
 	MaxRate   bursar.Amount
 	Fees      signer.Limits
 	Transfers signer.Limits
+
+	Withdrawals   signer.Limits
+	MaxFeePercent uint64
 }
 
 // PartOf returns what may be signed on a configured chain.
 func PartOf(adapter chain.Chain, cfg config.ChainConfig) Part {
 	return Part{Chain: adapter, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Fees: signer.Limits(cfg.Fees),
-		Transfers: signer.Limits(cfg.Sweeps)}
+		Transfers: signer.Limits(cfg.Sweeps), Withdrawals: signer.Limits(cfg.Payments), MaxFeePercent: cfg.MaxFeePercent}
 }
 
 // all creates the adapters of every configured chain.
@@ -56,6 +59,9 @@ func Policies(
 			Payments:     payments,
 			Fees:         part.Fees,
 			Transfers:    part.Transfers,
+			Withdrawals:  part.Withdrawals,
+
+			MaxFeePercent: part.MaxFeePercent,
 
 			LimitsRequired: network == config.Mainnet,
 		}

@@ -47,6 +47,9 @@ func Serve(
 	if cfg.Signer.OrdersRequired {
 		signs.RequireOrders()
 	}
+	if cfg.FreezeOnSpend() {
+		signs.FreezeOnSpends()
+	}
 	Arm(ctx, signs, log)
 	exported, err := keys.Export()
 	if err != nil {
@@ -60,5 +63,5 @@ func Serve(
 	}
 	log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
 	server := remote.Server{Signer: signs, KeyExport: exported, Marks: marks.NewFile(MarksFile(cfg)), Log: log}
-	return server.Run(ctx, listener)
+	return errors.Join(server.Run(ctx, listener), signs.FlushRefusals(context.WithoutCancel(ctx), true))
 }

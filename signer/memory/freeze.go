@@ -23,10 +23,7 @@ func setFrozen(ctx context.Context, tx Tx, f Freeze) error {
 // SetThawed ends every freeze in the state and returns how many there were. Without a freeze nothing is written.
 func SetThawed(ctx context.Context, keeper Keeper, at time.Time, who, why string) (n int, err error) {
 	err = keeper.Do(ctx, func(tx Tx) error {
-		if n, err = tx.Thaw(ctx, at, who, why); err != nil || n == 0 {
-			return err
-		}
-		_, err = tx.Append(ctx, at, KindThaw, detail(map[string]any{"who": who, "why": why}))
+		n, err = setThawed(ctx, tx, at, who, why)
 		return err
 	})
 	if err == nil {
@@ -35,16 +32,46 @@ func SetThawed(ctx context.Context, keeper Keeper, at time.Time, who, why string
 	return n, err
 }
 
+func setThawed(ctx context.Context, tx Tx, at time.Time, who, why string) (n int, err error) {
+	if n, err = tx.Thaw(ctx, at, who, why); err != nil || n == 0 {
+		return n, err
+	}
+	_, err = tx.Append(ctx, at, KindThaw, detail(map[string]any{"who": who, "why": why}))
+	return n, err
+}
+
 // Thaw ends every freeze of a state file: in the state, then that of its marker. It returns how many there were. A
 // freeze that comes meanwhile stays, and is an error.
 func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int, err error) {
+	return ThawIf(ctx, file, at, func(context.Context, Tx) (string, string, error) { return who, why, nil })
+}
+
+// ThawIf is Thaw where decide, in the transaction that thaws, says by whom and why, or refuses. It sees every freeze that
+// the thaw would end; what comes after that stays, also if the machine stops in between.
+func ThawIf(
+	ctx context.Context, file *File, at time.Time, decide func(ctx context.Context, tx Tx) (who, why string, err error),
+) (n int, err error) {
 	path := file.path + markerSuffix
+	enter := func(f Freeze) error {
+		return file.Do(ctx, func(tx Tx) error { return enterOnce(ctx, tx, f) })
+	}
+	if err := alone(file.path, gateTime, func() error { return gather(path, enter) }); err != nil {
+		return 0, err
+	}
 	m, readErr := readMarker(path)
 	if err := Enter(ctx, file); err != nil {
 		return 0, err
 	}
-	if n, err = SetThawed(ctx, file, at, who, why); err != nil {
-		return n, err
+	err = file.Do(ctx, func(tx Tx) error {
+		who, why, err := decide(ctx, tx)
+		if err != nil {
+			return err
+		}
+		n, err = setThawed(ctx, tx, at, who, why)
+		return err
+	})
+	if err != nil {
+		return 0, err
 	}
 	if readErr != nil {
 		m.Mark = "" // without readable content there is none
@@ -59,16 +86,18 @@ func Enter(ctx context.Context, keeper Keeper) error {
 	if err != nil || !frozen {
 		return err
 	}
-	return keeper.Do(ctx, func(tx Tx) error {
-		list, err := tx.Freezes(ctx)
-		same := func(one Freeze) bool {
-			return one.Who == f.Who && one.Why == f.Why && millis(one.At) == millis(f.At)
-		}
-		if err != nil || slices.ContainsFunc(list, same) {
-			return err
-		}
-		return setFrozen(ctx, tx, f)
-	})
+	return keeper.Do(ctx, func(tx Tx) error { return enterOnce(ctx, tx, f) })
+}
+
+func enterOnce(ctx context.Context, tx Tx, f Freeze) error {
+	list, err := tx.Freezes(ctx)
+	same := func(one Freeze) bool {
+		return one.Who == f.Who && one.Why == f.Why && millis(one.At) == millis(f.At)
+	}
+	if err != nil || slices.ContainsFunc(list, same) {
+		return err
+	}
+	return setFrozen(ctx, tx, f)
 }
 
 // Agree makes the gate and the state say the same at the start of a signer: frozen, if one of them does.

@@ -56,8 +56,20 @@ func replace(path string, text []byte) error {
 	return syncFolder(folder)
 }
 
+// asideSuffix is that of a marker which a thaw looks at. It freezes too: after a crash it is all that is left of it.
+const asideSuffix = ".thawing"
+
 // marked returns what a marker file says. One without readable content freezes too.
 func marked(path string) (f Freeze, is bool, err error) {
+	for _, one := range []string{path, path + asideSuffix, path} { // it may be put back meanwhile
+		if f, is, err = markedBy(one); is || err != nil {
+			return f, is, err
+		}
+	}
+	return f, false, nil
+}
+
+func markedBy(path string) (f Freeze, is bool, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, false, nil
@@ -89,7 +101,7 @@ func readMarker(path string) (m marker, err error) {
 // unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller sees
 // to it that nothing leaves meanwhile.
 func unmark(path string, m marker) error {
-	aside := path + ".thawing"
+	aside := path + asideSuffix
 	err := os.Rename(path, aside)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -100,6 +112,28 @@ func unmark(path string, m marker) error {
 	if now, _ := readMarker(aside); now.Mark != m.Mark {
 		err := errors.New("thaw: the signer was frozen again meanwhile")
 		return errors.Join(err, os.Rename(aside, path))
+	}
+	if err := os.Remove(aside); err != nil {
+		return fmt.Errorf("thaw: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// gather puts back the marker that a thaw put aside and that a crash left there. Where another one was made since, that
+// freezes, and the one aside is entered into the state instead.
+func gather(path string, enter func(f Freeze) error) error {
+	aside := path + asideSuffix
+	f, is, err := markedBy(aside)
+	if !is || err != nil {
+		return err
+	}
+	switch err := os.Link(aside, path); { // which replaces nothing
+	case errors.Is(err, fs.ErrExist):
+		if err := enter(f); err != nil {
+			return err
+		}
+	case err != nil:
+		return fmt.Errorf("thaw: %w", err)
 	}
 	if err := os.Remove(aside); err != nil {
 		return fmt.Errorf("thaw: %w", err)

@@ -122,6 +122,8 @@ const (
 	Payments  Class = "payment"  // to others, by asset
 	Fees      Class = "fee"      // the most that a transaction can cost
 	Transfers Class = "transfer" // sweeps, consolidations and gas top-ups, each 1
+
+	Withdrawals Class = "withdrawal" // transactions that pay others, each 1; where they are limited
 )
 
 // Count is how much of something counts, and from when on.

@@ -12,12 +12,25 @@ type People interface {
 	// Policies returns every version of the policy, newest first.
 	Policies(ctx context.Context) ([]Policy, error)
 	AddPolicy(ctx context.Context, p Policy) error
+	// KnownPolicy returns the newest version that is known to have been in force with this seed, in this state or in
+	// another; the zero KnownPolicy: none. BeginAgain keeps it.
+	KnownPolicy(ctx context.Context) (KnownPolicy, error)
+	// KnowPolicy remembers a version, unless a later one is known.
+	KnowPolicy(ctx context.Context, p KnownPolicy) error
 
 	// Destinations returns the destinations with an address on a chain, oldest first; of "" all of them.
 	Destinations(ctx context.Context, chain bursar.ChainID, base string) ([]Destination, error)
 	AddDestination(ctx context.Context, d Destination) error
 	// RemoveDestination forgets a destination by its nonce.
 	RemoveDestination(ctx context.Context, nonce string) error
+	// Removed returns when an address of a chain was removed last; zero: it was not.
+	Removed(ctx context.Context, chain bursar.ChainID, base string) (time.Time, error)
+	AddRemoved(ctx context.Context, chain bursar.ChainID, base string, at time.Time) error
+
+	// Denials returns who said no to an order, and when, by name.
+	Denials(ctx context.Context, order Digest) ([]Denial, error)
+	// AddDenial remembers that somebody said no, unless a later no of theirs is remembered.
+	AddDenial(ctx context.Context, order Digest, d Denial) error
 
 	// Nonce returns for which flow a nonce was used; 0 is none.
 	Nonce(ctx context.Context, nonce string) (flow int64, found bool, err error)
@@ -42,6 +55,19 @@ type Policy struct {
 	Version   int64
 	NotBefore time.Time // when it begins
 	Text      string
+	Installed time.Time // zero: by a release that did not note it
+}
+
+// KnownPolicy names a version of the policy.
+type KnownPolicy struct {
+	Version int64  `json:"version"`
+	Hash    string `json:"hash"` // of its text, as approval.Hash writes it
+}
+
+// Denial is a no to an order.
+type Denial struct {
+	Person string
+	At     time.Time // when it was made, as its text says
 }
 
 // Destination is an address that may be paid.
@@ -72,6 +98,28 @@ CREATE TABLE payments (
 	number INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO payments(digest, number) SELECT digest, count(*) FROM grants GROUP BY digest;
+`
+
+// knownSchema is a migration of the file.
+const knownSchema = `
+ALTER TABLE policies ADD COLUMN installed_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE known_policy (
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	version INTEGER NOT NULL,
+	hash TEXT NOT NULL
+) STRICT;
+CREATE TABLE removed (
+	chain TEXT NOT NULL,
+	base TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	PRIMARY KEY (chain, base)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE denials (
+	digest BLOB NOT NULL,
+	person TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	PRIMARY KEY (digest, person)
+) STRICT, WITHOUT ROWID;
 `
 
 // peopleSchema is a migration of the file.

@@ -30,7 +30,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			flow, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 			order := Digest{1}
-			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one"}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two"}),
+			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one", noon}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two", time.Time{}}),
 				tx.AddDestination(ctx, Destination{"n1", "c", "a", noon, noon.Add(time.Hour), "d1"}),
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
@@ -40,7 +40,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			policies, err := tx.Policies(ctx)
-			if len(policies) != 2 || policies[0] != (Policy{2, noon.Add(1e9), "two"}) {
+			if len(policies) != 2 || policies[0] != (Policy{2, noon.Add(1e9), "two", time.Time{}}) {
 				t.Errorf("got policies %+v, want the newest first", policies)
 			}
 			list, failed := tx.Destinations(ctx, "c", "b")
@@ -179,4 +179,50 @@ func TestASecondFreezeIsKept(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Errorf("got %+v, %v, want both freezes", list, err)
 	}
+}
+
+// What is known of policies, removals and denials only moves forward, and outlives a state that begins again.
+func TestWhatIsKnownOnlyMovesForward(t *testing.T) {
+	t.Parallel()
+	bothKinds(t, func(t *testing.T, k Keeper) {
+		order := Digest{3}
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			var errs []error
+			for _, n := range []int64{2, 1, 3, 2} {
+				errs = append(errs, tx.KnowPolicy(ctx, KnownPolicy{n, "h"}), tx.AddRemoved(ctx, "c", "a", noon.Add(time.Duration(n)*time.Second)),
+					tx.AddDenial(ctx, order, Denial{"bob", noon.Add(time.Duration(n) * time.Second)}))
+			}
+			return errors.Join(append(errs, tx.AddDenial(ctx, order, Denial{"ann", noon}))...)
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			known, err := tx.KnownPolicy(ctx)
+			at, failed := tx.Removed(ctx, "c", "a")
+			never, failed2 := tx.Removed(ctx, "c", "b")
+			list, failed3 := tx.Denials(ctx, order)
+			none, failed4 := tx.Denials(ctx, Digest{4})
+			if known != (KnownPolicy{3, "h"}) || !at.Equal(noon.Add(3*time.Second)) || !never.IsZero() || len(none) != 0 {
+				t.Errorf("got %+v, removed %s and %s, %+v", known, at, never, none)
+			}
+			if len(list) != 2 || list[0].Person != "ann" || !list[1].At.Equal(noon.Add(3*time.Second)) {
+				t.Errorf("got denials %+v, want ann's and the last of bob", list)
+			}
+			return errors.Join(err, failed, failed2, failed3, failed4)
+		})
+	})
+}
+
+func TestBeginAgainKeepsWhichPolicyWasInForce(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	do(t, f, func(ctx context.Context, tx Tx) error { return tx.KnowPolicy(ctx, KnownPolicy{5, "h"}) })
+	if err := errors.Join(f.Close(), BeginAgain(t.Context(), path, Init{"seed", noon, true}, "op", "restored")); err != nil {
+		t.Fatal(err)
+	}
+	do(t, reopen(t, path), func(ctx context.Context, tx Tx) error {
+		known, err := tx.KnownPolicy(ctx)
+		if known.Version != 5 {
+			t.Errorf("got %+v, want version 5", known)
+		}
+		return err
+	})
 }

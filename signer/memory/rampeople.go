@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -15,6 +16,9 @@ type ramPeople struct {
 	nonces       map[string]int64
 	held         map[ramHeld]time.Time
 	grants       []Grant
+	known        KnownPolicy
+	removed      map[ramKey]time.Time
+	denials      map[Digest][]Denial
 }
 
 type ramHeld struct {
@@ -123,4 +127,54 @@ func (m ramTx) WorthSince(_ context.Context, rule string, from time.Time) (total
 		}
 	}
 	return total, nil
+}
+
+// KnownPolicy implements Tx.
+func (m ramTx) KnownPolicy(context.Context) (KnownPolicy, error) { return m.people.known, nil }
+
+// KnowPolicy implements Tx.
+func (m ramTx) KnowPolicy(_ context.Context, p KnownPolicy) error {
+	if p.Version > m.people.known.Version {
+		m.people.known = p
+	}
+	return nil
+}
+
+// Removed implements Tx.
+func (m ramTx) Removed(_ context.Context, chain bursar.ChainID, base string) (time.Time, error) {
+	return m.people.removed[ramKey{chain, base}], nil
+}
+
+// AddRemoved implements Tx.
+func (m ramTx) AddRemoved(_ context.Context, chain bursar.ChainID, base string, at time.Time) error {
+	if m.people.removed == nil {
+		m.people.removed = map[ramKey]time.Time{}
+	}
+	if key := (ramKey{chain, base}); at.After(m.people.removed[key]) {
+		m.people.removed[key] = at
+	}
+	return nil
+}
+
+// Denials implements Tx.
+func (m ramTx) Denials(_ context.Context, order Digest) ([]Denial, error) {
+	return slices.Clone(m.people.denials[order]), nil
+}
+
+// AddDenial implements Tx.
+func (m ramTx) AddDenial(_ context.Context, order Digest, d Denial) error {
+	if m.people.denials == nil {
+		m.people.denials = map[Digest][]Denial{}
+	}
+	list := m.people.denials[order]
+	i, found := slices.BinarySearchFunc(list, d.Person, func(one Denial, name string) int {
+		return strings.Compare(one.Person, name)
+	})
+	switch {
+	case !found:
+		m.people.denials[order] = slices.Insert(list, i, d)
+	case d.At.After(list[i].At):
+		list[i] = d
+	}
+	return nil
 }

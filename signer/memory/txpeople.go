@@ -9,11 +9,11 @@ import (
 
 // Policies implements Tx.
 func (tx *sqlTx) Policies(ctx context.Context) (list []Policy, err error) {
-	err = tx.all(ctx, `SELECT version, not_before, text FROM policies ORDER BY version DESC`, nil, func(r rows) error {
+	err = tx.all(ctx, `SELECT version, not_before, text, installed_at FROM policies ORDER BY version DESC`, nil, func(r rows) error {
 		var p Policy
-		var at int64
-		err := r.Scan(&p.Version, &at, &p.Text)
-		p.NotBefore = timeOf(at)
+		var at, installed int64
+		err := r.Scan(&p.Version, &at, &p.Text, &installed)
+		p.NotBefore, p.Installed = timeOf(at), timeOf(installed)
 		list = append(list, p)
 		return err
 	})
@@ -22,8 +22,8 @@ func (tx *sqlTx) Policies(ctx context.Context) (list []Policy, err error) {
 
 // AddPolicy implements Tx.
 func (tx *sqlTx) AddPolicy(ctx context.Context, p Policy) error {
-	_, err := tx.exec(ctx, `INSERT INTO policies(version, not_before, text) VALUES (?, ?, ?)`, p.Version,
-		millis(p.NotBefore), p.Text)
+	_, err := tx.exec(ctx, `INSERT INTO policies(version, not_before, text, installed_at) VALUES (?, ?, ?, ?)`, p.Version,
+		millis(p.NotBefore), p.Text, millis(p.Installed))
 	return err
 }
 

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,95 +12,21 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// Act is what was done with a signed text.
-type Act struct {
-	By      []string // who signed, by name
-	From    time.Time
-	Changes []roster.Change // of a policy
-}
-
-// Install installs the next version of the policy, signed by the authors of the one in force; the first one by its own,
-// because whoever can write to the memory could begin it anew anyway. A version that loosens begins on mainnet no sooner
-// than a day from now. As with every act, a clock that is set back behind it later is refused, so that no older version
-// comes back into force. Errors: of package roster, ErrOther, ErrUsed.
-func Install(
-	ctx context.Context, keeper memory.Keeper, text string, signatures []string, network string, clock time.Time,
-) (act Act, err error) {
-	err = keeper.Do(ctx, func(tx memory.Tx) error {
-		state, err := tx.State(ctx)
-		if err != nil {
-			return err
-		}
-		now, err := timeOf(state, clock)
-		if err != nil {
-			return err
-		}
-		before, err := inForce(ctx, tx, now)
-		if err != nil {
-			return err
-		}
-		next, names, changes, err := roster.Follows(before, text, signatures, network, now)
-		if err != nil {
-			return err
-		}
-		if err := isNext(ctx, tx, state, next); err != nil {
-			return err
-		}
-		act = Act{By: names, From: next.NotBefore, Changes: changes}
-		if err := tx.AddPolicy(ctx, memory.Policy{Version: next.Version, NotBefore: next.NotBefore, Text: text}); err != nil {
-			return err
-		}
-		if err := tx.SetHighWater(ctx, now); err != nil {
-			return err
-		}
-		_, err = tx.Append(ctx, now, memory.KindPolicy, detail(map[string]any{"version": next.Version,
-			"hash": approval.HashOf(text).String(), "by": names, "from": next.NotBefore}))
-		return err
-	})
-	return act, err
-}
-
-// inForce is InForce, where a policy that has not begun counts as one whose authors sign.
-func inForce(ctx context.Context, tx memory.Tx, now time.Time) (*roster.Policy, error) {
-	list, err := tx.Policies(ctx)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	if first := list[len(list)-1].NotBefore; now.Before(first) {
-		now = first
-	}
-	p, _, err := InForce(ctx, tx, now)
-	return &p, err
-}
-
-// isNext refuses a policy of another signer, or one that does not follow the newest that was installed.
-func isNext(ctx context.Context, tx memory.Tx, state memory.State, next roster.Policy) error {
-	if next.Instance != state.Instance {
-		return fmt.Errorf("%w: its instance is %s, this one's %s", ErrOther, next.Instance, state.Instance)
-	}
-	list, err := tx.Policies(ctx)
-	if err != nil || len(list) == 0 {
-		return err // the first here may follow versions of a state that was lost
-	}
-	if newest := list[0]; next.Version != newest.Version+1 || next.Previous != approval.HashOf(newest.Text) {
-		return fmt.Errorf("%w: it is version %d after %s, and the newest is version %d with %s", ErrUsed, next.Version,
-			next.Previous, newest.Version, approval.HashOf(newest.Text))
-	}
-	return nil
-}
-
 // Direct adds a destination to the list, or removes it, as enough approvers signed. An address that is added waits for
-// the policy's hold; one that is removed cannot be paid from then on. Errors: of package roster, ErrOther, ErrTime,
-// ErrUsed.
+// the policy's hold; one that is removed cannot be paid from then on, and a text that adds it counts only if it was made
+// after that. Errors: of package roster, ErrOther, ErrTime, ErrUsed, ErrSpelling.
 func Direct(
-	ctx context.Context, keeper memory.Keeper, text string, signatures []string, clock time.Time,
+	ctx context.Context, keeper memory.Keeper, text string, signatures []string, here Here,
 ) (act Act, err error) {
 	d, err := approval.ParseDestination(text)
+	if err == nil {
+		err = spelled(d, here.Chains)
+	}
 	if err != nil {
 		return act, err
 	}
 	err = keeper.Do(ctx, func(tx memory.Tx) error {
-		policy, now, err := judgeOf(ctx, tx, d.Instance, d.Created, d.Expires, clock)
+		policy, now, err := judgeOf(ctx, tx, d.Instance, d.Created, d.Expires, here.Clock)
 		if err != nil {
 			return err
 		}
@@ -113,8 +40,8 @@ func Direct(
 		}
 		act = Act{By: names, From: now}
 		if d.Remove {
-			err = remove(ctx, tx, d)
-		} else {
+			err = remove(ctx, tx, d, now)
+		} else if err = notRemoved(ctx, tx, d); err == nil {
 			act.From = now.Add(policy.Hold)
 			err = tx.AddDestination(ctx, memory.Destination{Nonce: d.Nonce.String(), Chain: d.Chain, Base: d.To.Base,
 				From: act.From, Until: d.Until, Text: text})
@@ -127,6 +54,46 @@ func Direct(
 		return err
 	})
 	return act, err
+}
+
+// spelled refuses a destination that no payment would match, because its chain writes it in another way.
+func spelled(d approval.Destination, chains roster.Chains) error {
+	if chains == nil {
+		return nil
+	}
+	spelling, has := chains(d.Chain)
+	if !has {
+		return nil
+	}
+	to, err := spelling.ParseAddress(d.To.String())
+	if err != nil {
+		return fmt.Errorf("%w: %s is no address of %s: %w", ErrSpelling, d.To, d.Chain, err)
+	}
+	if to != d.To {
+		return fmt.Errorf("%w: write %s as %s", ErrSpelling, d.To, to)
+	}
+	if d.Contract == "" {
+		return nil
+	}
+	contract, err := spelling.ParseContract(d.Contract)
+	if err == nil && contract != d.Contract {
+		err = fmt.Errorf("write it as %s", contract)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the contract %s: %w", ErrSpelling, d.Contract, err)
+	}
+	return nil
+}
+
+// notRemoved refuses a text that was made before the address was removed: whoever signed it knew nothing of that. Texts
+// have no parts of a second.
+func notRemoved(ctx context.Context, tx memory.Tx, d approval.Destination) error {
+	at, err := tx.Removed(ctx, d.Chain, d.To.Base)
+	if err == nil && !at.IsZero() && !d.Created.After(at.Truncate(time.Second)) {
+		err = fmt.Errorf("%w: it was made at %s, and the address was removed at %s: make another", ErrTime,
+			approval.Moment(d.Created), approval.Moment(at))
+	}
+	return err
 }
 
 // judgeOf returns the policy that judges a text, and the time.
@@ -146,7 +113,7 @@ func judgeOf(
 	if err := lasts(created, expires, now); err != nil {
 		return p, now, err
 	}
-	p, found, err := InForce(ctx, tx, now)
+	p, found, err := Effective(ctx, tx, now)
 	if err == nil && !found {
 		err = ErrNoPolicy
 	}
@@ -154,7 +121,7 @@ func judgeOf(
 }
 
 // remove removes what a destination covers; one of an account or asset alone leaves those of all of them.
-func remove(ctx context.Context, tx memory.Tx, d approval.Destination) error {
+func remove(ctx context.Context, tx memory.Tx, d approval.Destination, now time.Time) error {
 	list, err := tx.Destinations(ctx, d.Chain, d.To.Base)
 	if err != nil {
 		return err
@@ -177,7 +144,7 @@ func remove(ctx context.Context, tx memory.Tx, d approval.Destination) error {
 	if !found {
 		return fmt.Errorf("no destination %s of %s is on the list as it is to be removed", d.To, d.Chain)
 	}
-	return nil
+	return tx.AddRemoved(ctx, d.Chain, d.To.Base, now)
 }
 
 // Freezing checks a signed freeze, by anybody of the policy, or a thaw, by a quorum of its authors and made after every
@@ -189,7 +156,7 @@ func Freezing(
 		return f, nil, err
 	}
 	policy, now, err := judgeOf(ctx, tx, f.Instance, f.Created, f.Expires, clock)
-	if err != nil {
+	if err != nil && (f.Thaw || !errors.Is(err, ErrLost)) { // whatever is lost, people who are known freeze
 		return f, nil, err
 	}
 	if f.Thaw {
@@ -198,7 +165,7 @@ func Freezing(
 		}
 		by, err = policy.Quorum(roster.RoleAuthor, policy.Authors, approval.NamespaceFreeze, text, signatures, now)
 	} else {
-		by, err = anybody(policy, approval.NamespaceFreeze, text, signatures, now)
+		by, err = freezers(ctx, tx, text, signatures, now)
 	}
 	if err != nil {
 		return f, nil, err
@@ -218,6 +185,34 @@ func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	return err
 }
 
+// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Whoever is taken
+// out of the policy can still stop what comes after: two stolen keys of authors must not first remove the person who would
+// notice what they loosen.
+func freezers(
+	ctx context.Context, tx memory.Tx, text string, signatures []string, now time.Time,
+) (by []string, err error) {
+	policies, err := recent(ctx, tx, now)
+	if err != nil {
+		return nil, err
+	}
+	err = roster.ErrQuorum
+	for _, p := range policies {
+		names, why := anybody(p, approval.NamespaceFreeze, text, signatures, now)
+		if why != nil {
+			err = why
+		}
+		for _, name := range names {
+			if !slices.Contains(by, name) {
+				by = append(by, name)
+			}
+		}
+	}
+	if len(by) > 0 {
+		return by, nil
+	}
+	return nil, err
+}
+
 func anybody(
 	policy roster.Policy, namespace, text string, signatures []string, now time.Time,
 ) (by []string, err error) {
@@ -234,4 +229,31 @@ func anybody(
 		return by, nil
 	}
 	return nil, err
+}
+
+// recent returns the policy in force and those that ended within a day, newest first.
+func recent(ctx context.Context, tx memory.Tx, now time.Time) (policies []roster.Policy, err error) {
+	list, err := tx.Policies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ended := now.Add(time.Second) // of the one in force, which has not
+	for _, one := range list {
+		if now.Before(one.NotBefore) {
+			continue
+		}
+		if now.Sub(ended) > roster.LooseningWait {
+			break
+		}
+		p, err := roster.Read(one.Text)
+		if err != nil {
+			return nil, err
+		}
+		policies = append(policies, p)
+		ended = one.NotBefore
+		if one.Installed.After(ended) {
+			ended = one.Installed
+		}
+	}
+	return policies, nil
 }

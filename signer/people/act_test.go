@@ -83,7 +83,8 @@ func policyOf(t *testing.T, instance string) roster.Policy {
 
 func install(t *testing.T, keeper memory.Keeper, p roster.Policy, at time.Time, seeds ...byte) (Act, error) {
 	t.Helper()
-	return Install(t.Context(), keeper, p.Text(), sign(t, approval.NamespacePolicy, p.Text(), seeds...), "mainnet", at)
+	return Install(t.Context(), keeper, p.Text(), sign(t, approval.NamespacePolicy, p.Text(), seeds...),
+		Here{Network: "mainnet", Clock: at})
 }
 
 // versionAt returns the version in force; -1 is none, 0 is one that has not begun.
@@ -192,7 +193,8 @@ func TestADestinationIsTakenOnce(t *testing.T) {
 	base := approval.Destination{Instance: instance, Chain: "bitcoin", To: bursar.Address{Base: "bc1qgood"}, Created: noon,
 		Expires: noon.Add(time.Hour), Until: noon.AddDate(1, 0, 0), Nonce: approval.Nonce{1}}
 	direct := func(d approval.Destination, at time.Time, seeds ...byte) (Act, error) {
-		return Direct(t.Context(), file, d.Text(), sign(t, approval.NamespaceDestination, d.Text(), seeds...), at)
+		return Direct(t.Context(), file, d.Text(), sign(t, approval.NamespaceDestination, d.Text(), seeds...),
+			Here{Clock: at})
 	}
 	other := base
 	other.Instance = "ANOTHER"
@@ -303,7 +305,7 @@ func TestACrashLeavesAllOrNothing(t *testing.T) {
 			break
 		}
 		committed := versionAt(t, file, noon) == 1
-		if _, err := memory.Verify(context.WithoutCancel(t.Context()), file); err != nil || committed != (at > 3) {
+		if _, err := memory.Verify(context.WithoutCancel(t.Context()), file); err != nil || committed != (at > 4) {
 			t.Errorf("after step %d: committed is %t, the log %v", at, committed, err)
 		}
 		if committed {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -27,6 +26,13 @@ type Question struct {
 	Now     time.Time
 
 	Required bool // nothing is allowed without a policy
+
+	Spelling roster.Spelling // of the chain; nil: addresses are as they are written
+
+	// FeePercent is the most that payments of tokens may cost in percent of what they are worth; fees up to SmallFee are not
+	// asked about. 0: any.
+	FeePercent uint64
+	SmallFee   bursar.Amount
 }
 
 // Rule is the name of a rule that an order did not pass, as refusals show it.
@@ -36,28 +42,14 @@ type Rule string
 const (
 	RulePaysOrder  Rule = "tx-pays-order" // the transaction pays what no order says
 	RuleOrderFresh Rule = "order-fresh"   // an order is for another signer, or its time has passed
+	RuleForged     Rule = "forged"        // a signature is said to be by a key of the policy, which did not make it
+	RuleLost       Rule = "policy-lost"   // a policy was in force that the state does not have
+	RuleFee        Rule = "fee"           // it costs more than an order allows
+	RuleShare      Rule = "fee-share"     // it costs too much for what it pays
 )
 
-// Refusal says why people's policy does not allow a transaction.
-type Refusal struct {
-	Rule   Rule
-	Detail string
-	Holds  []Held // holds that begin now: the caller writes them, though nothing is signed
-}
-
-// Error returns the rule and the detail.
-func (r *Refusal) Error() string { return string(r.Rule) + ": " + r.Detail }
-
-func refuse(rule Rule, format string, args ...any) error {
-	return &Refusal{Rule: rule, Detail: fmt.Sprintf(format, args...)}
-}
-
-// Held is an order whose approvals are complete for a rule.
-type Held struct {
-	Order memory.Digest
-	Rule  string
-	By    []string
-}
+// MaxApprovals bounds the approvals that are shown for one order: each person has one that counts.
+const MaxApprovals = 200
 
 // Grants is what the policy allows, to be written with the signature.
 type Grants struct {
@@ -84,7 +76,10 @@ type Granted struct {
 //
 // The attack: whoever controls the service or its database orders payments that no person would approve.
 func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
-	policy, found, err := InForce(ctx, tx, q.Now)
+	policy, found, err := Effective(ctx, tx, q.Now)
+	if errors.Is(err, ErrLost) {
+		return g, refuse(RuleLost, "%v", err)
+	}
 	if errors.Is(err, ErrNoPolicy) {
 		return g, refuse(Rule(roster.Matches), "%v", err)
 	}
@@ -95,12 +90,16 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 		return g, err
 	}
 	g.Policy = policy.Version
+	_ = policy.Spell(q.chains) // an address of another chain is no payment's here
 	j := &judging{Question: q, policy: policy, tx: tx, used: map[string]bursar.Amount{}}
 	if q.Request.Kind != chain.KindWithdrawal {
 		err = j.own(ctx, &g)
 		return g, err
 	}
 	orders, err := q.ordersOf()
+	if err == nil {
+		err = j.share(orders)
+	}
 	if err != nil {
 		return g, err
 	}
@@ -110,6 +109,11 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 		}
 	}
 	return g, nil
+}
+
+// chains is roster.Chains with the one chain that is asked about.
+func (q Question) chains(id bursar.ChainID) (roster.Spelling, bool) {
+	return q.Spelling, id == q.Chain && q.Spelling != nil
 }
 
 // judging is one transaction that is judged.
@@ -161,7 +165,7 @@ func (q Question) fresh(o approval.Order) error {
 		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
 	if !o.MaxFee.IsZero() && o.MaxFee.Less(q.Fee) {
-		return refuse(RulePaysOrder, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
+		return refuse(RuleFee, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
 	}
 	return nil
 }
@@ -183,10 +187,10 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil {
 		return err
 	}
-	yes, no := roster.Tally(votes)
-	if len(no) > 0 {
-		return refuse(Rule(roster.Approved), "order %s: %s said no", o.ID, strings.Join(no, " and "))
+	if err := j.denied(ctx, o, digest, votes); err != nil {
+		return err
 	}
+	yes, _ := roster.Tally(votes)
 	listed, err := j.listed(ctx, o)
 	if err != nil {
 		return err
@@ -242,39 +246,10 @@ func (j *judging) refused(
 	return r
 }
 
-// heldAs names a rule of this version, and a payment: another version may demand other people, and each payment of an
-// order has a hold of its own.
+// heldAs names a rule of this version as it is tightened, and a payment: another version may demand other people, those
+// whose approvals began the hold may be gone, and each payment of an order has a hold of its own.
 func (j *judging) heldAs(rule string, payment int64) string {
-	return fmt.Sprintf("%d/%s/%d", j.policy.Version, rule, payment)
-}
-
-// votes returns the approvals that count: of this payment of the order, and not used for another flow. A no is heeded
-// of whichever payment it is.
-//
-// The attack: the service shows some of the approvals of an order at a time, each time for another transaction.
-func (j *judging) votes(
-	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
-) (votes []roster.Vote, problems []error, err error) {
-	list := make([]roster.Signed, len(evidence.Approvals))
-	for i, s := range evidence.Approvals {
-		list[i] = roster.Signed{Text: s.Text, Signature: s.Signature}
-	}
-	all, problems := j.policy.Votes(o, list, j.Now)
-	for _, v := range all {
-		flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case v.Decision == approval.Yes && v.Payment != payment:
-			problems = append(problems, fmt.Errorf("%w: the approval by %s, of payment %d of the order", ErrUsed, v.Person,
-				v.Payment))
-		case found && (j.Flow == 0 || flow != j.Flow):
-			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
-		default:
-			votes = append(votes, v)
-		}
-	}
-	return votes, problems, nil
+	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
 }
 
 // listed reports whether an order pays a destination that was signed, past its hold.
@@ -362,23 +337,4 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 		}
 	}
 	return nil
-}
-
-// Begin remembers that holds begin, in a transaction of its own. now is a time of what the signer remembers.
-func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time) error {
-	if len(r.Holds) == 0 {
-		return nil
-	}
-	return keeper.Do(ctx, func(tx memory.Tx) error {
-		for _, h := range r.Holds {
-			if err := tx.AddHeld(ctx, h.Order, h.Rule, now); err != nil {
-				return err
-			}
-			if _, err := tx.Append(ctx, now, memory.KindHeld, detail(map[string]any{"order": approval.Hash(h.Order).String(),
-				"rule": h.Rule, "by": h.By})); err != nil {
-				return err
-			}
-		}
-		return tx.SetHighWater(ctx, now)
-	})
 }

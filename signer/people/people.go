@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -24,26 +23,12 @@ var (
 	ErrOther    = errors.New("it is for another signer, or for an earlier state of this one")
 	ErrTime     = errors.New("its time has passed, or is yet to come")
 	ErrUsed     = errors.New("it was used before")
+	ErrLost     = errors.New("the policy that was in force is lost")
+	ErrSpelling = errors.New("the address is not in the spelling of its chain")
 )
 
 // clockTolerance is how far the clock of whoever signed may be ahead.
 const clockTolerance = 2 * time.Minute
-
-// InForce returns the policy in force at a time: the newest that has begun. found is false where none ever was
-// installed; where the only one has not begun, nothing is allowed, and the error is ErrNoPolicy.
-func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy, found bool, err error) {
-	list, err := tx.Policies(ctx)
-	if err != nil || len(list) == 0 {
-		return p, false, err
-	}
-	for _, one := range list {
-		if !now.Before(one.NotBefore) {
-			p, err := roster.Read(one.Text)
-			return p, true, err
-		}
-	}
-	return p, true, fmt.Errorf("%w before %s", ErrNoPolicy, list[len(list)-1].NotBefore.Format(time.RFC3339))
-}
 
 // timeOf returns the time at which something is done: never before anything that is remembered.
 func timeOf(state memory.State, now time.Time) (time.Time, error) {

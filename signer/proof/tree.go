@@ -12,6 +12,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -44,6 +45,16 @@ func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 		list[i] = t.hashes[n]
 	}
 	return list, nil
+}
+
+// Newest returns the number of the newest entry that matches; 0: none does.
+func (t *Tree) Newest(matches func(e memory.Entry) bool) int64 {
+	for _, e := range slices.Backward(t.entries) {
+		if matches(e) {
+			return e.Number
+		}
+	}
+	return 0
 }
 
 // leaf is what the tree holds of an entry: all that the entry says.

@@ -95,7 +95,7 @@ func flood(t *testing.T, client *http.Client, i int) {
 		t.Error(err)
 		return
 	}
-	r.Header.Set("Bursar-Signer-Protocol", "6")
+	r.Header.Set("Bursar-Signer-Protocol", strconv.Itoa(remote.Version))
 	r.ContentLength = int64(len(head) + n*len(part) + len(tail))
 	answer, err := client.Do(r)
 	if err != nil {

@@ -27,6 +27,8 @@ type Client struct {
 	desk   ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
 	seen   memory.Checkpoint // the newest entry of the signer's log
 	frozen string            // why the signer signs nothing, as it said last
+
+	policy signer.PolicyClaim // the newest policy that was in force; its version is 0 where none was
 }
 
 // askTime bounds one request: five hundred inputs are signed in well under a second.
@@ -102,7 +104,7 @@ func (c *Client) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	var a signAnswer
-	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned, c.Checkpoint()}, &a)
+	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned, c.Checkpoint(), c.claim()}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
 		return chain.SignedTx{}, &signer.RefusalError{
@@ -200,10 +202,37 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 
 // Policy is signer.Signer.Policy of the remote signer. The error is ErrUnavailable.
 func (c *Client) Policy(ctx context.Context) (p signer.PolicyText, err error) {
-	if err := c.ask(ctx, pathPolicy, struct{}{}, &p); err != nil {
+	if err := c.ask(ctx, pathPolicy, policyQuestion{c.claim()}, &p); err != nil {
 		return p, fmt.Errorf("ask the signer for its policy: %w", err)
 	}
+	if p.Claim.Version == 0 {
+		return p, nil
+	}
+	if err := c.KnowPolicy(ctx, p.Claim); err != nil {
+		return p, fmt.Errorf("ask the signer for its policy: %w as the signer that it was: %w", ErrUnavailable, err)
+	}
 	return p, nil
+}
+
+// KnowPolicy notes which policy was in force, as the signer said it to this client or another; the signer is told with
+// every request. The error is signer.ErrClaim.
+func (c *Client) KnowPolicy(_ context.Context, claim signer.PolicyClaim) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.desk) == 0 || claim.Version <= c.policy.Version {
+		return nil // before Hello there is nothing to verify with
+	}
+	if err := signer.VerifyPolicyClaim(c.desk, claim); err != nil {
+		return err
+	}
+	c.policy = claim
+	return nil
+}
+
+func (c *Client) claim() signer.PolicyClaim {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.policy
 }
 
 // refusedError returns a refusal from ask.

@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 6
+const Version = 7
 
 // Bounds of a message.
 const (
@@ -70,6 +70,13 @@ type signQuestion struct {
 	Unsigned chain.UnsignedTx `json:"draft"`
 
 	Seen memory.Checkpoint `json:"seen"` // the newest entry of the signer's log that the service has seen
+
+	Policy signer.PolicyClaim `json:"policy"` // the newest policy that the service has seen
+}
+
+// policyQuestion requests the policy.
+type policyQuestion struct {
+	Seen signer.PolicyClaim `json:"seen"` // the newest policy that the service has seen
 }
 
 type signAnswer struct {
@@ -118,4 +125,5 @@ type Signer interface {
 	Know(seen memory.Checkpoint) error
 	Frozen() (string, error)
 	Policy(ctx context.Context) (signer.PolicyText, error)
+	KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error
 }

@@ -138,6 +138,13 @@ func (s *Server) frozen() string {
 
 // policy answers with the policy that people signed.
 func (s *Server) policy(w http.ResponseWriter, r *http.Request) {
+	var q policyQuestion
+	if !s.read(w, r, &q) {
+		return
+	}
+	if !s.knowsPolicy(w, r, q.Seen) {
+		return
+	}
 	p, err := s.Signer.Policy(r.Context())
 	if err != nil {
 		s.Log.Error("the policy could not be read", "error", err)
@@ -145,6 +152,22 @@ func (s *Server) policy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.answer(w, http.StatusOK, p)
+}
+
+// knowsPolicy tells the signer which policy the service has seen, and reports whether it was noted.
+func (s *Server) knowsPolicy(w http.ResponseWriter, r *http.Request, seen signer.PolicyClaim) bool {
+	err := s.Signer.KnowPolicy(r.Context(), seen)
+	switch {
+	case errors.Is(err, signer.ErrClaim):
+		if s.claims.CompareAndSwap(false, true) {
+			s.Log.Warn("the service names a policy that the signer never signed; it changes nothing", "version", seen.Version)
+		}
+	case err != nil:
+		s.Log.Error("which policy was in force could not be noted", "error", err)
+		http.Error(w, "which policy was in force could not be noted", http.StatusInternalServerError)
+		return false
+	}
+	return true
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
@@ -160,6 +183,9 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After an "+
 			"upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
 			"number", q.Seen.Number)
+	}
+	if !s.knowsPolicy(w, r, q.Policy) {
+		return
 	}
 	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Request, q.Unsigned)
 	if err == nil {

@@ -204,6 +204,8 @@ func statuses(t *testing.T, db *store.DB) {
 		Address:   bursar.Address{Base: "x"},
 		Status:    bursar.WithdrawalQueued,
 		CreatedAt: db.Now(),
+
+		RequestedBy: "ann",
 	}
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w); err != nil {
@@ -216,6 +218,9 @@ func statuses(t *testing.T, db *store.DB) {
 		queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}, 10)
 		if err != nil || len(queued) != 1 {
 			t.Fatalf("%d queued, %v", len(queued), err)
+		}
+		if queued[0].RequestedBy != "ann" {
+			t.Errorf("got %q as who asked for it, want ann", queued[0].RequestedBy)
 		}
 		w = queued[0]
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err == nil {

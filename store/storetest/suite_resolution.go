@@ -53,10 +53,12 @@ func resolutions(t *testing.T, db *store.DB) {
 		Kind:      bursar.ResolutionRefund,
 		Status:    bursar.ResolutionQueued,
 		Note:      "why",
-		Address:   bursar.Address{Base: "out", Memo: 7, HasMemo: true},
-		Amount:    bursar.Units(90),
-		Fee:       bursar.Units(10),
-		DecidedAt: db.Now(),
+
+		RequestedBy: "ann",
+		Address:     bursar.Address{Base: "out", Memo: 7, HasMemo: true},
+		Amount:      bursar.Units(90),
+		Fee:         bursar.Units(10),
+		DecidedAt:   db.Now(),
 	}
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone

@@ -1,0 +1,106 @@
+package roster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar/sshsig"
+)
+
+// Tightened returns a policy as it holds while later versions wait to begin. Whom a later version removes, which keys and
+// roles it takes away and whose time it shortens, and what it denies, holds at once: a key that was stolen must not count
+// for a day because the same text also loosens something. Whatever else later versions change waits for their beginning.
+// The policy keeps its version and its hash, under which it is approved.
+func (p Policy) Tightened(later []Policy) Policy {
+	if len(later) == 0 {
+		return p
+	}
+	p.hash, p.People, p.Rules = p.Hash(), slices.Clone(p.People), slices.Clone(p.Rules)
+	for _, next := range later {
+		p.People = slices.DeleteFunc(p.People, func(one Person) bool { _, stays := next.Person(one.Name); return !stays })
+		for i, one := range p.People {
+			p.People[i] = one.limitedTo(next)
+		}
+		for _, r := range next.Rules {
+			if r.Deny {
+				p.Rules = append(p.Rules, r)
+			}
+		}
+		p.tightened = max(p.tightened, next.Version)
+	}
+	return p
+}
+
+// limitedTo takes from a person what a later version does not give them any more.
+func (p Person) limitedTo(next Policy) Person {
+	after, _ := next.Person(p.Name)
+	p.Keys = slices.DeleteFunc(slices.Clone(p.Keys), func(k sshsig.Key) bool { return !slices.Contains(after.Keys, k) })
+	p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return !slices.Contains(after.Roles, r) })
+	if after.Until.Before(p.Until) {
+		p.Until = after.Until
+	}
+	return p
+}
+
+// By names what a policy is: its version, and the newest version that has tightened it.
+func (p Policy) By() string {
+	if p.tightened > 0 {
+		return fmt.Sprintf("%d+%d", p.Version, p.tightened)
+	}
+	return fmt.Sprint(p.Version)
+}
+
+// Unreachable says which quorums cannot meet at a time, because too few of the people who could are left.
+func (p Policy) Unreachable(now time.Time) (list []string) {
+	lacks := func(role string, need int, what string) {
+		n := 0
+		for _, one := range p.People {
+			if one.Has(role, now) && len(one.Keys) > 0 {
+				n++
+			}
+		}
+		if n < need {
+			list = append(list, fmt.Sprintf("%s needs %d of role %s, and there are %d", what, need, role, n))
+		}
+	}
+	lacks(RoleAuthor, p.Authors, "the next version, or a thaw,")
+	lacks(RoleApprover, p.Destinations, "a destination")
+	for _, r := range p.Rules {
+		if !r.Deny && r.Need > 0 {
+			lacks(r.Role, r.Need, "rule "+r.ID)
+		}
+	}
+	return list
+}
+
+// Unlimited says which rules for withdrawals bound neither one payment nor what leaves within a time, or only the one.
+func (p Policy) Unlimited() (list []string) {
+	for _, r := range p.Rules {
+		if r.Deny || len(r.Windows) > 0 || !slices.Contains(r.For, KindWithdrawal) {
+			continue
+		}
+		who := "without any approval"
+		if r.Need > 0 {
+			who = fmt.Sprintf("with %d approvals", r.Need)
+		}
+		if r.Each.IsZero() {
+			list = append(list, fmt.Sprintf("rule %s has no limit: %s, any amount may leave, any number of times", r.ID, who))
+			continue
+		}
+		list = append(list, fmt.Sprintf("rule %s has no limit within a time: %s, up to %s %s may leave any number of times",
+			r.ID, who, valueText(r.Each), p.Reference))
+	}
+	return list
+}
+
+// UnlimitedMoves is Unlimited of the rules for what moves among our own addresses.
+func (p Policy) UnlimitedMoves() (list []string) {
+	for _, r := range p.Rules {
+		if !r.Deny && len(r.Windows) == 0 && !slices.Contains(r.For, KindWithdrawal) {
+			list = append(list, fmt.Sprintf("rule %s has no limit: what moves among our own addresses is bounded by the "+
+				"configuration of the signer alone", r.ID))
+		}
+	}
+	return list
+}

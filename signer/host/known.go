@@ -1,0 +1,104 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
+)
+
+// PolicyFile returns the file beside the seed that says which policy was in force. It is apart from the state, so that a
+// state which is lost or begun anew does not take with it that there was a policy.
+func PolicyFile(cfg config.Config) string { return cfg.SeedFile + ".policy" }
+
+// NotePolicy notes beside the seed which policy is in force, durably, unless a later one is noted.
+func NotePolicy(cfg config.Config, p memory.KnownPolicy) error {
+	before, err := NotedPolicy(cfg)
+	if err != nil || before.Version >= p.Version {
+		return err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("note the policy: %w", err)
+	}
+	path := PolicyFile(cfg)
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
+	if err != nil {
+		return fmt.Errorf("note the policy: %w", err)
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("note the policy: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err == nil {
+		err = errors.Join(folder.Sync(), folder.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("note the policy: %w", err)
+	}
+	return nil
+}
+
+// NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be read is an error: it says that there was one.
+func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
+	text, err := os.ReadFile(PolicyFile(cfg))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err == nil && p.Version < 1 {
+		err = errors.New("it names no version")
+	}
+	if err != nil {
+		return p, fmt.Errorf("read %s, which says what policy was in force: %w", PolicyFile(cfg), err)
+	}
+	return p, nil
+}
+
+// AgreePolicy makes the state and the file beside the seed know the same policy. Where the state has lost it, the signer
+// runs and signs nothing.
+func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
+	noted, err := NotedPolicy(cfg)
+	if err != nil {
+		return err
+	}
+	var known memory.KnownPolicy
+	err = keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		if known, err = tx.KnownPolicy(ctx); err != nil || known.Version > 0 {
+			return err
+		}
+		list, err := tx.Policies(ctx) // of a release that did not note it
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		known = memory.KnownPolicy{Version: list[0].Version, Hash: people.HashOf(list[0])}
+		return tx.KnowPolicy(ctx, known)
+	})
+	if err != nil {
+		return err
+	}
+	if known.Version > noted.Version {
+		return NotePolicy(cfg, known)
+	}
+	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
+	if lost {
+		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; see "+
+			"docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)
+	}
+	return err
+}

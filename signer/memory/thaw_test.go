@@ -1,0 +1,89 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+)
+
+// The machine stops while a thaw has put aside a marker that somebody made meanwhile: the freeze stays.
+func TestAFreezeDuringAThawAndACrashWins(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	if err := errors.Join(Stop(path, Freeze{noon, "ann", "first"}), Enter(t.Context(), f)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SetThawed(t.Context(), f, noon, "bob", "over"); err != nil {
+		t.Fatal(err)
+	}
+	// The marker is now that of another freeze, and a thaw of the first was cut off with it aside.
+	err := errors.Join(Stop(path, Freeze{noon.Add(time.Minute), "cat", "second"}),
+		os.Rename(path+markerSuffix, path+markerSuffix+asideSuffix), f.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = reopen(t, path)
+	if _, frozen, err := f.Gate().Frozen(); !frozen || err != nil {
+		t.Errorf("got frozen %t, %v, want a freeze", frozen, err)
+	}
+	if err := Agree(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Freezes(t.Context(), f)
+	if err != nil || len(list) != 1 || list[0].Who != "cat" {
+		t.Errorf("got freezes %+v, %v, want that of cat", list, err)
+	}
+	if n, err := Thaw(t.Context(), f, noon.Add(time.Hour), "bob", "over"); n != 1 || err != nil {
+		t.Errorf("got %d thawed, %v, want 1", n, err)
+	}
+	if _, frozen, err := f.Gate().Frozen(); frozen || err != nil {
+		t.Errorf("got frozen %t, %v after the thaw, want none", frozen, err)
+	}
+}
+
+// Of two markers, one put aside by a thaw that was cut off, a thaw ends both, and the state has both.
+func TestAMarkerThatWasPutAsideIsNotLostBesideAnother(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	err := errors.Join(Stop(path, Freeze{noon, "ann", "first"}),
+		os.Rename(path+markerSuffix, path+markerSuffix+asideSuffix),
+		Stop(path, Freeze{noon.Add(time.Minute), "cat", "second"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Thaw(t.Context(), f, noon.Add(time.Hour), "bob", "over"); n != 2 || err != nil {
+		t.Errorf("got %d thawed, %v, want 2", n, err)
+	}
+	if _, frozen, err := f.Gate().Frozen(); frozen || err != nil {
+		t.Errorf("got frozen %t, %v after the thaw, want none", frozen, err)
+	}
+}
+
+// What decides about a thaw sees every freeze there is, and is undone with the thaw.
+func TestAThawIsDecidedWithinItsTransaction(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	refused := errors.New("made before the freeze")
+	if err := Stop(path, Freeze{noon, "ann", "first"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ThawIf(t.Context(), f, noon, func(ctx context.Context, tx Tx) (who, why string, err error) {
+		list, err := tx.Freezes(ctx)
+		if len(list) != 1 || err != nil {
+			t.Errorf("got freezes %+v, %v, want that of the marker", list, err)
+		}
+		return "", "", errors.Join(refused, tx.AddNonce(ctx, "n", 0))
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("got %v, want %v", err, refused)
+	}
+	do(t, f, func(ctx context.Context, tx Tx) error {
+		list, err := tx.Freezes(ctx)
+		if _, used, failed := tx.Nonce(ctx, "n"); used || len(list) != 1 {
+			t.Errorf("got the nonce used %t, freezes %+v, want neither used nor thawed", used, errors.Join(err, failed))
+		}
+		return err
+	})
+}
