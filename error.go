@@ -22,6 +22,8 @@ const (
 	CodeBodyTooLarge         ErrorCode = "body_too_large"
 	CodeUnsupportedMediaType ErrorCode = "unsupported_media_type"
 	CodeIdempotencyConflict  ErrorCode = "idempotency_conflict"
+	CodeInvalidOrder         ErrorCode = "invalid_order"
+	CodeOrderExpired         ErrorCode = "order_expired"
 	CodeInsufficientBalance  ErrorCode = "insufficient_balance"
 	CodeBelowMinimum         ErrorCode = "below_minimum"
 	CodeAboveMaximum         ErrorCode = "above_maximum"
@@ -32,6 +34,9 @@ const (
 	CodeRateUnavailable      ErrorCode = "rate_unavailable"
 	CodeChargeClosed         ErrorCode = "charge_closed"
 	CodeAlreadyResolved      ErrorCode = "already_resolved"
+
+	CodeOrderSignatureRequired ErrorCode = "order_signature_required"
+	CodeInvalidOrderSignature  ErrorCode = "invalid_order_signature"
 )
 
 // Error is a refusal that may be shown to a client: its message never contains SQL, a path, a node's address or a

@@ -33,6 +33,7 @@ import (
 type Accounts interface {
 	Authenticate(ctx context.Context, c account.Credentials) (account.Identity, error)
 	RequireSecret(identity account.Identity, secret string) error
+	OrderTerms(ctx context.Context, account bursar.ID) (account.OrderTerms, error)
 }
 
 // Config holds the dependencies and settings of an API.

@@ -107,9 +107,10 @@ func TestTheContractsCodes(t *testing.T) {
 	t.Parallel()
 	promised := map[int][]string{
 		http.StatusBadRequest: {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address",
-			"invalid_webhook"},
-		http.StatusUnauthorized:          {"unauthorized"},
-		http.StatusForbidden:             {"secret_required", "invalid_secret", "forbidden", "withdrawals_frozen"},
+			"invalid_webhook", "invalid_order", "order_expired"},
+		http.StatusUnauthorized: {"unauthorized"},
+		http.StatusForbidden: {"secret_required", "invalid_secret", "forbidden", "withdrawals_frozen",
+			"order_signature_required", "invalid_order_signature"},
 		http.StatusNotFound:              {"not_found"},
 		http.StatusMethodNotAllowed:      {"method_not_allowed"},
 		http.StatusRequestEntityTooLarge: {"body_too_large"},

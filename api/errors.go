@@ -13,11 +13,12 @@ import (
 func statusOf(code bursar.ErrorCode) int {
 	switch code {
 	case bursar.CodeInvalidRequest, bursar.CodeUnsupportedCurrency, bursar.CodeInvalidAmount, bursar.CodeInvalidAddress,
-		bursar.CodeInvalidWebhook:
+		bursar.CodeInvalidWebhook, bursar.CodeInvalidOrder, bursar.CodeOrderExpired:
 		return http.StatusBadRequest
 	case bursar.CodeUnauthorized:
 		return http.StatusUnauthorized
-	case bursar.CodeSecretRequired, bursar.CodeInvalidSecret, bursar.CodeForbidden, bursar.CodeWithdrawalsFrozen:
+	case bursar.CodeSecretRequired, bursar.CodeInvalidSecret, bursar.CodeForbidden, bursar.CodeWithdrawalsFrozen,
+		bursar.CodeOrderSignatureRequired, bursar.CodeInvalidOrderSignature:
 		return http.StatusForbidden
 	case bursar.CodeNotFound:
 		return http.StatusNotFound

@@ -44,6 +44,9 @@ func (d doorman) Authenticate(context.Context, account.Credentials) (account.Ide
 	return account.Identity{}, d.authenticate()
 }
 func (d doorman) RequireSecret(account.Identity, string) error { return nil }
+func (d doorman) OrderTerms(context.Context, bursar.ID) (account.OrderTerms, error) {
+	return account.OrderTerms{}, nil
+}
 
 func get(t *testing.T, handler http.Handler, path, key string) *httptest.ResponseRecorder {
 	t.Helper()

@@ -34,7 +34,7 @@ func (a *api) table() map[string]methods {
 	change := func(serve func(context.Context, *call) (any, error), params ...string) *route {
 		return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
 	}
-	withdraw := change(a.withdraw, "currency", "amount", "address")
+	withdraw := change(a.withdraw, "currency", "amount", "address", "order")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
 	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
@@ -60,6 +60,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/withdraw":           {http.MethodPost: withdraw},
 		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
 		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
+		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},

@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/store"
 )
 
 // rule changes what keys and accounts may do; see play.
@@ -34,6 +35,16 @@ func (c *script) rule(args []string) {
 		var d bursar.Destination
 		d, _, err = c.config.Destinations.Add(c.Context(), n)
 		c.names["listed."+args[3]] = d.ID.String()
+	case "instance":
+		err = c.config.DB.Do(c.Context(), func(tx *store.Tx) error {
+			return tx.Settings().NotePolicy(c.Context(), store.PolicyText{Instance: args[1], Orders: true})
+		})
+	case "orderkey":
+		c.orderKey(args[1], args[2])
+	case "disorderkey":
+		err = c.accounts.RevokeOrderKey(c.Context(), c.id(args[1]), c.names[args[2]+".id"])
+	case "order":
+		c.order(args[1], args[2], args[3:])
 	case "unlist":
 		err = c.config.Destinations.Remove(c.Context(), c.id(args[1]), c.id("listed."+args[2]))
 	case "enable":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/orderkey"
 	"github.com/bursar/bursar/store"
 )
 
@@ -24,6 +25,8 @@ type call struct {
 	now      time.Time
 	key      *idempotencyKey // of a change that carries an Idempotency-Key
 	kept     store.Answer    // the response stored under it
+
+	signatures []string // each header Bursar-Signature
 }
 
 // ServeHTTP answers one request.
@@ -147,7 +150,7 @@ func (a *api) admit(
 			return nil, err
 		}
 	}
-	return &call{identity: identity, now: now}, nil
+	return &call{identity: identity, now: now, signatures: r.Header.Values(orderkey.Header)}, nil
 }
 
 // only returns a header's value. Several values are joined, so that none of them is accepted as a key.

@@ -49,6 +49,8 @@ func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 		Address:  c.in.required("address"),
 		By:       bursar.KeyRequester(c.identity.Key.ID),
 	}
+	o.Order.Text, _ = c.in.optional("order")
+	o.Order.Signature = only(c.signatures)
 	if c.in.err != nil {
 		return nil, c.in.err
 	}

@@ -57,6 +57,17 @@ func freeze() Freeze {
 		Expires: noon.Add(time.Hour), Nonce: Nonce{2}}
 }
 
+func orderKey() OrderKey {
+	return OrderKey{Instance: instance, Account: id(1), ID: "0123456789abcdef0123456789abcdef", Key: "MCowBQYDK2Vw+/=",
+		Name: "shop", Created: noon, Expires: noon.Add(time.Hour), Nonce: Nonce{3}}
+}
+
+func revokedKey() OrderKey {
+	k := orderKey()
+	k.Revoke, k.Key, k.Name = true, "", ""
+	return k
+}
+
 // parse reads a text of any kind and writes it again.
 func parse(text string) (string, error) {
 	kind, _, _ := strings.Cut(text, "\n")
@@ -69,6 +80,8 @@ func parse(text string) (string, error) {
 		value, err = ParseDestination(text)
 	case KindFreeze:
 		value, err = ParseFreeze(text)
+	case KindOrderKey:
+		value, err = ParseOrderKey(text)
 	default:
 		value, err = ParseOrder(text)
 	}
@@ -86,7 +99,7 @@ func texts() map[string]string {
 	return map[string]string{
 		"order": order().Text(), "refund": refund().Text(), "approval": approval(order()).Text(), "no": no.Text(),
 		"destination": destination().Text(), "everybodys": everybodys().Text(), "freeze": freeze().Text(),
-		"thaw": thaw.Text(),
+		"thaw": thaw.Text(), "orderkey": orderKey().Text(), "revoked": revokedKey().Text(),
 	}
 }
 
@@ -259,4 +272,20 @@ func FuzzTexts(f *testing.F) {
 			t.Errorf("%q was read, and is written as %q", text, got)
 		}
 	})
+}
+
+func TestAKeyIsAddedWhole(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]string{
+		"added without a key":  replaced(t, orderKey().Text(), "key: MCowBQYDK2Vw+/=", "key: -"),
+		"added without a name": replaced(t, orderKey().Text(), "name: shop", "name: -"),
+		"revoked with a key":   replaced(t, orderKey().Text(), "do: add", "do: revoke"),
+		"of nobody":            replaced(t, orderKey().Text(), id(1).String(), "-"),
+		"of everybody":         replaced(t, orderKey().Text(), id(1).String(), "*"),
+		"for two days":         replaced(t, orderKey().Text(), "expires: 2026-11-24", "expires: 2026-11-26"),
+	} {
+		if got, err := ParseOrderKey(other); !errors.Is(err, ErrText) {
+			t.Errorf("%s: got %+v, %v, want %v", name, got, err, ErrText)
+		}
+	}
 }

@@ -123,14 +123,15 @@ type UnsignedTx struct {
 	// Previous has, on a chain of the UTXO model, each transaction once that made an output in Reservations, in the form
 	// that Provable reads. It is set only where the transaction goes to the signer, and never stored with it.
 	Previous [][]byte `json:"previous,omitempty"`
-	// Orders has, for a signer with a policy, the order of each payment of a withdrawal. It is set only where the
-	// transaction goes to the signer, and never stored with it.
+	// Orders has, for a signer with a policy or with keys of clients, the order of each payment of a withdrawal. It is set
+	// only where the transaction goes to the signer, and never stored with it.
 	Orders []Order `json:"orders,omitempty"`
 }
 
 // Order is the order of one payment, with the approvals of it, each as package approval writes it.
 type Order struct {
 	Text      string       `json:"text"`
+	Signature string       `json:"signature,omitempty"` // of the client, as package orderkey writes it; empty: none
 	Approvals []SignedText `json:"approvals,omitempty"`
 }
 

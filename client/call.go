@@ -21,6 +21,7 @@ type request struct {
 	values       map[string]any
 	key          string // Idempotency-Key; empty: a random one
 	secret       bool   // send X-API-SECRET
+	signature    string // Bursar-Signature; empty: none
 }
 
 // envelope is the form of every response.
@@ -89,6 +90,9 @@ func (c *Client) once(ctx context.Context, r request, target string, body []byte
 	}
 	if r.secret && c.config.Secret != "" {
 		h.Header.Set("X-API-SECRET", c.config.Secret)
+	}
+	if r.signature != "" {
+		h.Header.Set(signatureHeader, r.signature)
 	}
 	response, err := c.http.Do(h)
 	if err != nil {

@@ -1,6 +1,7 @@
 // Package client calls a Bursar service and verifies the webhooks that it sends.
 //
-// It owns the form of requests and responses, retries and their idempotency keys, and signatures of webhooks. It never
+// It owns the form of requests and responses, retries and their idempotency keys, signatures of webhooks, and the orders
+// that an account signs. It never
 // follows a redirect, so a key goes to the configured service only, and never turns an amount into a floating-point
 // number: amounts are decimal texts. Its invariants: every POST and PUT carries an Idempotency-Key, the same in each
 // attempt, so that a retry never makes a change twice; every call ends within its attempts, their waits and ctx; keys
@@ -26,6 +27,8 @@ type Config struct {
 	BaseURL string // such as https://pay.example, without /api/v1
 	Key     string `json:"-"` // the API key
 	Secret  string `json:"-"` // the API secret, sent with withdrawals only; may be empty
+
+	Orders *Orders // signs every withdrawal; nil: none is signed
 
 	HTTP     *http.Client  // nil: one with a timeout of a minute for each attempt. Its redirects are switched off
 	Attempts int           // of each call; 0: 4
@@ -54,6 +57,11 @@ func New(c Config) (*Client, error) {
 	}
 	if c.Key == "" {
 		return nil, errors.New("client: Key is empty")
+	}
+	if c.Orders != nil {
+		if err := c.Orders.check(); err != nil {
+			return nil, err
+		}
 	}
 	if c.Attempts < 0 || c.MaxWait < 0 {
 		return nil, fmt.Errorf("client: %d attempts with waits of up to %v are not possible", c.Attempts, c.MaxWait)

@@ -113,7 +113,8 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{},
 		"ChargeOption": client.ChargeOption{}, "ChargePayment": client.ChargePayment{},
 		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},
-		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{}} {
+		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{},
+		"OrderKey": client.OrderKey{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

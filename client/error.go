@@ -21,6 +21,8 @@ const (
 	InvalidSecret        Code = "invalid_secret"
 	Forbidden            Code = "forbidden"
 	WithdrawalsFrozen    Code = "withdrawals_frozen"
+	InvalidOrder         Code = "invalid_order"
+	OrderExpired         Code = "order_expired"
 	NotFound             Code = "not_found"
 	MethodNotAllowed     Code = "method_not_allowed"
 	BodyTooLarge         Code = "body_too_large"
@@ -36,6 +38,9 @@ const (
 	RateUnavailable      Code = "rate_unavailable"
 	ChargeClosed         Code = "charge_closed"
 	AlreadyResolved      Code = "already_resolved"
+
+	OrderSignatureRequired Code = "order_signature_required"
+	InvalidOrderSignature  Code = "invalid_order_signature"
 )
 
 // Error is a response of the service, or of something in front of it, that is no success.

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +68,45 @@ func ExampleClient_Withdraw() {
 		fmt.Println("not known; ask again with the same key:", err)
 	}
 	// Output: not enough money
+}
+
+func ExampleOrders() {
+	_, key, err := ed25519.GenerateKey(nil) // yours, from where your payments are decided
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	orders := &client.Orders{
+		Key:      key,
+		Account:  "01991f2e-6c00-7a3b-8c1d-0123456789ab",
+		Instance: "K7QJ3ZL2M5XW4RT6P8YN9VBHCD", // as the operator told you
+		Assets: map[string]client.Asset{
+			"BTC":  {Chain: "bitcoin", Decimals: 8},
+			"USDT": {Chain: "tron", Contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", Decimals: 6},
+		},
+	}
+	order, err := orders.Order(client.NewWithdrawal{Currency: "USDT", Amount: "12.5",
+		Address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", IdempotencyKey: "payment 7",
+		Created: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(order.Text) // Withdraw of a client with these Orders sends it with its signature
+	// Output:
+	// bursar-order/1
+	// instance: K7QJ3ZL2M5XW4RT6P8YN9VBHCD
+	// account: 01991f2e-6c00-7a3b-8c1d-0123456789ab
+	// order: a3fa038e-78ba-8d5a-a2a5-c9508f213c6e
+	// requester: -
+	// chain: tron
+	// asset: TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t
+	// pay: TJRabPrwbZy45sbavfcjinPJC18kjpRTv8
+	// tag: -
+	// units: 12500000
+	// max_fee: -
+	// created: 2026-11-24T12:00:00Z
+	// expires: 2026-11-24T13:00:00Z
 }
 
 func ExampleAll() {

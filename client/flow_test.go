@@ -34,6 +34,7 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.books()
 	s.deliveries()
 	s.sums()
+	s.orders()
 	s.recorder.whole(t)
 }
 
@@ -311,7 +312,8 @@ func TestEveryCodeHasAName(t *testing.T) {
 		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance,
 		client.BelowMinimum, client.AboveMaximum,
 		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable,
-		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved}
+		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved,
+		client.InvalidOrder, client.OrderExpired, client.OrderSignatureRequired, client.InvalidOrderSignature}
 	var described []client.Code
 	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON),
 		-1) {

@@ -20,6 +20,7 @@ import (
 	"github.com/bursar/bursar/rate"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store/storetest"
 )
 
@@ -34,6 +35,7 @@ type shop struct {
 	service  *service.Service
 	issued   account.Issued
 	secret   string           // of its webhooks
+	memory   *memory.RAM      // of its signer
 	clock    *clocktest.Clock // runs from when the simulated chain starts
 	url      string           // of the receiver
 
@@ -49,7 +51,7 @@ var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, P
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
-		events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+		events: map[string]client.Event{}, memory: memory.NewRAM(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db := storetest.OpenAt(t, storetest.Reused(t), s.clock.Now)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	s.need(err)
@@ -57,7 +59,8 @@ func newShop(t *testing.T) *shop {
 	s.need(err)
 	rates := s.rates()
 	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Prices: s.prices(),
-		Pace: 10 * time.Millisecond, Holder: "one",
+		Pace: 10 * time.Millisecond, Holder: "one", Memory: s.memory,
+		Seams:   service.Seams{Clock: s.clock.Now},
 		Chains:  []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
 		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
 	s.need(err)

@@ -41,6 +41,12 @@ type NewWithdrawal struct {
 	Address  string // <address> or <address>:<memo>
 
 	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment
+
+	// The rest is of clients whose Config has Orders. The same IdempotencyKey with the same Created is the same order, also
+	// from another process. Without Created, a second call with the key is refused with IdempotencyConflict.
+	Created time.Time   // when the payment was decided, stored with its key; zero: now
+	MaxFee  string      // the most that the transaction may cost, in units of the native asset; empty: no bound of yours
+	Order   SignedOrder // as Orders.Order returned it and you stored it; zero: it is signed now
 }
 
 type withdrawalAnswer struct {
@@ -51,15 +57,30 @@ type withdrawalAnswer struct {
 
 // Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
 // InvalidAddress, BelowMinimum, AboveMaximum, InsufficientBalance, DestinationRefused, SecretRequired, InvalidSecret,
-// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is not an *Error, repeat the
+// WithdrawalsFrozen, IdempotencyConflict, and of orders InvalidOrder, OrderExpired, OrderSignatureRequired and
+// InvalidOrderSignature. None of them moved money. After an error that is not an *Error, repeat the
 // call with the same IdempotencyKey.
 func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
+	if n.IdempotencyKey == "" {
+		n.IdempotencyKey = drawKey()
+	}
+	if c.config.Orders != nil && n.Order == (SignedOrder{}) {
+		var err error
+		if n.Order, err = c.config.Orders.Order(n); err != nil {
+			return Withdrawal{}, err
+		}
+	}
+	values := map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}
+	if n.Order.Text != "" {
+		values["order"] = n.Order.Text
+	}
 	answer, err := call[withdrawalAnswer](ctx, c, request{
-		method: http.MethodPost,
-		path:   "account/withdraw",
-		key:    n.IdempotencyKey,
-		secret: true,
-		values: map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address},
+		method:    http.MethodPost,
+		path:      "account/withdraw",
+		key:       n.IdempotencyKey,
+		secret:    true,
+		signature: n.Order.Signature,
+		values:    values,
 	})
 	return answer.Withdrawal, err
 }

@@ -335,6 +335,10 @@ func TestWhetherAPolicyIsRequired(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"": false, "signer: {policy: required}": true,
 		"signer: {address: unix:/run/s, policy: optional}": false, "signer: {address: unix:/run/s, policy: required}": true} {
+		orders := strings.ReplaceAll(text, "policy", "orders")
+		if got := parse(t, orders).Signer; got.OrdersRequired != want || got.PolicyRequired {
+			t.Errorf("%q: got %+v, want orders %t", orders, got, want)
+		}
 		if got := parse(t, text).Signer.PolicyRequired; got != want {
 			t.Errorf("%q: got %t, want %t", text, got, want)
 		}

@@ -22,6 +22,9 @@ type Signer struct {
 	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
 	PolicyRequired bool
 
+	// OrdersRequired makes a signer pay nothing that neither a client signed nor persons approved.
+	OrdersRequired bool
+
 	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where the
 	// service says that it saw one; elsewhere only with FreezesOnSpend.
 	HaltsOnSpend, FreezesOnSpend bool
@@ -68,6 +71,10 @@ var signerSettings = []setting[Signer]{
 		word, _ := r.oneOf(n, policyRequired, policyOptional)
 		to.PolicyRequired = word == policyRequired
 	}},
+	{"orders", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, policyRequired, policyOptional)
+		to.OrdersRequired = word == policyRequired
+	}},
 	{"external_spend", func(r *reader, n *node, to *Signer) {
 		word, _ := r.oneOf(n, spendFreezes, spendHalts)
 		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
@@ -86,7 +93,7 @@ func (c Config) FreezeOnSpend() bool {
 	return c.Signer.FreezesOnSpend || c.Network == Mainnet && !c.Signer.HaltsOnSpend
 }
 
-// The words of signer.policy.
+// The words of signer.policy and signer.orders.
 const (
 	policyRequired = "required"
 	policyOptional = "optional"
@@ -94,7 +101,7 @@ const (
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
-	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.HaltsOnSpend || s.FreezesOnSpend
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend
 }
 
 // names parses a list of names.

@@ -15,6 +15,7 @@ import (
 // about leases and locks: the others only bring other rows to the same statements, in steps of a single process.
 var onPostgres = []string{
 	"TestAContradictionIsNotPaidFromWhereItWasMoved",
+	"TestABoundOnTheFeeHoldsUpNobodyElse",
 	"TestACustomerIsNotifiedOnceOfAPaymentSentAgain",
 	"TestADepositReorgedOutAfterItsRefundIsALoss",
 	"TestAForgedDepositIsNotPaid",
@@ -32,6 +33,8 @@ var onPostgres = []string{
 	"TestAPaymentThatNoRequestAskedForIsNotMadeAgain",
 	"TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped",
 	"TestAReorgBeforeFinality",
+	"TestAnOrderThatWaitedTooLongIsRefunded",
+	"TestAnOrderWhoseTransactionExpiredIsRefunded",
 	"TestASentWithdrawalIsPaidOnceWhateverItsStatus",
 	"TestASettledRefundThatExpiresAfterAllIsMadeAgain",
 	"TestASignatureWithoutTheLeaseStaysCounted",

@@ -102,6 +102,9 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 		return false, err
 	}
 	s.full = false
+	if queued, err = s.together(ctx, tx, queued); err != nil {
+		return false, err
+	}
 	return true, s.payTogether(ctx, tx, queued)
 }
 

@@ -70,6 +70,9 @@ func (s *Sender) complete(
 	request.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
 	var utxos []store.UTXO
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if err := feeOfOrders(ctx, tx, &request); err != nil {
+			return err
+		}
 		if capabilities.Model == chain.AccountModel {
 			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, request.From.Base)
 			if known {

@@ -236,10 +236,14 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// requeuePaid requeues the withdrawals and the refund that an outgoing transaction would have paid.
+// requeuePaid requeues the withdrawals and the refund that an outgoing transaction would have paid, and refunds what
+// clients ordered.
 func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
+		return err
+	}
+	if withdrawals, err = s.endSpent(ctx, tx, withdrawals); err != nil {
 		return err
 	}
 	for _, w := range withdrawals {

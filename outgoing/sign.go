@@ -136,9 +136,13 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
 	}
+	late, err := s.orderIsOutdated(ctx, p, refused)
+	if err != nil {
+		return p, errors.Join(cause, err)
+	}
 	halted, people := refused.Reason == signer.ReasonHalted, refused.Reason.WaitsForPeople()
-	smaller := (refused.Reason == signer.ReasonQuota || people) && len(request.Payments) > 1 &&
-		request.Kind == chain.KindWithdrawal
+	smaller := (refused.Reason == signer.ReasonQuota || people || isOfOrder(refused.Reason)) &&
+		len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
 	if !smaller && !halted && !people && p.Error != cause.Error() {
 		s.Log.Error("signer refused an unsigned transaction", "outgoing", p.ID, "chain", p.Chain, "error", cause)
 	}
@@ -147,7 +151,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 			return err
 		}
 		now.Unsigned, now.Error = nil, cause.Error()
-		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted || late {
 			return err
 		}
 		if people {
@@ -164,6 +168,9 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	if err == nil && smaller {
 		s.batch[p.Currency] = max(1, len(request.Payments)/2)
 		return s.requeue(ctx, lease, after)
+	}
+	if err == nil && late {
+		return s.giveUp(ctx, lease, after, request, outdated, nil)
 	}
 	if halted || people {
 		cause = &WaitError{Reason: cause.Error()}

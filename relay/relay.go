@@ -43,7 +43,7 @@ func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
 	}
 	err := r.DB.Do(ctx, func(tx *store.Tx) error {
 		before, err := tx.Settings().Policy(ctx)
-		if err != nil || before == p || p.Text == "" && before.Text == "" {
+		if err != nil || before == p || p.Text == "" && before.Text == "" && !p.Orders {
 			return err
 		}
 		return tx.Settings().NotePolicy(ctx, p)
@@ -54,14 +54,20 @@ func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
 	return err
 }
 
-// Orders returns the order of each payment of an outgoing transaction with its approvals; nil while the signer has no
-// policy.
+// Orders returns the order of each payment of an outgoing transaction with its approvals. It is nil where the signer has
+// neither a policy nor keys of clients, and no client signed any of them.
 func (r *Relay) Orders(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) (list []chain.Order, err error) {
 	policy := r.policy.Load()
-	if policy == nil || policy.Text == "" {
-		return nil, nil
-	}
 	err = r.DB.View(ctx, func(tx *store.Tx) error {
+		if policy == nil || policy.Text == "" && !policy.Orders {
+			signed, err := tx.SignedOrders().PaidBy(ctx, p.ID)
+			if err != nil || len(signed) == 0 {
+				return err
+			}
+			if policy == nil {
+				return errors.New("the signer has not said yet which of its states it has")
+			}
+		}
 		orders, err := r.ordersOf(ctx, tx, policy.Instance, p, request)
 		if err != nil {
 			return err
@@ -72,10 +78,18 @@ func (r *Relay) Orders(ctx context.Context, p bursar.OutgoingTx, request chain.T
 	return list, err
 }
 
+// ordered is an order with the withdrawal, or the refund's outgoing transaction, that it is of.
+type ordered struct {
+	of        bursar.ID
+	order     approval.Order
+	text      string // as the client signed it, or as the service writes it
+	signature string // of the client; empty: none
+}
+
 // ordersOf returns the orders of an outgoing transaction's payments, in their sequence.
 func (r *Relay) ordersOf(
 	ctx context.Context, tx *store.Tx, instance string, p bursar.OutgoingTx, request chain.TxRequest,
-) (orders []approval.Order, err error) {
+) (orders []ordered, err error) {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -88,7 +102,7 @@ func (r *Relay) ordersOf(
 		for _, pay := range request.Payments {
 			o := orderOf(instance, p.Chain, pay, bursar.ID{}, p.ID, p.CreatedAt)
 			o.Requester = by
-			orders = append(orders, o)
+			orders = append(orders, unsigned(p.ID, o))
 		}
 		return orders, nil
 	}
@@ -96,8 +110,12 @@ func (r *Relay) ordersOf(
 		return nil, fmt.Errorf("outgoing transaction %s has %d payments for %d withdrawals", p.ID, len(request.Payments),
 			len(withdrawals))
 	}
+	signed, err := signedOf(ctx, tx, withdrawals)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range withdrawals {
-		o, err := r.orderOf(instance, w)
+		o, err := r.orderOf(instance, w, signed)
 		if err != nil {
 			return nil, err
 		}
@@ -106,16 +124,39 @@ func (r *Relay) ordersOf(
 	return orders, nil
 }
 
-// orderOf returns the order of a withdrawal.
-func (r *Relay) orderOf(instance string, w bursar.Withdrawal) (approval.Order, error) {
+func signedOf(
+	ctx context.Context, tx *store.Tx, withdrawals []bursar.Withdrawal,
+) (map[bursar.ID]bursar.SignedOrder, error) {
+	ids := make([]bursar.ID, len(withdrawals))
+	for i, w := range withdrawals {
+		ids[i] = w.ID
+	}
+	return tx.SignedOrders().Of(ctx, ids...)
+}
+
+// orderOf returns the order of a withdrawal: what its client signed, or else what the service writes.
+func (r *Relay) orderOf(
+	instance string, w bursar.Withdrawal, signed map[bursar.ID]bursar.SignedOrder,
+) (o ordered, err error) {
+	if s, is := signed[w.ID]; is {
+		o = ordered{of: w.ID, text: s.Text, signature: s.Signature}
+		if o.order, err = approval.ParseOrder(s.Text); err != nil {
+			err = fmt.Errorf("the order of withdrawal %s: %w", w.ID, err)
+		}
+		return o, err
+	}
 	currency, err := r.Registry.Get(w.Currency)
 	if err != nil {
-		return approval.Order{}, err
+		return o, err
 	}
 	pay := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
-	o := orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)
-	o.Requester = requester(w.RequestedBy)
-	return o, nil
+	own := orderOf(instance, currency.Chain, pay, w.AccountID, w.ID, w.CreatedAt)
+	own.Requester = requester(w.RequestedBy)
+	return unsigned(w.ID, own), nil
+}
+
+func unsigned(of bursar.ID, o approval.Order) ordered {
+	return ordered{of: of, order: o, text: o.Text()}
 }
 
 func orderOf(
@@ -127,10 +168,10 @@ func orderOf(
 }
 
 // withApprovals returns the texts of orders with what was signed about them.
-func withApprovals(ctx context.Context, tx *store.Tx, orders []approval.Order) ([]chain.Order, error) {
+func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain.Order, error) {
 	ids := make([]bursar.ID, len(orders))
 	for i, o := range orders {
-		ids[i] = o.ID
+		ids[i] = o.of
 	}
 	signed, err := tx.Approvals().Of(ctx, ids...)
 	if err != nil {
@@ -138,9 +179,9 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []approval.Order) (
 	}
 	list := make([]chain.Order, len(orders))
 	for i, o := range orders {
-		list[i].Text = o.Text()
+		list[i].Text, list[i].Signature = o.text, o.signature
 		for _, a := range latest(signed) {
-			if a.OrderID == o.ID {
+			if a.OrderID == o.of {
 				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})
 			}
 		}
@@ -160,7 +201,9 @@ type Order struct {
 	chain.Order
 	Status string `json:"status"` // of the withdrawal, or "refund"
 	TxID   string `json:"txID,omitempty"`
-	Reason string `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
+
+	of     bursar.ID // the withdrawal, or the refund's outgoing transaction
+	Reason string    `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
 }
 
 // mostWaiting bounds the list.
@@ -201,10 +244,10 @@ func (r *Relay) add(ctx context.Context, tx *store.Tx, w *Waiting, p bursar.Outg
 	list, err := withApprovals(ctx, tx, orders)
 	for i, o := range list {
 		status := string(bursar.WithdrawalQueued)
-		if orders[i].Account.IsZero() {
+		if orders[i].order.Account.IsZero() {
 			status = "refund"
 		}
-		w.Orders = append(w.Orders, Order{Order: o, Status: status, TxID: p.TxID, Reason: p.Error})
+		w.Orders = append(w.Orders, Order{Order: o, Status: status, TxID: p.TxID, Reason: p.Error, of: orders[i].of})
 	}
 	return err
 }
@@ -214,19 +257,23 @@ func (r *Relay) addPending(ctx context.Context, tx *store.Tx, w *Waiting) error 
 	if err != nil {
 		return err
 	}
+	signed, err := signedOf(ctx, tx, unfinished)
+	if err != nil {
+		return err
+	}
 	for _, one := range unfinished {
 		if one.Status != bursar.WithdrawalPendingApproval {
 			continue
 		}
-		o, err := r.orderOf(w.Instance, one)
+		o, err := r.orderOf(w.Instance, one, signed)
 		if err != nil {
 			continue // a currency that is no longer configured
 		}
-		list, err := withApprovals(ctx, tx, []approval.Order{o})
+		list, err := withApprovals(ctx, tx, []ordered{o})
 		if err != nil {
 			return err
 		}
-		w.Orders = append(w.Orders, Order{Order: list[0], Status: string(one.Status), TxID: one.TxID})
+		w.Orders = append(w.Orders, Order{Order: list[0], Status: string(one.Status), TxID: one.TxID, of: o.of})
 	}
 	return nil
 }
@@ -241,8 +288,8 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 	if err != nil {
 		return "", a, err
 	}
-	waits := slices.ContainsFunc(waiting.Orders, func(o Order) bool { return o.Text == a.Order.Text() })
-	if !waits {
+	i := slices.IndexFunc(waiting.Orders, func(o Order) bool { return o.Text == a.Order.Text() })
+	if i < 0 {
 		return "", a, fmt.Errorf("%w: no payment waits for approval that is as in its text", ErrRefused)
 	}
 	policy, err := roster.Read(waiting.Policy)
@@ -254,7 +301,7 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
 	}
 	err = r.DB.Do(ctx, func(tx *store.Tx) error {
-		return keep(ctx, tx, votes[0], store.Approval{OrderID: a.Order.ID, Text: text, Signature: signature})
+		return keep(ctx, tx, votes[0], store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature})
 	})
 	if err == nil && r.Added != nil {
 		r.Added(a.Order.Chain)

@@ -29,50 +29,59 @@ func (s *environment) openAccount(ctx context.Context) error {
 			return fmt.Errorf("find the account: %w", err)
 		}
 	}
-	if s.account, err = s.newAccount(ctx, "sandbox"); err != nil {
+	if s.account, err = s.newAccount(ctx, "sandbox", false); err != nil {
 		return fmt.Errorf("create an account: %w", err)
 	}
 	return s.dir.keepAccount(s.account)
 }
 
-// newAccount creates an account with an API key, an API secret and a webhook secret.
-func (s *environment) newAccount(ctx context.Context, name string) (control.Account, error) {
+// newAccount creates an account with an API key, an API secret and a webhook secret, and with orders a key that signs its
+// withdrawals.
+func (s *environment) newAccount(ctx context.Context, name string, orders bool) (control.Account, error) {
 	if s.service == nil {
-		return s.newAccountWithoutService(ctx, name)
+		return s.newAccountWithoutService(ctx, name, orders)
 	}
-	return newAccountOf(ctx, s.service, name)
+	return s.newAccountOf(ctx, s.service, name, orders)
 }
 
 // newAccountWithoutService opens the database only while it creates the account, as the operator's command does.
-func (s *environment) newAccountWithoutService(ctx context.Context, name string) (made control.Account, err error) {
+func (s *environment) newAccountWithoutService(
+	ctx context.Context, name string, orders bool,
+) (made control.Account, err error) {
 	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv, WithoutSigner: true})
 	if err != nil {
 		return made, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	return newAccountOf(ctx, opened, name)
+	return s.newAccountOf(ctx, opened, name, orders)
 }
 
-func newAccountOf(ctx context.Context, s *service.Service, name string) (control.Account, error) {
-	issued, err := s.Accounts.Create(ctx, name, true)
+func (s *environment) newAccountOf(
+	ctx context.Context, of *service.Service, name string, orders bool,
+) (control.Account, error) {
+	issued, err := of.Accounts.Create(ctx, name, true)
 	if err != nil {
 		return control.Account{}, err
 	}
 	var made bursar.Account
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+	err = of.DB.View(ctx, func(tx *store.Tx) (err error) {
 		made, err = tx.Accounts().Get(ctx, issued.AccountID)
 		return err
 	})
 	if err != nil {
 		return control.Account{}, err
 	}
-	secret := signer.WebhookSecretText(s.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
-	return control.Account{
+	secret := signer.WebhookSecretText(of.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
+	account := control.Account{
 		AccountID:     issued.AccountID.String(),
 		APIKey:        issued.APIKey,
 		APISecret:     issued.APISecret,
 		WebhookSecret: secret,
-	}, nil
+	}
+	if orders {
+		account.OrderKey, account.Instance, err = s.giveOrderKey(ctx, of, made.ID)
+	}
+	return account, err
 }
 
 // untilFinal is the number of blocks that makes a payment final on every chain here.

@@ -80,6 +80,10 @@ Create a wallet, pay it, and read the balance some seconds later:
   curl -s %[5]s/pay -d '{"currency":"%[3]s","address":"'$ADDRESS'","amount":"1"}'
   curl -s %[1]s/api/v1/account -H 'X-API-KEY: %[2]s'
 
+An account that signs its withdrawals as orders, with its key; examples/order-js signs one:
+
+  curl -s %[5]s/account -d '{"name":"signs","orders":true}'
+
 GET %[5]s/webhooks lists the webhooks that were received. docs/sandbox.md lists the rest of the remote control.
 
 `, f.API, f.APIKey, f.native, f.webhook, f.Control)

@@ -108,6 +108,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.HTTPSOnly = !cfg.Webhooks.AllowHTTP
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
 	parts.LeaseTTL, parts.PolicyRequired = cfg.Lease, cfg.Signer.PolicyRequired
+	parts.OrdersRequired = cfg.Signer.OrdersRequired
 	parts.FreezeOnSpend = cfg.FreezeOnSpend()
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof

@@ -34,7 +34,7 @@ func (s *Service) notePolicy(ctx context.Context) error {
 	if err := s.notePolicyLoss(ctx, p); err != nil || p.Lost != "" {
 		return err
 	}
-	return s.Approvals.Note(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text})
+	return s.Approvals.Note(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})
 }
 
 // tellPolicy notes in the database which policy the signer says is the newest, and tells the signer if another process,

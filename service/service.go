@@ -77,6 +77,7 @@ type Parts struct {
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
+	OrdersRequired bool // the signer of this process pays nothing that neither a client signed nor persons approved
 	FreezeOnSpend  bool // the signer of this process freezes at an external spend
 	PolicyRequired bool // the signer of this process signs nothing without a policy that people signed
 

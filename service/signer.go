@@ -44,6 +44,9 @@ func (p *Parts) signsHere() (err error) {
 	if p.PolicyRequired {
 		signs.RequirePolicy()
 	}
+	if p.OrdersRequired {
+		signs.RequireOrders()
+	}
 	if p.FreezeOnSpend {
 		signs.FreezeOnSpends()
 	}

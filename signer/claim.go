@@ -75,6 +75,9 @@ type PolicyText struct {
 	Instance string `json:"instance"`
 	Text     string `json:"text,omitempty"` // empty: none is installed
 
+	// Orders says that the signer demands the order of each payment: an account has keys, or orders are required.
+	Orders bool `json:"orders,omitempty"`
+
 	Claim PolicyClaim `json:"claim"`          // the newest that was in force; its Version is 0 where none was
 	Lost  string      `json:"lost,omitempty"` // why nothing is signed until it is applied again
 }
@@ -87,6 +90,10 @@ func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
 			return err
 		}
 		p.Instance = state.Instance
+		if p.Orders, err = tx.AnyOrderKey(ctx); err != nil {
+			return err
+		}
+		p.Orders = p.Orders || s.judge.ordersRequired
 		now := s.now()
 		if now.Before(state.HighWater) {
 			now = state.HighWater

@@ -27,6 +27,7 @@ type judge struct {
 	keeper memory.Keeper
 
 	policyRequired bool // see RequirePolicy
+	ordersRequired bool // see RequireOrders
 
 	mu    sync.Mutex
 	tally tally     // nil: not read yet, or the outcome of a write is unknown
@@ -139,13 +140,11 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 	if f, err = j.count(ctx, tx, c, state, now); err != nil {
 		return f, head, now, err
 	}
-	grants, err := people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: f.ID, State: state, Now: now, Required: j.policyRequired,
-		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
+	agreed, err := j.agreed(ctx, tx, c, f.ID, state, now)
 	if err != nil {
 		return f, head, now, err
 	}
-	entry, err := write(ctx, tx, c, &f, grants, unknown, digest, now)
+	entry, err := write(ctx, tx, c, &f, agreed, unknown, digest, now)
 	return f, memory.CheckpointOf(state.Instance, entry), now, err
 }
 
@@ -249,6 +248,7 @@ type signedDetail struct {
 	Fee      bursar.Amount   `json:"fee"`
 	Payments []chain.Payment `json:"payments"`
 	Allowed  []allowedOrder  `json:"allowed,omitempty"` // where a policy is installed
+	Ordered  []signedOrder   `json:"ordered,omitempty"` // by clients, with keys
 }
 
 // allowedOrder is what the policy that people signed says of an order.
@@ -262,7 +262,7 @@ type allowedOrder struct {
 
 // write remembers a transaction that passed every rule. It gives a new flow its ID.
 func write(
-	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, grants people.Grants, unknown []memory.UTXO,
+	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, agreed agreement, unknown []memory.UTXO,
 	digest memory.Digest, now time.Time,
 ) (entry memory.Entry, err error) {
 	id := c.policy.Capabilities.ID
@@ -285,14 +285,14 @@ func write(
 	if _, err := tx.Forget(ctx, now.Add(-keptFor), forgetAtOnce); err != nil {
 		return entry, err
 	}
-	if err := grants.Write(ctx, tx, f.ID, now); err != nil {
+	if err := agreed.write(ctx, tx, f.ID, now); err != nil {
 		return entry, err
 	}
 	if err := tx.SetHighWater(ctx, now); err != nil {
 		return entry, err
 	}
 	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
-		c.contents.Fee, c.contents.Payments, allowed(grants)})
+		c.contents.Fee, c.contents.Payments, allowed(agreed.grants), signedOrders(agreed.orders)})
 	if err != nil {
 		return entry, err
 	}

@@ -38,9 +38,11 @@ const (
 	ReasonSignature    Reason = "signature"           // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining"  // the signed transaction is not the one that was inspected
 
-	// Those of the policy that people signed, where one is installed.
+	// Those of orders that clients sign, and of the policy that people signed, where one is installed.
 	ReasonPaysOrder   Reason = "tx-pays-order" // a payment has no order, or an order no payment
 	ReasonOrderFresh  Reason = "order-fresh"   // an order is for another signer, or its time has passed
+	ReasonOrderSigned Reason = "order-signed"  // the account has keys, and none that counts signed the order
+	ReasonOrderOnce   Reason = "order-once"    // something was signed under the order's ID before
 	ReasonPolicy      Reason = "policy"        // no rule allows it, or one denies it
 	ReasonDestination Reason = "destination"   // the destination is not signed, or in its hold
 	ReasonApproved    Reason = "approved"      // approvals of persons are missing, or one says no

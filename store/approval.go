@@ -64,19 +64,28 @@ func (tx Outgoing) WaitingForPeople(ctx context.Context, limit int) ([]bursar.Ou
 type PolicyText struct {
 	Instance string
 	Text     string
+	Orders   bool // the signer demands the order of each payment
 }
 
 const (
 	policyInstance = "signer_policy_instance"
 	policyText     = "signer_policy"
+	policyOrders   = "signer_orders"
 )
+
+// demanded is the value of policyOrders where the signer demands orders.
+const demanded = "demanded"
 
 // Policy returns the policy that was noted last; its Text is empty where the signer has none.
 func (tx Settings) Policy(ctx context.Context) (p PolicyText, err error) {
 	if p.Instance, err = tx.Get(ctx, policyInstance); err != nil {
 		return p, err
 	}
-	p.Text, err = tx.Get(ctx, policyText)
+	if p.Text, err = tx.Get(ctx, policyText); err != nil {
+		return p, err
+	}
+	orders, err := tx.Get(ctx, policyOrders)
+	p.Orders = orders == demanded
 	return p, err
 }
 
@@ -85,7 +94,14 @@ func (tx Settings) NotePolicy(ctx context.Context, p PolicyText) error {
 	if err := tx.set(ctx, "note the signer's policy", policyInstance, p.Instance); err != nil {
 		return err
 	}
-	return tx.set(ctx, "note the signer's policy", policyText, p.Text)
+	if err := tx.set(ctx, "note the signer's policy", policyText, p.Text); err != nil {
+		return err
+	}
+	orders := ""
+	if p.Orders {
+		orders = demanded
+	}
+	return tx.set(ctx, "note the signer's policy", policyOrders, orders)
 }
 
 // PolicyClaim says which policy of the signer is the newest that was in force, as the signer signed it. It outlives the

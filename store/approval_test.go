@@ -56,7 +56,7 @@ func TestApprovalsAreKeptAsTheyWere(t *testing.T) {
 func TestTheSignersPolicyIsNoted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		for _, want := range []store.PolicyText{{}, {Instance: "I", Text: "one\n"}, {Instance: "J", Text: "two\n"}} {
+		for _, want := range []store.PolicyText{{}, {Instance: "I", Text: "one\n"}, {Instance: "J", Text: "two\n", Orders: true}} {
 			var got store.PolicyText
 			err := db.Do(ctx, func(tx *store.Tx) (err error) {
 				if want.Text != "" {

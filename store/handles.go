@@ -65,6 +65,8 @@ type (
 	Links struct{ *Tx }
 	// Nonces reads and writes the next nonce of each of our addresses.
 	Nonces struct{ *Tx }
+	// OrderKeys reads and writes the keys with which clients sign orders.
+	OrderKeys struct{ *Tx }
 	// OperatorFunds reads and writes the operator's own money in custody.
 	OperatorFunds struct{ *Tx }
 	// Outgoing reads and writes outgoing transactions and their versions.
@@ -81,6 +83,8 @@ type (
 	Resolutions struct{ *Tx }
 	// Settings reads and writes settings that the database keeps of itself.
 	Settings struct{ *Tx }
+	// SignedOrders reads and writes orders that clients signed.
+	SignedOrders struct{ *Tx }
 	// Statements reads and writes the lines of account statements.
 	Statements struct{ *Tx }
 	// TreasuryOrders reads and writes orders that pay out the operator's own money.
@@ -188,6 +192,9 @@ func (tx *Tx) Links() Links { return Links{tx} }
 // Nonces returns the handle.
 func (tx *Tx) Nonces() Nonces { return Nonces{tx} }
 
+// OrderKeys returns the handle.
+func (tx *Tx) OrderKeys() OrderKeys { return OrderKeys{tx} }
+
 // OperatorFunds returns the handle.
 func (tx *Tx) OperatorFunds() OperatorFunds { return OperatorFunds{tx} }
 
@@ -211,6 +218,9 @@ func (tx *Tx) Resolutions() Resolutions { return Resolutions{tx} }
 
 // Settings returns the handle.
 func (tx *Tx) Settings() Settings { return Settings{tx} }
+
+// SignedOrders returns the handle.
+func (tx *Tx) SignedOrders() SignedOrders { return SignedOrders{tx} }
 
 // Statements returns the handle.
 func (tx *Tx) Statements() Statements { return Statements{tx} }

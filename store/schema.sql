@@ -532,6 +532,17 @@ CREATE TABLE nonces (
   PRIMARY KEY (chain, base)
 );
 
+CREATE TABLE order_keys (
+  account_id  BYTEA NOT NULL,
+  key_id      TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  public_key  TEXT NOT NULL,
+  created_at  BIGINT NOT NULL,
+  usable_from BIGINT NOT NULL,
+  revoked_at  BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, key_id)
+);
+
 CREATE TABLE "outgoing_txs" (
   number     INTEGER PRIMARY KEY,
   id         BYTEA NOT NULL UNIQUE,
@@ -696,6 +707,17 @@ CREATE INDEX seals_link ON seals(link, entry);
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY,
   value TEXT NOT NULL
+);
+
+CREATE TABLE signed_orders (
+  withdrawal_id BYTEA PRIMARY KEY,
+  account_id    BYTEA NOT NULL,
+  order_id      BYTEA NOT NULL,
+  text          TEXT NOT NULL,
+  signature     TEXT NOT NULL,
+  max_fee       TEXT NOT NULL,
+  expires_at    BIGINT NOT NULL,
+  UNIQUE (account_id, order_id)
 );
 
 CREATE TABLE treasury_orders (

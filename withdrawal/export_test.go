@@ -11,8 +11,11 @@ import (
 func (s *Service) Together(ctx context.Context, requests []Request) ([]store.Result[bursar.Withdrawal], error) {
 	batch := make([]prepared, len(requests))
 	for i, r := range requests {
-		var err error
-		if batch[i], err = s.prepare(ctx, r); err != nil {
+		order, err := s.verified(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if batch[i], err = s.prepare(ctx, r, order); err != nil {
 			return nil, err
 		}
 	}

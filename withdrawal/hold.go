@@ -34,11 +34,15 @@ func (s *Service) holdAll(
 	if err := s.heldToLists(ctx, tx, found.lists, requests, results); err != nil {
 		return nil, err
 	}
+	answered := make([]bool, len(requests))
+	if err := onceEach(ctx, tx, requests, results, answered); err != nil {
+		return nil, err
+	}
 	price(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {
 		switch {
-		case results[i].Err != nil:
+		case results[i].Err != nil, answered[i]:
 		case p.fund != nil:
 			if results[i].Err = p.fund(ctx, tx, p.withdrawal); results[i].Err != nil {
 				continue
@@ -208,6 +212,12 @@ func (s *Service) record(
 		}
 	})
 	for _, o := range accepted {
+		if signed := requests[o.index].order; signed != nil {
+			signed.signed.WithdrawalID = o.withdrawal.ID
+			if err := tx.SignedOrders().Insert(ctx, signed.signed); err != nil {
+				return err
+			}
+		}
 		if done := requests[o.index].done; done != nil {
 			if err := done(ctx, tx, o.withdrawal); err != nil {
 				return err

@@ -17,6 +17,7 @@ type destinationOf struct {
 type reached struct {
 	wallet *bursar.Wallet         // of this service; nil: the address is nobody's here
 	list   bursar.DestinationList // of the account that pays
+	signs  bool                   // it has or had keys: its withdrawals are orders that it signed
 }
 
 // gather prepares the look-up that a request needs before its money is held. Those of concurrent requests share its
@@ -32,14 +33,19 @@ func (s *Service) gather() {
 		if err != nil {
 			return nil, err
 		}
+		signers := tx.OrderKeys().OwnersSoon(ctx, distinct(accounts))
 		lists, err := tx.DestinationLists().OfSoon(ctx, distinct(accounts)).Get(ctx)
+		if err != nil {
+			return nil, err
+		}
+		signs, err := signers.Get(ctx)
 		if err != nil {
 			return nil, err
 		}
 		known, err := wallets.Get(ctx)
 		all := make(map[destinationOf]reached, len(asked))
 		for _, d := range asked {
-			to := reached{list: lists[d.account]}
+			to := reached{list: lists[d.account], signs: signs[d.account]}
 			if w, is := known[d.at]; is {
 				to.wallet = &w
 			}

@@ -100,6 +100,7 @@ type Request struct {
 	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
+	Order    Order  // that the client signed; accounts with keys need one
 	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
 
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
@@ -116,19 +117,28 @@ type prepared struct {
 	withdrawal bursar.Withdrawal
 	currency   bursar.Currency
 	receiver   *bursar.Wallet // wallet of this service to be paid; nil: the chain pays
+	order      *ordered       // that the client signed; nil: the account has no keys
 	network    bursar.Amount  // the chain's fee, as its node estimates it
 	unpriced   bool           // that is not known
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request records a withdrawal and returns it once its money is held. Errors: a *bursar.Error for whatever is wrong
-// with the request; nothing has changed then.
+// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal. Errors:
+// a *bursar.Error for whatever is wrong with the request; nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, error) {
-	p, err := s.prepare(ctx, o)
+	order, err := s.verified(ctx, o)
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
-	w, err := s.batch.Do(ctx, p)
+	w, before, err := s.replayed(ctx, o, order)
+	if err != nil || before {
+		return w, err
+	}
+	p, err := s.prepare(ctx, o, order)
+	if err != nil {
+		return bursar.Withdrawal{}, err
+	}
+	w, err = s.batch.Do(ctx, p)
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
@@ -139,7 +149,7 @@ func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, er
 }
 
 // prepare refuses everything that can be refused before any debit.
-func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
+func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepared, error) {
 	currency, err := s.registry.Get(o.Currency)
 	if err != nil {
 		return prepared{}, err
@@ -166,10 +176,22 @@ func (s *Service) prepare(ctx context.Context, o Request) (prepared, error) {
 		currency: currency,
 		fund:     o.Fund,
 		done:     o.Done,
+		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By},
 	}
-	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal); err != nil {
+	there, err := s.destinations.Find(ctx,
+		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
+	if err == nil && order == nil && there.signs {
+		err = errUnsigned
+	}
+	if err == nil && order != nil {
+		err = s.says(ctx, order, currency, p.withdrawal)
+	}
+	if err != nil {
+		return prepared{}, err
+	}
+	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal, there); err != nil {
 		return prepared{}, err
 	}
 	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
@@ -205,18 +227,13 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 // receiver returns the wallet of this service that has the request's address. A wallet of another currency, and the hot
 // wallet, could never be credited and are refused; so is what the account's list refuses.
 func (s *Service) receiver(
-	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal,
+	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal, there reached,
 ) (*bursar.Wallet, error) {
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s",
 		currency.Code)
 	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
 		return nil, refused
-	}
-	there, err := s.destinations.Find(ctx,
-		destinationOf{order.AccountID, store.WalletAddress{Family: capabilities.Family, Address: to}})
-	if err != nil {
-		return nil, err
 	}
 	if there.wallet != nil && there.wallet.Currency == currency.Code {
 		return there.wallet, nil // the list is asked where the money is held; no node is asked before

@@ -51,8 +51,9 @@ type commands struct {
 	List        listCommand        `cmd:"" help:"List payments that wait for approval."`
 	Yes         yesCommand         `cmd:"" help:"Look at payments one by one, and approve them."`
 	No          noCommand          `cmd:"" help:"Say no to a payment."`
-	Sign        signCommand        `cmd:"" help:"Sign a policy, a destination, a freeze or a thaw."`
+	Sign        signCommand        `cmd:"" help:"Sign a policy, a destination, a client's key, a freeze or a thaw."`
 	Destination destinationCommand `cmd:"" help:"Write the text of a destination, to be signed."`
+	OrderKey    orderKeyCommand    `cmd:"" name:"order-key" help:"Write the text of a client's key, to be signed."`
 	Freeze      freezeCommand      `cmd:"" help:"Write the text of a freeze, to be signed."`
 	Thaw        thawCommand        `cmd:"" help:"Write the text of a thaw, to be signed."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`

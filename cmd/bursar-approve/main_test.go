@@ -380,6 +380,8 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 			"rDTXLQ7ZKZVKz33zJbHjgVShjsBnqMBhmN:7", "--asset", "native"}, "", "tag: 7"},
 		"freeze": {[]string{"freeze", "--instance", instance, "--why", "a key was lost"}, "", "why: a key was lost"},
 		"thaw":   {[]string{"thaw", "--instance", instance, "--why", "it was found"}, "", "do: thaw"},
+		"order-key": {[]string{"order-key", "--instance", instance, "--account", order(1).Account.String(), "--name", "shop",
+			d.write("client", clientKey)}, "", "key: " + clientKey},
 		"policy": {nil, next.Text(), "tightens: allow large: need 2 approver instead of 1 approver"},
 	} {
 		if test.args != nil {
@@ -411,10 +413,24 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	if code := d.keyed("sign\n", "sign", d.write("order", order(1).Text())); code != 1 {
 		t.Errorf("an order: got code %d, want it refused", code)
 	}
+	for name, args := range map[string][]string{
+		"a key without a name":       {d.path("client")},
+		"a key without a file":       {"--name", "shop"},
+		"a revocation with a file":   {"--revoke", "00000000000000000000000000000000", d.path("client")},
+		"a key that is another text": {"--name", "shop", d.path("order")},
+	} {
+		args = append([]string{"order-key", "--instance", instance, "--account", order(1).Account.String()}, args...)
+		if code := d.keyed("", args...); code == 0 {
+			t.Errorf("%s: got code 0, want it refused", name)
+		}
+	}
 	if code := d.keyed("", "destination", "--instance", instance, "--chain", "BTC", "--address", "x"); code != 1 {
 		t.Errorf("a chain that is no name: got code %d, want it refused", code)
 	}
 }
+
+// clientKey is the key of a client, which signs orders.
+const clientKey = "MCowBQYDK2VwAyEA6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw="
 
 // A service in other hands writes lines of its own under what was parsed, right above the question.
 func TestAServiceWritesNoLines(t *testing.T) {

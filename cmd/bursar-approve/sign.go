@@ -69,6 +69,10 @@ func (s *session) showText(text, before string) (namespace string, err error) {
 		_, err := approval.ParseDestination(text)
 		s.say("%s", text)
 		return approval.NamespaceDestination, err
+	case approval.KindOrderKey:
+		_, err := approval.ParseOrderKey(text)
+		s.say("%s", text)
+		return approval.NamespaceOrderKey, err
 	case approval.KindFreeze:
 		_, err := approval.ParseFreeze(text)
 		s.say("%s", text)

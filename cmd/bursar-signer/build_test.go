@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 
 // Packages of this module that it may contain. What the service does with clients, nodes and its database is elsewhere.
 var parts = []string{"", "approval", "chain", "chain/bitcoin", "chain/ethkey", "chain/evm", "chain/registry", "chain/rpc",
-	"chain/rpc/push", "chain/solana", "chain/tron", "chain/xrpl", "cmd/bursar-signer", "config", "marks", "netpolicy",
-	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/people", "signer/proof", "signer/remote", "sshsig"}
+	"chain/rpc/push", "chain/solana", "chain/tron", "chain/xrpl", "cmd/bursar-signer", "config", "marks", "orderkey", "netpolicy",
+	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/orders", "signer/people", "signer/proof", "signer/remote", "sshsig"}
 
 // Modules of others that it may contain, by the beginnings of their packages.
 var modules = []string{"filippo.io/age", "filippo.io/hpke", "github.com/alecthomas/kong", "github.com/btcsuite/",

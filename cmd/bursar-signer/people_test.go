@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/orderkey"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/sshsig"
 )
@@ -132,7 +133,28 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(0, "Freezes ended by ann, cat: 1", b.signed(approval.NamespaceFreeze, "thaw", thaw.Text(), "cat", "ann")...)
 	b.want(1, "apply takes a policy", "apply", "order")
 	b.auditsLog()
+	b.ordersOfClients(state.Instance, now)
 	b.losesItsState(p)
+}
+
+// ordersOfClients has the authors sign a client's key, and one person revoke it.
+func (b *bench) ordersOfClients(instance string, now time.Time) {
+	b.Helper()
+	public, err := orderkey.New(clientKey(7).Public())
+	if err != nil {
+		b.Fatal(err)
+	}
+	k := approval.OrderKey{Instance: instance, Account: shop, ID: public.ID(), Key: public.String(), Name: "shop",
+		Created: now, Expires: now.Add(time.Hour), Nonce: approval.NewNonce()}
+	b.write("shop.pem", public.String())
+	b.want(1, "the policy has people sign it", "order-key", "add", shop.String(), "shop.pem", "--name", "shop")
+	b.want(1, "too few persons signed", b.signed(approval.NamespaceOrderKey, "alone-key", k.Text(), "ann")...)
+	b.want(1, "made for another purpose", b.signed(approval.NamespaceDestination, "other-key", k.Text(), "ann", "bob")...)
+	b.want(0, "signed by ann, bob, for orders of account", b.signed(approval.NamespaceOrderKey, "key", k.Text(), "ann", "bob")...)
+	b.want(0, public.ID(), "order-key", "list")
+	k.Revoke, k.Key, k.Name, k.Nonce = true, "", "", approval.NewNonce()
+	b.want(0, "does not take the key "+public.ID()+" any more, as cat signed",
+		b.signed(approval.NamespaceOrderKey, "revoked-key", k.Text(), "cat")...)
 }
 
 // losesItsState removes the state with the policy in it: nothing takes the policy's place but its own text.

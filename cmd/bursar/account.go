@@ -15,6 +15,8 @@ type accountCommands struct {
 	Freeze   accountFreezeCommand   `cmd:"" help:"Refuse an account's withdrawals and stop those that are not signed yet."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
 	Fees     accountFeesCommand     `cmd:"" help:"Show and change an account's fees."`
+
+	OrderKey accountOrderKeyCommands `cmd:"" name:"order-key" help:"Show and change the keys with which an account signs its withdrawals."`
 }
 
 type accountCreateCommand struct {

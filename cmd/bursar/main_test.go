@@ -255,9 +255,11 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	want := []string{
 		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public", "seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
-		"signer freeze", "signer thaw", "signer destinations", "signer begin-again", "audit checkpoint", "audit verify",
+		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
+		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
 		"audit prove", "account create", "account set",
-		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
+		"account list", "account freeze", "account unfreeze", "account fees",
+		"account order-key add", "account order-key list", "account order-key revoke", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",

@@ -31,6 +31,10 @@ type Account struct {
 	APIKey        string `json:"apiKey"`
 	APISecret     string `json:"apiSecret"`
 	WebhookSecret string `json:"webhookSecret"`
+
+	// Of an account that signs its withdrawals as orders: the key, in PEM, and what the text of an order needs.
+	OrderKey string `json:"orderKey,omitempty"`
+	Instance string `json:"instance,omitempty"`
 }
 
 // Config is what the remote control acts on.
@@ -39,8 +43,8 @@ type Config struct {
 	Registry *bursar.Registry
 	Receiver *receiver.Receiver
 	Hot      map[bursar.ChainID]string // the service's hot wallet address on each chain
-	// NewAccount creates another account.
-	NewAccount func(ctx context.Context, name string) (Account, error)
+	// NewAccount creates another account; with orders it signs its withdrawals.
+	NewAccount func(ctx context.Context, name string, orders bool) (Account, error)
 	Log        *slog.Logger
 	Now        func() time.Time
 }

@@ -30,7 +30,7 @@ func newRemote(t *testing.T) remote {
 	}
 	log := slog.New(slog.DiscardHandler)
 	cfg := Config{Registry: registry, Log: log, Now: time.Now, Hot: map[bursar.ChainID]string{},
-		NewAccount: func(_ context.Context, name string) (Account, error) {
+		NewAccount: func(_ context.Context, name string, _ bool) (Account, error) {
 			if name == "" {
 				return Account{}, errors.New("a name is needed")
 			}

@@ -114,12 +114,13 @@ func (s *Server) answerWebhooks(_ *http.Request, body []byte) (any, error) {
 // account creates another account of the service.
 func (s *Server) account(r *http.Request, body []byte) (any, error) {
 	var request struct {
-		Name string `json:"name"`
+		Name   string `json:"name"`
+		Orders bool   `json:"orders"`
 	}
 	if err := read(body, &request); err != nil {
 		return nil, err
 	}
-	account, err := s.NewAccount(r.Context(), request.Name)
+	account, err := s.NewAccount(r.Context(), request.Name, request.Orders)
 	if err != nil {
 		return nil, wrong("%s", err)
 	}

@@ -123,6 +123,8 @@ func (o *operatorCLI) check(code string, d documented) {
 		o.database.cut()
 	case "forbidden":
 		vars["KEY"] = o.key("--scopes", "read")
+	case "order_expired":
+		o.orders(vars)
 	case "withdrawals_frozen":
 		o.freeze(true)
 		defer o.freeze(false)
@@ -185,6 +187,18 @@ func (o *operatorCLI) freeze(on bool) {
 	}); err != nil {
 		o.Fatal(err)
 	}
+}
+
+// orders creates an account that signs its orders with order-key.pem, by OpenSSL.
+func (o *operatorCLI) orders(vars map[string]string) {
+	o.Helper()
+	o.sh("openssl genpkey -algorithm ed25519 -out order-key.pem; openssl pkey -in order-key.pem -pubout -out order-key.pub", vars)
+	var made struct{ AccountID, APIKey, APISecret string }
+	if err := json.Unmarshal(o.run("account", "create", "--name", "orders", "--json"), &made); err != nil {
+		o.Fatal(err)
+	}
+	o.run("account", "order-key", "add", made.AccountID, "order-key.pub", "--name", "shop")
+	vars["ACCOUNT"], vars["KEY"], vars["SECRET"] = made.AccountID, made.APIKey, made.APISecret
 }
 
 // key creates another key of the account.

@@ -57,6 +57,7 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	o.account = made.AccountID
 	o.vars["KEY"], o.vars["SECRET"], o.vars["HOT"], o.vars["ADDRESS"] = made.APIKey, made.APISecret, status[0].HotAddress,
 		address
+	o.vars["ACCOUNT"] = o.account
 	o.vars["API"] = o.serve("bursar.yaml")
 	return o
 }

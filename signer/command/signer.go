@@ -12,10 +12,11 @@ type Signer struct {
 	Init         signerInitCommand         `cmd:"" help:"Create the file in which the signer remembers what it signed."`
 	Status       signerStatusCommand       `cmd:"" help:"Show the signer's state and check its log."`
 	Policy       signerPolicyCommands      `cmd:"" help:"Print limits, and show, compare and test the policy that people signed."`
-	Apply        signerApplyCommand        `cmd:"" help:"Apply a policy, a destination, a freeze or a thaw that people signed."`
+	Apply        signerApplyCommand        `cmd:"" help:"Apply a policy, a destination, a client's key, a freeze or a thaw that people signed."`
 	Freeze       signerFreezeCommand       `cmd:"" help:"Sign nothing from now on, also after a restart."`
 	Thaw         signerThawCommand         `cmd:"" help:"End every freeze of the signer."`
 	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
+	OrderKey     signerOrderKeyCommands    `cmd:"" name:"order-key" help:"Show and change the keys with which clients sign orders."`
 	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
 }
 

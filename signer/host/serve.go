@@ -44,6 +44,9 @@ func Serve(
 	if cfg.Signer.PolicyRequired {
 		signs.RequirePolicy()
 	}
+	if cfg.Signer.OrdersRequired {
+		signs.RequireOrders()
+	}
 	if cfg.FreezeOnSpend() {
 		signs.FreezeOnSpends()
 	}

@@ -29,6 +29,7 @@ const (
 	KindPolicy      = "policy"      // a version of the policy was installed
 	KindDestination = "destination" // a destination was added or removed
 	KindHeld        = "held"        // an order's approvals are complete, and its hold begins
+	KindOrderKey    = "order_key"   // a client's key was added or revoked
 	KindDenied      = "denied"      // somebody said no to an order
 	KindLost        = "policy_lost" // a policy was in force that this state does not have
 	KindRefused     = "refused"     // what was refused within a minute, counted

@@ -68,6 +68,7 @@ type Tx interface {
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)
 
 	People
+	Orders
 
 	// Freezes returns the freezes that are not thawed, oldest first.
 	Freezes(ctx context.Context) ([]Freeze, error)

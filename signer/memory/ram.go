@@ -22,6 +22,7 @@ type RAM struct {
 	freezes []Freeze
 	log     []Entry
 	people  *ramPeople
+	orders  *ramOrders
 	gate    Gate
 }
 
@@ -39,7 +40,7 @@ var (
 // NewRAM returns an empty memory in which nothing was signed before.
 func NewRAM() *RAM {
 	m := &RAM{state: State{Instance: rand.Text()}, utxos: map[ramKey]UTXO{}, using: map[ramKey][]int64{},
-		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}, people: &ramPeople{}}
+		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}, people: &ramPeople{}, orders: &ramOrders{}}
 	m.log = []Entry{Entry{}.next(time.Time{}, KindInit, "{}")}
 	return m
 }

@@ -197,7 +197,7 @@ func freezers(
 	}
 	err = roster.ErrQuorum
 	for _, p := range policies {
-		names, why := anybody(p, text, signatures, now)
+		names, why := anybody(p, approval.NamespaceFreeze, text, signatures, now)
 		if why != nil {
 			err = why
 		}
@@ -213,10 +213,12 @@ func freezers(
 	return nil, err
 }
 
-func anybody(policy roster.Policy, text string, signatures []string, now time.Time) (by []string, err error) {
+func anybody(
+	policy roster.Policy, namespace, text string, signatures []string, now time.Time,
+) (by []string, err error) {
 	err = roster.ErrQuorum
 	for _, s := range signatures {
-		one, why := policy.SignedBy(approval.NamespaceFreeze, text, s, now)
+		one, why := policy.SignedBy(namespace, text, s, now)
 		if why == nil && !slices.Contains(by, one.Name) {
 			by = append(by, one.Name)
 		} else if why != nil {

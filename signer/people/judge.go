@@ -130,7 +130,7 @@ func (q Question) ordersOf() (list []approval.Order, err error) {
 	for _, p := range q.Request.Payments {
 		due[p]++
 	}
-	seen := map[bursar.ID]bool{}
+	seen := map[[2]bursar.ID]bool{} // clients choose IDs that are unique within their account
 	for _, one := range q.Orders {
 		o, err := approval.ParseOrder(one.Text)
 		if err != nil {
@@ -141,12 +141,12 @@ func (q Question) ordersOf() (list []approval.Order, err error) {
 		}
 		p := chain.Payment{Address: o.To, Contract: o.Contract, Amount: o.Units}
 		switch {
-		case seen[o.ID]:
+		case seen[[2]bursar.ID{o.Account, o.ID}]:
 			return nil, refuse(RulePaysOrder, "order %s is there twice", o.ID)
 		case o.Chain != q.Chain || due[p] == 0:
 			return nil, refuse(RulePaysOrder, "order %s is not among the payments", o.ID)
 		}
-		seen[o.ID] = true
+		seen[[2]bursar.ID{o.Account, o.ID}] = true
 		due[p]--
 		list = append(list, o)
 	}

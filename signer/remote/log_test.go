@@ -110,12 +110,12 @@ func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, path := range []string{"/v1/sign", "/v1/keys", "/v1/halts", "/v1/marks"} {
-		for _, version := range []string{"", "5", "99"} {
+		for _, version := range []string{"", "6", "99"} {
 			r := ask(path, strings.NewReader("{}"))
 			r.Header.Set("Bursar-Signer-Protocol", version)
 			w := httptest.NewRecorder()
 			b.server.Handler().ServeHTTP(w, r)
-			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 6") {
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 7") {
 				t.Errorf("%s in version %q: HTTP %d %s", path, version, w.Code, w.Body)
 			}
 		}

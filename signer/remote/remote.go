@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 6
+const Version = 7
 
 // Bounds of a message.
 const (

@@ -1,0 +1,176 @@
+package outgoing_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// signing is a harness whose first account signs its orders, at the service and at the signer.
+type signing struct {
+	*harness
+	clock    *bursartest.Clock
+	key      ed25519.PrivateKey
+	keeper   memory.Keeper // of the signer
+	instance string
+	n        byte
+}
+
+// ordering runs a test on a chain where the first account signs its orders.
+func ordering(t *testing.T, config sim.Config, test func(t *testing.T, s *signing)) {
+	byClock(t, config, func(t *testing.T, r *harness, c *bursartest.Clock) {
+		s := &signing{harness: r, clock: c, key: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))}
+		keeper := memory.NewRAM()
+		s.keeper = keeper
+		signs, err := signer.Remembering(t.Context(), r.Keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {
+			Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30), Now: c.Now}}, keeper)
+		r.Must(err)
+		public, err := orderkey.New(s.key.Public())
+		r.Must(err)
+		r.Do(func(tx *store.Tx) error {
+			return tx.OrderKeys().Insert(t.Context(), bursar.OrderKey{AccountID: r.Accounts[0], ID: public.ID(), Name: "shop",
+				Public: public.String(), CreatedAt: tx.Now(), UsableFrom: tx.Now()})
+		})
+		k := approval.OrderKey{Account: r.Accounts[0], ID: public.ID(), Key: public.String(), Name: "shop"}
+		_, err = people.KeyOnMachine(t.Context(), keeper, k, 0, "ann", c.Now())
+		r.Must(err)
+		carries := &relay.Relay{DB: r.DB, Registry: r.Registry}
+		p, err := signs.Policy(t.Context())
+		r.Must(errors.Join(err, carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
+		s.instance = p.Instance
+		r.Sender.Signer, r.Sender.Orders = signs, carries.Orders
+		test(t, s)
+	})
+}
+
+// order has the first account order a payment.
+func (s *signing) order(units uint64, to string, life time.Duration, maxFee uint64) bursar.Withdrawal {
+	s.T.Helper()
+	s.n++
+	address, err := s.Chain.ParseAddress(to)
+	s.Must(err)
+	now := s.clock.Now().UTC().Truncate(time.Second)
+	text := approval.Order{Instance: s.instance, Account: s.Accounts[0], ID: bursar.ID{9, s.n},
+		Chain: s.Chain.Capabilities().ID, To: address, Units: bursar.Units(units), MaxFee: bursar.Units(maxFee),
+		Created: now, Expires: now.Add(life)}.Text()
+	signature, err := client.SignOrder(s.key, text)
+	s.Must(err)
+	w, err := s.Withdrawals.Request(s.T.Context(), withdrawal.Request{Account: s.Accounts[0], Currency: "COIN",
+		Amount: s.Currency.Exact(bursar.Units(units)), Address: to, Order: withdrawal.Order{Text: text, Signature: signature}})
+	s.Must(err)
+	return w
+}
+
+func TestWhatAClientOrderedIsPaid(t *testing.T) {
+	for name, config := range map[string]sim.Config{"batches": bursartest.UTXOModel, "expiring": bursartest.Expiring} {
+		t.Run(name, func(t *testing.T) {
+			ordering(t, config, func(t *testing.T, s *signing) {
+				before, to := s.Prepare(), s.Chain.Named("outside")
+				w := s.order(300_000_000, to, time.Hour, 0)
+				s.Settle()
+				s.Ends(w, to, bursar.WithdrawalConfirmed, before)
+			})
+		})
+	}
+}
+
+// The signer signs an order in one flow of transactions. Where the chain proves that none of them can be included, the
+// customer gets the money back and signs another order.
+func TestAnOrderWhoseTransactionExpiredIsRefunded(t *testing.T) {
+	ordering(t, bursartest.Expiring, func(t *testing.T, s *signing) {
+		before, to := s.Prepare(), s.Chain.Named("outside")
+		w := s.order(300_000_000, to, time.Hour, 0)
+		s.Lose(12)
+		s.Settle()
+		s.Ends(w, to, bursar.WithdrawalFailed, before)
+		if got := s.Now(w).Error; !strings.Contains(got, "sign another order") {
+			t.Errorf("the customer reads %q, want to sign another order", got)
+		}
+		again := s.order(300_000_000, to, time.Hour, 0)
+		s.Settle()
+		s.Ends(again, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// An order that was not signed in time is refunded once the signer says so, and in a batch alone.
+func TestAnOrderThatWaitedTooLongIsRefunded(t *testing.T) {
+	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
+		before, to := s.Prepare(), s.Chain.Named("outside")
+		late := s.order(100_000_000, s.Chain.Named("late"), time.Hour, 0)
+		w := s.order(300_000_000, to, 48*time.Hour, 0)
+		s.clock.Advance(2 * time.Hour)
+		s.Settle()
+		if got := s.Now(late); got.Status != bursar.WithdrawalFailed || !strings.Contains(got.Error, "expired") {
+			t.Errorf("the late one is %s: %q, want it failed and refunded", got.Status, got.Error)
+		}
+		s.Ends(w, to, bursar.WithdrawalConfirmed, before)
+		s.WantAlarms()
+	})
+}
+
+// An order with a bound on its fee waits for a lower fee alone: it holds up nobody else.
+func TestABoundOnTheFeeHoldsUpNobodyElse(t *testing.T) {
+	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
+		s.Fund()
+		free := []bursar.Withdrawal{s.order(10_000_000, s.Chain.Named("a"), time.Hour, 0)}
+		bound := s.order(20_000_000, s.Chain.Named("b"), time.Hour, 1)
+		free = append(free, s.order(30_000_000, s.Chain.Named("c"), time.Hour, 0))
+		s.Trouble = true // it waits
+		s.Step()
+		if got := s.Now(free[0]).TxID; got == "" {
+			t.Error("the first without a bound waits for the one behind it, want it signed at once")
+		}
+		s.Blocks(12)
+		for i, w := range free {
+			if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {
+				t.Errorf("number %d without a bound is %s, want it paid", i, got)
+			}
+		}
+		if got := s.Now(bound); got.Status != bursar.WithdrawalQueued {
+			t.Errorf("the one with a bound is %s, want it to wait", got.Status)
+		}
+	})
+}
+
+// The database says that an account has no keys, and the signer knows better: nothing of it is paid, and it holds up
+// nobody else.
+func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
+	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
+		s.Fund()
+		s.Pay(s.Wallet(1).Address, 1_000_000_000)
+		s.Blocks(5)
+		public, err := orderkey.New(s.key.Public())
+		s.Must(err)
+		k := approval.OrderKey{Account: s.Accounts[1], ID: public.ID(), Key: public.String(), Name: "shop"}
+		_, err = people.KeyOnMachine(t.Context(), s.keeper, k, 0, "ann", s.clock.Now())
+		s.Must(err)
+		unsigned, err := s.Withdraw(1, 10_000_000, s.Chain.Named("thief"))
+		s.Must(err)
+		w := s.order(20_000_000, s.Chain.Named("outside"), time.Hour, 0)
+		s.Trouble = true // an alarm is raised
+		s.Blocks(12)
+		if got := s.Now(unsigned); got.Status != bursar.WithdrawalQueued || !s.Chain.Balance(s.Chain.Named("thief"), "").IsZero() {
+			t.Errorf("what nobody signed is %s, want it to wait", got.Status)
+		}
+		if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the order is %s, want it paid", got)
+		}
+		s.WantAlarms("signer_refused")
+	})
+}

@@ -1,0 +1,91 @@
+package signer
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/orders"
+	"github.com/bursar/bursar/signer/people"
+)
+
+// RequireOrders makes the signer pay nothing that neither a client signed nor persons approved, whichever account it is
+// said to be for. It is called before the first signature.
+func (s *Signer) RequireOrders() { s.judge.ordersRequired = true }
+
+// agreement is what clients ordered and persons allowed of a transaction.
+type agreement struct {
+	orders orders.Answer
+	grants people.Grants
+}
+
+// agreed asks whether clients ordered a transaction and the policy allows it.
+func (j *judge) agreed(
+	ctx context.Context, tx memory.Tx, c *check, flow int64, state memory.State, now time.Time,
+) (a agreement, err error) {
+	id := c.policy.Capabilities.ID
+	a.orders, err = orders.Judge(ctx, tx, orders.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
+		Fee: c.contents.Fee, Uses: c.contents.Reservations, State: state, Now: now, Required: j.ordersRequired})
+	var refused *orders.Refusal
+	if errors.As(err, &refused) {
+		err = c.refuse(Reason(refused.Rule), "%s", refused.Detail)
+	}
+	if err != nil {
+		return a, err
+	}
+	a.grants, err = people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
+		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
+		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
+	if err != nil || !j.ordersRequired {
+		return a, err
+	}
+	return a, a.covered(ctx, tx, c, flow)
+}
+
+// covered refuses a payment that neither a client signed nor persons approved.
+//
+// The attack: whoever controls the service orders a payment for an account that has no key. All accounts are paid from
+// the same addresses.
+func (a agreement) covered(ctx context.Context, tx memory.Tx, c *check, flow int64) error {
+	for _, order := range a.orders.Unsigned {
+		if slices.ContainsFunc(a.grants.List, func(g people.Granted) bool { return g.Order == order && len(g.By) > 0 }) {
+			continue
+		}
+		flows, err := tx.Granted(ctx, order)
+		if err != nil {
+			return err
+		}
+		if flow == 0 || !slices.Contains(flows, flow) { // a replacement of what persons approved
+			return c.refuse(ReasonOrderSigned, "no client signed the order and no person approved it, and the configuration "+
+				"requires one of the two (signer.orders)")
+		}
+	}
+	return nil
+}
+
+// write remembers what was agreed, in the transaction that remembers the signature.
+func (a agreement) write(ctx context.Context, tx memory.Tx, flow int64, now time.Time) error {
+	if err := a.orders.Write(ctx, tx, flow); err != nil {
+		return err
+	}
+	return a.grants.Write(ctx, tx, flow, now)
+}
+
+// signedOrder is what the log says of an order that a client signed.
+type signedOrder struct {
+	Account bursar.ID `json:"account"`
+	Order   bursar.ID `json:"order"`
+	Hash    string    `json:"hash"` // SHA-256 of its text
+	Key     string    `json:"key"`  // the ID of the client's key
+}
+
+func signedOrders(a orders.Answer) (list []signedOrder) {
+	for _, s := range a.Signed {
+		list = append(list, signedOrder{s.Account, s.ID, hex.EncodeToString(s.Text[:]), s.Key})
+	}
+	return list
+}

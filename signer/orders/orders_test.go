@@ -1,0 +1,293 @@
+package orders_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/orders"
+)
+
+var (
+	noon  = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	shop  = bursar.ID{1}
+	other = bursar.ID{2}
+	free  = bursar.ID{3} // an account without keys
+)
+
+func key(seed byte) crypto.Signer { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32)) }
+
+// harness is a memory in which shop has key 1, key 2 that is held, and key 3 that was revoked, and other has key 4.
+type harness struct {
+	*testing.T
+	keeper   memory.Keeper
+	instance string
+}
+
+func newHarness(t *testing.T) *harness {
+	t.Helper()
+	h := &harness{T: t, keeper: memory.NewRAM()}
+	h.do(func(ctx context.Context, tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		h.instance = state.Instance
+		return errors.Join(err, tx.AddOrderKey(ctx, h.added(shop, 1, noon)),
+			tx.AddOrderKey(ctx, h.added(shop, 2, noon.Add(time.Hour))), tx.AddOrderKey(ctx, h.added(shop, 3, noon)),
+			tx.AddOrderKey(ctx, h.added(other, 4, noon)), tx.RevokeOrderKey(ctx, shop, h.id(3), noon))
+	})
+	return h
+}
+
+func (h *harness) do(f func(ctx context.Context, tx memory.Tx) error) {
+	h.Helper()
+	if err := h.keeper.Do(h.Context(), func(tx memory.Tx) error { return f(h.Context(), tx) }); err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *harness) id(seed byte) string {
+	h.Helper()
+	k, err := orderkey.New(key(seed).Public())
+	if err != nil {
+		h.Fatal(err)
+	}
+	return k.ID()
+}
+
+func (h *harness) added(account bursar.ID, seed byte, from time.Time) memory.OrderKey {
+	h.Helper()
+	k, err := orderkey.New(key(seed).Public())
+	if err != nil {
+		h.Fatal(err)
+	}
+	return memory.OrderKey{Account: account, ID: k.ID(), Public: k.String(), Name: "one", From: from}
+}
+
+func (h *harness) order() approval.Order {
+	return approval.Order{Instance: h.instance, Account: shop, ID: bursar.ID{9}, Chain: "chain",
+		To: bursar.Address{Base: "alice", Memo: 7, HasMemo: true}, Contract: "token", Units: bursar.Units(100),
+		MaxFee: bursar.Units(10), Created: noon.Add(-time.Minute), Expires: noon.Add(time.Hour)}
+}
+
+func (h *harness) signed(o approval.Order, seed byte) chain.Order {
+	h.Helper()
+	signature, err := client.SignOrder(key(seed), o.Text())
+	if err != nil {
+		h.Fatal(err)
+	}
+	return chain.Order{Text: o.Text(), Signature: signature}
+}
+
+// question pays what the orders say.
+func (h *harness) question(list ...chain.Order) orders.Question {
+	h.Helper()
+	q := orders.Question{Chain: "chain", Request: chain.TxRequest{Kind: chain.KindWithdrawal}, Orders: list,
+		Fee: bursar.Units(10), Uses: []string{"hot/1"}, State: memory.State{Instance: h.instance}, Now: noon}
+	for _, one := range list {
+		o, err := approval.ParseOrder(one.Text)
+		if err != nil {
+			h.Fatal(err)
+		}
+		q.Request.Payments = append(q.Request.Payments,
+			chain.Payment{Address: o.To, Contract: o.Contract, Amount: o.Units})
+	}
+	return q
+}
+
+// judge judges a transaction; where it is allowed, it is remembered as one of a flow.
+func (h *harness) judge(q orders.Question, flow int64) (a orders.Answer, err error) {
+	h.Helper()
+	err = h.keeper.Do(h.Context(), func(tx memory.Tx) (err error) {
+		if a, err = orders.Judge(h.Context(), tx, q); err != nil {
+			return err
+		}
+		return a.Write(h.Context(), tx, flow)
+	})
+	return a, err
+}
+
+func (h *harness) want(name string, err error, rule orders.Rule, says string) {
+	h.Helper()
+	var refused *orders.Refusal
+	switch {
+	case rule == "" && err != nil:
+		h.Errorf("%s: got %v, want it signed", name, err)
+	case rule != "" && (!errors.As(err, &refused) || refused.Rule != rule || !strings.Contains(refused.Detail, says)):
+		h.Errorf("%s: got %v, want %s: %s", name, err, rule, says)
+	}
+}
+
+func TestOnlyWhatTheClientSignedIsPaid(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for name, test := range map[string]struct {
+		order  func(o *approval.Order)
+		seed   byte // 0: unsigned
+		change func(q *orders.Question)
+		rule   orders.Rule
+		says   string
+	}{
+		"as it is signed":             {seed: 1},
+		"no signature":                {rule: orders.RuleSigned, says: "has keys, and order"},
+		"no order":                    {seed: 1, change: func(q *orders.Question) { q.Orders = nil }, rule: orders.RuleSigned, says: "0 orders for 1"},
+		"the key of another account":  {seed: 4, rule: orders.RuleSigned, says: "has no key"},
+		"a key of nobody":             {seed: 9, rule: orders.RuleSigned, says: "has no key"},
+		"a key that is held":          {seed: 2, rule: orders.RuleSigned, says: "is held until 2026-11-24T13:00:00Z"},
+		"a key that was revoked":      {seed: 3, rule: orders.RuleSigned, says: "was revoked"},
+		"a signature of another text": {seed: 1, change: func(q *orders.Question) { q.Orders[0].Signature = h.signed(approval.Order{}, 1).Signature }, rule: orders.RuleSigned, says: "did not sign these bytes"},
+		"no form of a signature":      {seed: 1, change: func(q *orders.Question) { q.Orders[0].Signature = "x" }, rule: orders.RuleSigned, says: "KEY-ID:SIGNATURE"},
+		"another amount":              {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Amount = bursar.Units(99) }, rule: orders.RulePaysOrder, says: "not among the payments"},
+		"another address":             {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Address.Base = "mallory" }, rule: orders.RulePaysOrder, says: "not among"},
+		"another tag":                 {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Address.Memo = 8 }, rule: orders.RulePaysOrder, says: "not among"},
+		"another asset":               {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Contract = "dear" }, rule: orders.RulePaysOrder, says: "not among"},
+		"another chain":               {seed: 1, change: func(q *orders.Question) { q.Chain = "other" }, rule: orders.RulePaysOrder, says: "not among"},
+		"a higher fee":                {seed: 1, change: func(q *orders.Question) { q.Fee = bursar.Units(11) }, rule: orders.RulePaysOrder, says: "allows a fee of 10"},
+		"another instance":            {order: func(o *approval.Order) { o.Instance = "OTHER" }, seed: 1, rule: orders.RuleFresh, says: "is for instance OTHER"},
+		"expired":                     {seed: 1, change: func(q *orders.Question) { q.Now = noon.Add(time.Hour) }, rule: orders.RuleFresh, says: "expired at"},
+		"from the future":             {order: func(o *approval.Order) { o.Created = noon.Add(121 * time.Second) }, seed: 1, rule: orders.RuleFresh, says: "yet to come"},
+		"a little from the future":    {order: func(o *approval.Order) { o.Created = noon.Add(120 * time.Second) }, seed: 1},
+		"for too long":                {order: func(o *approval.Order) { o.Expires = o.Created.Add(orders.Longest + time.Second) }, seed: 1, rule: orders.RuleFresh, says: "longer than 30 days"},
+		"no text":                     {seed: 1, change: func(q *orders.Question) { q.Orders[0].Text += "\n" }, rule: orders.RulePaysOrder, says: "a line too many"},
+		"an account without keys":     {order: func(o *approval.Order) { o.Account = free }},
+		"signed, but without keys":    {order: func(o *approval.Order) { o.Account = free }, seed: 1, rule: orders.RuleSigned, says: "has no key"},
+		"a refund of the operator":    {order: func(o *approval.Order) { o.Account = bursar.ID{} }},
+		"a sweep":                     {change: func(q *orders.Question) { q.Request.Kind, q.Orders = chain.KindSweep, nil }},
+	} {
+		o := h.order()
+		if test.order != nil {
+			test.order(&o)
+		}
+		one := chain.Order{Text: o.Text()}
+		if test.seed != 0 {
+			one = h.signed(o, test.seed)
+		}
+		q := h.question(one)
+		if test.change != nil {
+			test.change(&q)
+		}
+		h.do(func(ctx context.Context, tx memory.Tx) error {
+			_, err := orders.Judge(ctx, tx, q)
+			h.want(name, err, test.rule, test.says)
+			return nil
+		})
+	}
+}
+
+// While nobody ever had a key, nothing is demanded, unless the configuration does.
+func TestWithoutKeysNothingIsDemanded(t *testing.T) {
+	t.Parallel()
+	h := &harness{T: t, keeper: memory.NewRAM()}
+	q := orders.Question{Chain: "chain", Now: noon, Request: chain.TxRequest{Kind: chain.KindWithdrawal,
+		Payments: []chain.Payment{{Amount: bursar.Units(1)}}}}
+	_, err := h.judge(q, 1)
+	h.want("nothing", err, "", "")
+	q.Required = true
+	_, err = h.judge(q, 1)
+	h.want("required", err, orders.RuleSigned, "0 orders for 1 payments")
+}
+
+// A batch pays several orders, each with its own signature; one of them is not enough.
+func TestABatchPaysEachOrder(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first, second := h.order(), h.order()
+	second.Account = other // with the same ID: it is unique within its account
+	a, err := h.judge(h.question(h.signed(first, 1), h.signed(second, 4)), 1)
+	h.want("both signed", err, "", "")
+	if len(a.Signed) != 2 || a.Signed[0].Key != h.id(1) || a.Signed[1].Account != other {
+		t.Errorf("got %+v, want both orders with their keys", a.Signed)
+	}
+	third := h.order()
+	third.ID = bursar.ID{10}
+	_, err = h.judge(h.question(h.signed(third, 1), chain.Order{Text: second.Text()}), 1)
+	h.want("one unsigned", err, orders.RuleSigned, "is not signed")
+	_, err = h.judge(h.question(h.signed(third, 1), h.signed(third, 1)), 1)
+	h.want("one twice", err, orders.RulePaysOrder, "is there twice")
+
+	split := h.question(h.signed(third, 1))
+	half := split.Request.Payments[0]
+	half.Amount = bursar.Units(50)
+	split.Request.Payments = []chain.Payment{half, half}
+	_, err = h.judge(split, 1)
+	h.want("split in one transaction", err, orders.RuleSigned, "1 orders for 2 payments")
+	split.Request.Payments = []chain.Payment{half}
+	_, err = h.judge(split, 1)
+	h.want("split in two transactions", err, orders.RulePaysOrder, "not among the payments")
+}
+
+// flow remembers a flow that uses something up.
+func (h *harness) flow(uses ...string) (id int64) {
+	h.Helper()
+	h.do(func(ctx context.Context, tx memory.Tx) (err error) {
+		id, err = tx.AddFlow(ctx, memory.Flow{Chain: "chain", At: noon, Resources: uses})
+		return err
+	})
+	return id
+}
+
+func TestAnOrderIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	one := h.signed(h.order(), 1)
+	ask := func(o chain.Order, flow int64, now time.Time, uses ...string) error {
+		q := h.question(o)
+		q.Uses, q.Now = uses, now
+		_, err := h.judge(q, flow)
+		return err
+	}
+	first := h.flow("hot/1")
+	h.want("the first payment", ask(one, first, noon, "hot/1"), "", "")
+	h.want("the same again", ask(one, first, noon, "hot/1"), "", "")
+	h.want("a replacement after its time", ask(one, first, noon.Add(48*time.Hour), "hot/1"), "", "")
+	h.want("with another nonce", ask(one, 2, noon, "hot/2"), orders.RuleOnce, "in another transaction")
+	h.want("with nothing that excludes it", ask(one, 2, noon), orders.RuleOnce, "in another transaction")
+	h.want("with another nonce after its time", ask(one, 2, noon.Add(48*time.Hour), "hot/2"), orders.RuleOnce, "in another")
+	another := h.order()
+	another.Units = bursar.Units(101)
+	h.want("another text under its ID", ask(h.signed(another, 1), first, noon, "hot/1"), orders.RuleOnce, "another text")
+	another = h.order()
+	another.MaxFee = bursar.Units(11)
+	h.want("another fee under its ID", ask(h.signed(another, 1), first, noon, "hot/1"), orders.RuleOnce, "another text")
+}
+
+// A payment that excludes each transaction before is a replacement of them all. One that excludes some of them is not.
+func TestAReplacementExcludesAllBefore(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	one := h.signed(h.order(), 1)
+	ask := func(flow int64, uses ...string) error {
+		q := h.question(one)
+		q.Uses = uses
+		_, err := h.judge(q, flow)
+		return err
+	}
+	a, b := h.flow("a:0", "a:1"), h.flow("b:0")
+	h.want("in the first flow", ask(a, "a:0", "a:1"), "", "")
+	h.want("excludes the first, in a second flow", ask(b, "a:1", "b:0"), "", "")
+	h.want("excludes the second alone", ask(b, "b:0", "c:0"), orders.RuleOnce, "in another transaction")
+	h.want("excludes the first alone", ask(a, "a:0", "c:0"), orders.RuleOnce, "in another transaction")
+	h.want("excludes both", ask(a, "a:0", "b:0"), "", "")
+}
+
+// An order of which the first transaction used up nothing that excludes another, as where transactions only expire, is
+// never signed a second time: the signer sees no chain.
+func TestWhatOnlyExpiresIsSignedOnce(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	q := h.question(h.signed(h.order(), 1))
+	q.Uses = nil
+	_, err := h.judge(q, h.flow())
+	h.want("the first", err, "", "")
+	_, err = h.judge(q, h.flow())
+	h.want("after it expired", err, orders.RuleOnce, "a new payment needs a new order")
+}
