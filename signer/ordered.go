@@ -40,10 +40,22 @@ func (j *judge) agreed(
 	a.grants, err = people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
 		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
 		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
-	if err != nil || !j.ordersRequired {
+	if err = a.onlyLate(c, err); err != nil || !j.ordersRequired {
 		return a, err
 	}
 	return a, a.covered(ctx, tx, c, flow)
+}
+
+// onlyLate turns the refusal of an order that is late, upon which the service refunds the customer, into that of an order
+// which was signed before, where one was: its transaction may be included.
+func (a agreement) onlyLate(c *check, err error) error {
+	var late *people.Refusal
+	if !errors.As(err, &late) || late.Rule != people.RuleOrderFresh ||
+		!slices.ContainsFunc(a.orders.Signed, func(s orders.Signed) bool { return s.Again }) {
+		return err
+	}
+	return c.refuse(ReasonOrderOnce, "an order was signed before, in a transaction that may be included, and now: %s",
+		late.Detail)
 }
 
 // covered refuses a payment that neither a client signed nor persons approved.

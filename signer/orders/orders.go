@@ -75,6 +75,7 @@ type Signed struct {
 	ID      bursar.ID
 	Text    memory.Digest // the SHA-256 of its text
 	Key     string        // the ID of the key that signed it
+	Again   bool          // a transaction for it was signed before, which the chain may include
 }
 
 // Judge returns which orders of a transaction clients signed, or a *Refusal. While no account ever had a key it demands
@@ -171,7 +172,7 @@ func (q Question) judge(
 		err = refuse(RulePaysOrder, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
 	}
 	if err == nil {
-		a.Signed = append(a.Signed, Signed{o.Account, o.ID, text, key})
+		a.Signed = append(a.Signed, Signed{o.Account, o.ID, text, key, found})
 	}
 	return err
 }
@@ -232,12 +233,16 @@ func (q Question) once(
 }
 
 // fresh refuses an order of another signer or time. One that was signed already may be replaced after its time: it is
-// payable without that.
+// payable without that. Such a one is never refused as RuleFresh, upon which the service refunds the customer, also where
+// the state began again since.
 //
 // The attack: an order that was signed for another network, or was forgotten long ago, is paid.
 func (q Question) fresh(o approval.Order, signedBefore bool) error {
-	switch {
-	case o.Instance != q.State.Instance:
+	switch other := o.Instance != q.State.Instance; {
+	case other && signedBefore:
+		return refuse(RuleOnce, "order %s was signed before, and the state began again since: its transaction is not replaced",
+			o.ID)
+	case other:
 		return refuse(RuleFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)
 	case signedBefore:
 		return nil

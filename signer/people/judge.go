@@ -136,7 +136,7 @@ func (q Question) ordersOf() (list []approval.Order, err error) {
 		if err != nil {
 			return nil, refuse(RulePaysOrder, "an order: %v", err)
 		}
-		if err := q.fresh(o); err != nil {
+		if err := q.fits(o); err != nil {
 			return nil, err
 		}
 		p := chain.Payment{Address: o.To, Contract: o.Contract, Amount: o.Units}
@@ -156,13 +156,10 @@ func (q Question) ordersOf() (list []approval.Order, err error) {
 	return list, nil
 }
 
-// fresh refuses an order of another signer or time, and a fee that it does not allow.
-func (q Question) fresh(o approval.Order) error {
+// fits refuses an order of another signer, and a fee that it does not allow.
+func (q Question) fits(o approval.Order) error {
 	if o.Instance != q.State.Instance {
 		return refuse(RuleOrderFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)
-	}
-	if err := lasts(o.Created, o.Expires, q.Now); err != nil {
-		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
 	if !o.MaxFee.IsZero() && o.MaxFee.Less(q.Fee) {
 		return refuse(RuleFee, "order %s allows a fee of %s, and the transaction may cost %s", o.ID, o.MaxFee, q.Fee)
@@ -170,13 +167,16 @@ func (q Question) fresh(o approval.Order) error {
 	return nil
 }
 
-// order judges one order. One that was allowed in this flow is allowed again: of its transactions the chain includes at
-// most one.
+// order judges one order. One that was allowed in this flow is allowed again, also after its time: of the flow's
+// transactions the chain includes at most one, and what waits behind it must not wait for ever.
 func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
 	digest := memory.Digest(approval.HashOf(evidence.Text))
 	flows, err := j.tx.Granted(ctx, digest)
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err
+	}
+	if err := lasts(o.Created, o.Expires, j.Now); err != nil {
+		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
 	before, err := j.tx.Payments(ctx, digest)
 	if err != nil {
