@@ -50,7 +50,8 @@ func OrderKey(
 }
 
 // KeyOnMachine does what OrderKey does where no policy says who signs keys, on the word of whoever is at the signer's
-// machine. Of the text only account, key and whether it is revoked matter. Errors: ErrPolicy, of package orderkey.
+// machine. Of the text only account, key and whether it is revoked matter. Errors: ErrPolicy, ErrLost, of package
+// orderkey.
 func KeyOnMachine(
 	ctx context.Context, keeper memory.Keeper, k approval.OrderKey, hold time.Duration, who string, clock time.Time,
 ) (from time.Time, err error) {
@@ -62,6 +63,9 @@ func KeyOnMachine(
 		now, err := timeOf(state, clock)
 		if err != nil {
 			return err
+		}
+		if known, err := Lost(ctx, tx); err != nil || known.Version > 0 {
+			return errors.Join(err, lostError(known)) // its authors sign keys, though this state does not have them
 		}
 		if list, err := tx.Policies(ctx); err != nil || len(list) > 0 {
 			return errors.Join(err, ErrPolicy)

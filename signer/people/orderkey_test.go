@@ -151,3 +151,21 @@ func TestKeysOnTheMachine(t *testing.T) {
 		t.Errorf("the log has %d entries of keys, %v, want 3", entries, err)
 	}
 }
+
+// The attack: whoever is at the signer's machine removes the state, and with it the policy that has its authors sign
+// clients' keys, and gives an account a key of their own.
+func TestNoKeyIsAddedOnTheMachineWhileThePolicyIsLost(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	known := memory.KnownPolicy{Version: 3, Hash: approval.HashOf("gone").String()}
+	if lost, err := KnowPolicy(t.Context(), file, known, noon); err != nil || !lost {
+		t.Fatalf("got %t, %v, want the policy lost", lost, err)
+	}
+	k := clientKey(t, instance, 51, noon)
+	if _, err := KeyOnMachine(t.Context(), file, k, 0, "ann", noon); !errors.Is(err, ErrLost) {
+		t.Errorf("got %v, want %v", err, ErrLost)
+	}
+	if list := keysOf(t, file); len(list) > 0 {
+		t.Errorf("got %+v, want no key", list)
+	}
+}
