@@ -174,3 +174,30 @@ func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
 		s.WantAlarms("signer_refused")
 	})
 }
+
+// Orders that the signer refuses, as those of a key that was revoked there, take no places of a currency: a customer with
+// more of them than places would stop the payments of all others.
+func TestRefusedOrdersTakeNoPlaces(t *testing.T) {
+	config := bursartest.UTXOModel
+	config.MaxPending, config.MaxPayments = 3, 1
+	ordering(t, config, func(t *testing.T, s *signing) {
+		s.Fund()
+		s.Pay(s.Wallet(1).Address, 1_000_000_000)
+		s.Blocks(5)
+		public, err := orderkey.New(s.key.Public())
+		s.Must(err)
+		k := approval.OrderKey{Account: s.Accounts[0], ID: public.ID(), Revoke: true}
+		_, err = people.KeyOnMachine(t.Context(), s.keeper, k, 0, "ann", s.clock.Now())
+		s.Must(err)
+		for range 5 {
+			s.order(10_000_000, s.Chain.Named("a"), time.Hour, 0)
+		}
+		w, err := s.Withdraw(1, 20_000_000, s.Chain.Named("outside"))
+		s.Must(err)
+		s.Trouble = true // alarms are raised
+		s.Blocks(12)
+		if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the payment of another account is %s, want it paid", got)
+		}
+	})
+}

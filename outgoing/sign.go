@@ -154,9 +154,11 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted || late {
 			return err
 		}
-		if people {
-			now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForApproval, "", bursar.Amount{}, bursar.Amount{}
-			return tx.Outgoing().SetWait(ctx, now)
+		if wait := waitFor(refused.Reason); wait != "" {
+			now.WaitsFor, now.Lacks, now.Missing, now.Needed = wait, "", bursar.Amount{}, bursar.Amount{}
+			if err := tx.Outgoing().SetWait(ctx, now); err != nil || people {
+				return err
+			}
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{
 			Chain:   p.Chain,
@@ -179,6 +181,18 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		s.pauses(p.ID, cause)
 	}
 	return after, errors.Join(cause, err)
+}
+
+// waitFor returns what a transaction waits for that the signer refused, so that it takes no place: customers cause these
+// refusals, and the places are of all of them.
+func waitFor(reason signer.Reason) bursar.OutgoingWait {
+	switch {
+	case reason.WaitsForPeople():
+		return bursar.WaitsForApproval
+	case isOfOrder(reason):
+		return bursar.WaitsForOrder
+	}
+	return ""
 }
 
 // cannotSignAgain returns why a transaction that may be out is not signed again now, and raises an alarm if the signer
