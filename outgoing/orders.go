@@ -54,6 +54,13 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest) er
 	return err
 }
 
+// feeIsBound reports whether an order that a request pays allows less than the highest fee.
+func (s *Sender) feeIsBound(ctx context.Context, tx *store.Tx, request chain.TxRequest) (bool, error) {
+	bound := chain.TxRequest{ID: request.ID, Kind: request.Kind, MaxFee: s.MaxFee}
+	err := feeOfOrders(ctx, tx, &bound)
+	return bound.MaxFee != s.MaxFee, err
+}
+
 // endSpent refunds those of some withdrawals, whose transaction is proven never to be included, that clients ordered:
 // the signer sees no chain, so for it the order is spent. It returns the others.
 func (s *Sender) endSpent(

@@ -40,7 +40,8 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 			return err
 		}
 		var held *WaitError
-		if errors.As(err, &held) {
+		var dear *chain.FeeLimitError
+		if errors.As(err, &held) || errors.As(err, &dear) {
 			err = errors.Join(err, s.makeVoid(ctx, lease, p))
 		}
 		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.

@@ -26,12 +26,12 @@ const alarmNonceBlocked = "nonce_blocked"
 // blockage describes a held transaction that others wait behind.
 type blockage struct {
 	nonce uint64
-	halts []store.Halt      // the halts that hold it
+	halts []store.Halt      // the halts that hold it; none: its order bounds the fee
 	first bursar.OutgoingTx // the first transaction that waits behind it
 }
 
-// makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce. It
-// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+// makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce; and
+// one that is not replaced because its order bounds the fee, if any other waits there. It does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
 func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -64,15 +64,15 @@ func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.Outgo
 		return s.requestVoid(ctx, tx, now, request, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
 	})
 	if err == nil && !by.IsZero() {
-		s.Log.Warn("outgoing transaction of a halted currency is being made void: others wait behind its nonce",
+		s.Log.Warn("held outgoing transaction is being made void: others wait behind its nonce",
 			"outgoing", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
 			"status", after.Status)
 	}
 	return err
 }
 
-// blockageBy returns what waits behind a signed transaction that a halt holds, or nil if nothing waits there that could
-// otherwise go on.
+// blockageBy returns what waits behind a signed transaction that a halt, or its order's bound on the fee, holds, or nil if
+// nothing waits there that could otherwise go on.
 func (s *Sender) blockageBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*blockage, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -89,7 +89,10 @@ func (s *Sender) blockageBy(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 		return nil, err
 	}
 	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, request: request})...)
-	if err != nil || len(halts) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if bound, err := s.feeIsBound(ctx, tx, request); err != nil || len(halts) == 0 && !bound {
 		return nil, err
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
@@ -179,6 +182,11 @@ func (s *Sender) completeFiller(
 
 // message says which transactions wait behind which, and which command ends that.
 func (j *blockage) message(p bursar.OutgoingTx, why string) string {
+	if len(j.halts) == 0 {
+		return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s, and the order that it pays allows no higher "+
+			"fee. %s of %s waits behind it, and others may; it cannot be made void: %s. Wait for lower fees",
+			p.ID, p.Currency, j.nonce, p.Base, j.first.ID, j.first.Currency, why)
+	}
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
 	for i, h := range j.halts {
 		reasons[i], remedies[i] = h.String(), h.Remedy()
