@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -17,8 +18,11 @@ type ExternalSpend struct {
 	Reason string `json:"reason"`
 }
 
-// maxSpends is how many spends of one message are looked at.
-const maxSpends = 64
+// maxSpends is how many spends of one message are looked at, and how many are remembered within spendsPace.
+const (
+	maxSpends  = 64
+	spendsPace = time.Minute
+)
 
 // FreezeOnSpends makes the signer freeze, durably, when a service says that it saw a transaction from an address of ours
 // which it did not make. Each of them freezes once: after a thaw the signer is not frozen by the same one again. It is
@@ -26,7 +30,24 @@ const maxSpends = 64
 func (s *Signer) FreezeOnSpends() { s.spends = &spends{} }
 
 // spends remembers which spends are known, so that the memory is not asked twice a second.
-type spends struct{ known map[string]bool }
+type spends struct {
+	known map[string]bool
+	since time.Time // when the minute began in which noted were remembered
+	noted int
+}
+
+// few returns as many of the spends as may still be remembered.
+//
+// The attack: whoever controls the service names spends without end, to fill the disk. Those that are not remembered
+// freeze too, and are looked at again with the next message.
+func (s *spends) few(fresh []ExternalSpend, now time.Time) []ExternalSpend {
+	if now.Sub(s.since) >= spendsPace || now.Before(s.since) {
+		s.since, s.noted = now, 0
+	}
+	fresh = fresh[:min(len(fresh), maxSpends-s.noted)]
+	s.noted += len(fresh)
+	return fresh
+}
 
 // spent freezes the signer for spends that it has not heard of. The caller holds the lock of the halts.
 func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
@@ -48,8 +69,9 @@ func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
 			}
 		}
 	}
+	few := s.spends.few(fresh, s.now())
 	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
-		for _, x := range fresh {
+		for _, x := range few {
 			if err := tx.AddNonce(ctx, x.nonce(), 0); err != nil {
 				return err
 			}
@@ -61,7 +83,7 @@ func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
 	}
 	s.spends.known = map[string]bool{}
 	for _, x := range list {
-		s.spends.known[x.nonce()] = true
+		s.spends.known[x.nonce()] = !slices.Contains(fresh[len(few):], x)
 	}
 	return nil
 }
