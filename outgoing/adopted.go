@@ -53,7 +53,7 @@ func (s *Sender) withoutBytes(
 	err = s.makeAgain(ctx, lease, state, p, request)
 	var held *WaitError
 	if errors.As(err, &held) {
-		err = errors.Join(err, s.makeVoid(ctx, lease, p))
+		err = errors.Join(err, s.makeVoid(ctx, lease, p, err))
 	}
 	return err
 }

@@ -189,7 +189,7 @@ func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.
 	if err := s.isBeingVoided(ctx, p); err != nil {
 		return err
 	}
-	return errors.Join(held, s.makeVoid(ctx, lease, p))
+	return errors.Join(held, s.makeVoid(ctx, lease, p, held))
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.

@@ -2,6 +2,7 @@ package outgoing
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -54,8 +55,19 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest) er
 	return err
 }
 
-// feeIsBound reports whether an order that a request pays allows less than the highest fee.
-func (s *Sender) feeIsBound(ctx context.Context, tx *store.Tx, request chain.TxRequest) (bool, error) {
+// orderHolds reports whether a request is not replaced because of an order that it pays: that allows less than the highest
+// fee, or the signer takes it no more, as where its key was revoked.
+func (s *Sender) orderHolds(
+	ctx context.Context, tx *store.Tx, request chain.TxRequest, cause error,
+) (bool, error) {
+	var refused *signer.RefusalError
+	if errors.As(cause, &refused) {
+		return isOfOrder(refused.Reason), nil
+	}
+	var dear *chain.FeeLimitError
+	if !errors.As(cause, &dear) {
+		return false, nil
+	}
 	bound := chain.TxRequest{ID: request.ID, Kind: request.Kind, MaxFee: s.MaxFee}
 	err := feeOfOrders(ctx, tx, &bound)
 	return bound.MaxFee != s.MaxFee, err

@@ -39,10 +39,8 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		if replaced || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
-		var held *WaitError
-		var dear *chain.FeeLimitError
-		if errors.As(err, &held) || errors.As(err, &dear) {
-			err = errors.Join(err, s.makeVoid(ctx, lease, p))
+		if err != nil {
+			err = errors.Join(err, s.makeVoid(ctx, lease, p, err))
 		}
 		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))

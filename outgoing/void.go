@@ -26,16 +26,17 @@ const alarmNonceBlocked = "nonce_blocked"
 // blockage describes a held transaction that others wait behind.
 type blockage struct {
 	nonce uint64
-	halts []store.Halt      // the halts that hold it; none: its order bounds the fee
+	halts []store.Halt      // the halts that hold it; none: its client's order does
 	first bursar.OutgoingTx // the first transaction that waits behind it
 }
 
 // makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce; and
-// one that is not replaced because its order bounds the fee, if any other waits there. It does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
-func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
+// one that its client's order keeps from being replaced, if any other waits there. cause is why it does not go on. It does
+// nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = s.blockageBy(ctx, tx, p)
+		found, err = s.blockageBy(ctx, tx, p, cause)
 		return err
 	})
 	if err != nil || found == nil {
@@ -44,7 +45,7 @@ func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.Outgo
 	var by bursar.ID
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		by = bursar.ID{}
-		found, err := s.blockageBy(ctx, tx, now)
+		found, err := s.blockageBy(ctx, tx, now, cause)
 		if err != nil || found == nil {
 			return err
 		}
@@ -71,9 +72,11 @@ func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.Outgo
 	return err
 }
 
-// blockageBy returns what waits behind a signed transaction that a halt, or its order's bound on the fee, holds, or nil if
-// nothing waits there that could otherwise go on.
-func (s *Sender) blockageBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*blockage, error) {
+// blockageBy returns what waits behind a signed transaction that a halt, or its client's order, holds, or nil if nothing
+// waits there that could otherwise go on.
+func (s *Sender) blockageBy(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, cause error,
+) (*blockage, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
@@ -92,8 +95,10 @@ func (s *Sender) blockageBy(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	if err != nil {
 		return nil, err
 	}
-	if bound, err := s.feeIsBound(ctx, tx, request); err != nil || len(halts) == 0 && !bound {
-		return nil, err
+	if len(halts) == 0 {
+		if holds, err := s.orderHolds(ctx, tx, request, cause); err != nil || !holds {
+			return nil, err
+		}
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
 		err := s.notHalted(ctx, tx, passage{outgoingTx: other, request: request})
@@ -183,8 +188,8 @@ func (s *Sender) completeFiller(
 // message says which transactions wait behind which, and which command ends that.
 func (j *blockage) message(p bursar.OutgoingTx, why string) string {
 	if len(j.halts) == 0 {
-		return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s, and the order that it pays allows no higher "+
-			"fee. %s of %s waits behind it, and others may; it cannot be made void: %s. Wait for lower fees",
+		return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s, and the order that it pays allows no "+
+			"replacement. %s of %s waits behind it, and others may; it cannot be made void: %s. Wait for lower fees",
 			p.ID, p.Currency, j.nonce, p.Base, j.first.ID, j.first.Currency, why)
 	}
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
