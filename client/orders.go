@@ -33,6 +33,12 @@ type Asset struct {
 	Decimals int    // of the smallest unit
 }
 
+// String names the account and leaves out the key.
+func (o Orders) String() string { return "orders of account " + o.Account }
+
+// GoString returns String, so that %#v shows no key either.
+func (o Orders) GoString() string { return o.String() }
+
 // check refuses what cannot sign.
 func (o *Orders) check() error {
 	if o.Key == nil || o.Account == "" || o.Instance == "" || len(o.Assets) == 0 {
