@@ -73,8 +73,9 @@ type Parts struct {
 	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
-	Marks     marks.Keeper  // marks outside the database; nil: none are kept
-	Memory    memory.Keeper // of the signer of this process; nil: it forgets with the process
+	Marks     marks.Keeper // marks outside the database; nil: none are kept
+
+	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
 	OrdersRequired bool // the signer of this process pays nothing that neither a client signed nor persons approved
 	FreezeOnSpend  bool // the signer of this process freezes at an external spend
