@@ -27,3 +27,25 @@ func TestAPaymentOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		r.shows(d, "open reversed !")
 	})
 }
+
+// The smallest deposit of a currency is raised after a charge was made: what the payer was asked for is credited, and
+// less than that is not.
+func TestARaisedMinimumLeavesWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		r.prices.rates["BTC"] = "50000"
+		d, short := r.sum(nil), r.sum(nil)
+		euro := r.inEuro("BTC")
+		list := currencies(r.chains)
+		list[0].Minimum = bursar.Units(1_000_000)
+		r.open(list)
+		r.send(d, "BTC", "BTC", 100_000)
+		r.send(short, "BTC", "BTC", 99_999)
+		r.send(euro, "BTC", "BTC", 200_000)
+		r.mine(bursar.Bitcoin, 3)
+		r.shows(d, "paid")
+		r.shows(euro, "paid")
+		r.shows(short, "open")
+		r.holds("BTC", 297_000)
+	})
+}

@@ -125,6 +125,31 @@ func (c Credits) payment(
 	return p
 }
 
+// payInvoices returns those deposits that are each all that their invoice asked for. It locks nothing: the terms of an
+// invoice and the rate of a payment never change.
+func payInvoices(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) (map[bursar.ID]bool, error) {
+	var ids []bursar.ID
+	for _, d := range deposits {
+		if d.Purpose == bursar.ForInvoice {
+			ids = append(ids, d.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	asked, err := tx.Invoices().Asked(ctx, ids)
+	pay := map[bursar.ID]bool{}
+	for _, d := range deposits {
+		a, known := asked[d.ID]
+		if !known || a.Origin != bursar.PaidAsAsked || !a.Rate.IsKnown() {
+			continue
+		}
+		value, err := a.Rate.Value(d.Amount, bursar.Currency{Decimals: a.Payment.Decimals}, a.Unit)
+		pay[d.ID] = err == nil && !value.Less(a.Required.SubOrZero(a.Under))
+	}
+	return pay, err
+}
+
 // origin says how a deposit relates to what was asked for at its address.
 func (c Credits) origin(v *bursar.InvoiceDetail, d bursar.Deposit) bursar.PaymentOrigin {
 	for _, o := range v.Options {
