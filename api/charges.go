@@ -106,7 +106,7 @@ type chargesAnswer struct {
 
 // listCharges is GET account/charges.
 func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
-	page, filter := c.in.page(chargeList), c.in.chargeFilter()
+	page, filter := c.in.page(chargeList), a.chargeFilter(c)
 	if c.in.err != nil {
 		return nil, c.in.err
 	}

@@ -262,7 +262,8 @@ func (in *input) refundOf(r *charge.Refund) {
 }
 
 // chargeFilter reads which charges a list shows.
-func (in *input) chargeFilter() (f store.ChargeFilter) {
+func (a *api) chargeFilter(c *call) (f store.ChargeFilter) {
+	in := &c.in
 	if status, sent := in.optional("status"); sent {
 		if f.Status = bursar.ChargeStatus(status); !slices.Contains(bursar.ChargeStatuses(), f.Status) {
 			in.refuse("status", "there is no status %.20q", status)
@@ -281,8 +282,10 @@ func (in *input) chargeFilter() (f store.ChargeFilter) {
 		f.Attention = &waits
 	}
 	f.Reference, _ = in.optional("reference")
-	currency, _ := in.optional("currency")
-	f.Currency = bursar.CurrencyCode(currency)
+	if !charge.ValidReference(f.Reference) {
+		in.refuse("reference", "no charge has such a reference")
+	}
+	f.Currency = a.optionalCurrency(c)
 	f.From, _ = in.instant("from")
 	f.To, _ = in.instant("to")
 	return f

@@ -106,6 +106,12 @@ func (g *generator) request(e endpoint, encoding string) (*http.Request, string)
 			}
 		}
 	}
+	if _, some := values["amount"]; e.op.OperationID == "refundCharge" && !some {
+		if part, sent := values["part"]; !sent || part == "all" {
+			values["amount"] = g.right["amount"] // something must be left for those that follow
+			delete(values, "part")
+		}
+	}
 	if g.one(10) {
 		values[g.text(20)] = g.any(4)
 	}

@@ -65,6 +65,14 @@ func (s *Service) draft(t Terms) (d bursar.InvoiceDetail, err error) {
 	return d, err
 }
 
+// ValidReference reports whether a charge can have a reference.
+func ValidReference(text string) bool { return storable(text, maxReference) }
+
+// storable reports whether both databases keep a text as it is.
+func storable(text string, most int) bool {
+	return len(text) <= most && utf8.ValidString(text) && !slices.Contains([]byte(text), 0)
+}
+
 func checkTexts(t Terms) error {
 	for _, text := range []struct {
 		field, is string
@@ -76,7 +84,7 @@ func checkTexts(t Terms) error {
 		{"contact", t.Contact, maxContact},
 		{"locale", t.Locale, maxLocale},
 	} {
-		if len(text.is) > text.most || !utf8.ValidString(text.is) || slices.Contains([]byte(text.is), 0) {
+		if !storable(text.is, text.most) {
 			return bursar.RefuseField(bursar.CodeInvalidRequest, text.field,
 				"%s must be valid UTF-8 of at most %d bytes without a zero byte", text.field, text.most)
 		}
