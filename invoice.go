@@ -1,6 +1,9 @@
 package bursar
 
-import "time"
+import (
+	"math/big"
+	"time"
+)
 
 // Invoice is a charge whose deposits add up: clients call it a charge of rule "sum". It is priced in one unit, and may
 // be paid in several currencies, each at an address of its own. What it became follows from its facts by Judge.
@@ -127,12 +130,13 @@ type Payment struct {
 	Rate       Rate // of a whole unit of its currency in the invoice's unit; unknown: it cannot be counted
 	RateSource string
 	RateAt     time.Time
-	Value      Amount // in the invoice's unit; zero while the rate is unknown
+	Value      Amount   // in the invoice's unit, rounded down; zero while the rate is unknown
+	rest       *big.Rat // of a smallest unit, that Value leaves out; nil: nothing
 
 	Resolution PaymentResolution // empty: none
 	Round      uint32            // how often the deposit had been reversed when it was resolved
 	Refunded   Amount            // by withdrawals that were not taken back, in its currency
-	Void       bool              // it was refunded while the invoice was unpaid, and counts no more
+	Void       bool              // it was refunded while the invoice did not need it to be paid, and counts no more
 }
 
 // Resolved returns the resolution that holds: one from before a reversal holds no more.

@@ -62,7 +62,7 @@ type InvoiceRefund struct {
 	Deposit    ID
 	Currency   CurrencyCode
 	Amount     Amount
-	Void       bool // the invoice was unpaid then: the payment counts no more
+	Void       bool // the invoice was unpaid then, or is paid without it: the payment counts no more
 	Status     WithdrawalStatus
 	CreatedAt  time.Time
 }
@@ -129,17 +129,29 @@ func (d *InvoiceDetail) State(now time.Time) InvoiceState {
 	}
 	for i := range d.Payments {
 		p := &d.Payments[i]
-		p.Refunded, p.Void, p.Value = refunded[p.Deposit.ID], void[p.Deposit.ID], Amount{}
+		p.Refunded, p.Void, p.Value, p.rest = refunded[p.Deposit.ID], void[p.Deposit.ID], Amount{}, nil
 		if !p.Rate.IsKnown() {
 			continue
 		}
 		value, err := p.Rate.Value(p.Deposit.Amount, Currency{Decimals: p.Decimals}, d.Unit)
 		if err != nil {
 			p.Rate = Rate{} // worth more than an amount can be: a person has to look
+			continue
 		}
-		p.Value = value
+		p.Value, p.rest = value, p.Rate.rest(p.Deposit.Amount, Currency{Decimals: p.Decimals}, d.Unit)
 	}
 	return d.Judge(d.Payments, now)
+}
+
+// PaidWithout reports whether an invoice is paid without one of its payments, as its facts were judged last. Such a
+// payment counts no more once it is refunded: were another one reorged out, the charge would be paid by money that has
+// left.
+func (d *InvoiceDetail) PaidWithout(deposit ID, now time.Time) bool {
+	others := slices.Clone(d.Payments)
+	for i := range others {
+		others[i].Void = others[i].Void || others[i].Deposit.ID == deposit
+	}
+	return d.Judge(others, now).Status == ChargePaid
 }
 
 // Version returns the version of the state at a time: a status that has changed by itself is one further than what was

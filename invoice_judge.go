@@ -2,6 +2,7 @@ package bursar
 
 import (
 	"bytes"
+	"math/big"
 	"slices"
 	"time"
 )
@@ -19,6 +20,7 @@ func (v Invoice) End() time.Time {
 func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	var s InvoiceState
 	accepted, awaited := false, false
+	var received, all tally
 	for _, p := range sorted(payments) {
 		why := v.why(p)
 		s.Payments = append(s.Payments, JudgedPayment{Payment: p, Counted: why == "", Why: why})
@@ -26,19 +28,21 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 		if p.Resolved() == ResolveAccept && !p.Void {
 			accepted, awaited = accepted || credited, awaited || p.Deposit.Status == DepositPending
 		}
-		switch {
-		case why != "":
-		case credited:
-			s.Received = plus(s.Received, p.Value)
-		default:
-			s.Pending = plus(s.Pending, p.Value)
+		if why == "" {
+			all.add(p)
+		}
+		if why == "" && credited {
+			received.add(p)
 		}
 	}
+	total := all.amount()
+	s.Received = received.amount()
+	s.Pending = total.SubOrZero(s.Received)
 	enough := v.Required.SubOrZero(v.Under)
 	switch {
 	case accepted || !s.Received.Less(enough):
 		s.Status = ChargePaid
-	case awaited || !plus(s.Received, s.Pending).Less(enough):
+	case awaited || !total.Less(enough):
 		s.Status = ChargeConfirming
 	case !v.CancelledAt.IsZero():
 		s.Status = ChargeCancelled
@@ -48,12 +52,34 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 		s.Status, s.TurnsAt = ChargeOpen, v.Expires
 	}
 	if s.Status != ChargePaid {
-		s.Due = v.Required.SubOrZero(plus(s.Received, s.Pending))
+		s.Due = v.Required.SubOrZero(total)
 	}
 	s.Over = s.Received.SubOrZero(v.Required)
 	v.question(&s)
 	v.label(&s, accepted)
 	return s
+}
+
+// tally is a sum of values that is rounded down once and not for each payment: who pays exactly what is due in several
+// parts has paid it.
+type tally struct {
+	whole Amount
+	rest  big.Rat
+}
+
+func (t *tally) add(p Payment) {
+	t.whole = plus(t.whole, p.Value)
+	if p.rest != nil {
+		t.rest.Add(&t.rest, p.rest)
+	}
+}
+
+func (t *tally) amount() Amount {
+	rest, err := AmountFromBig(new(big.Int).Quo(t.rest.Num(), t.rest.Denom()))
+	if err != nil {
+		return t.whole // each payment adds less than one, so this cannot be
+	}
+	return plus(t.whole, rest)
 }
 
 // sorted returns payments in an order that depends on nothing but the payments.

@@ -425,6 +425,31 @@ func TestPayingWhatIsDuePays(t *testing.T) {
 	})
 }
 
+// What is due is paid in whichever parts: what each of them is worth below the smallest unit is not lost.
+func TestThePartsOfWhatIsDuePay(t *testing.T) {
+	t.Parallel()
+	euro, _ := bursar.FiatUnit("EUR")
+	rate, err := bursar.ParseRate("0.9253")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := bursar.InvoiceDetail{Invoice: invoice()}
+	d.Unit, d.Required, d.Under, d.Over = euro, bursar.Units(92_53000000), bursar.Amount{}, bursar.Amount{}
+	for i, units := range []uint64{33_333_333, 33_333_333, 33_333_334} { // 100 in all
+		p := payment(byte(i), units, bursar.DepositConfirmed)
+		p.Rate, p.Decimals, p.Places = rate, 6, 2
+		d.Payments = append(d.Payments, p)
+	}
+	d.Payments[2].Deposit.Status = bursar.DepositPending
+	if s := d.State(invoiceStart); s.Status != bursar.ChargeConfirming || !s.Due.IsZero() {
+		t.Errorf("got %s, %s due, want confirming and nothing due", s.Status, s.Due)
+	}
+	d.Payments[2].Deposit.Status = bursar.DepositConfirmed
+	if s := d.State(invoiceStart); s.Status != bursar.ChargePaid || s.Received != d.Required || len(s.Labels) > 0 {
+		t.Errorf("got %s %s with %s, want paid with %s", s.Status, s.Labels, s.Received, d.Required)
+	}
+}
+
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[bursar.CurrencyCode]int{"EUR": 2, "JPY": 0, "KWD": 3, "USD": 2} {

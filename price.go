@@ -61,6 +61,16 @@ func (r Rate) Value(a Amount, c Currency, u Unit) (Amount, error) {
 	return AmountFromBig(scaled(product, c.Decimals+r.decimals-u.Decimals))
 }
 
+// rest returns the share of the unit's smallest unit that Value rounds off, nil where that is nothing.
+func (r Rate) rest(a Amount, c Currency, u Unit) *big.Rat {
+	power := c.Decimals + r.decimals - u.Decimals
+	if power <= 0 {
+		return nil
+	}
+	product := new(big.Int).Mul(a.Big(), r.value.Big())
+	return new(big.Rat).SetFrac(product.Rem(product, tenTo(power)), tenTo(power))
+}
+
 // Payable returns the smallest payable amount of a currency that is worth at least a value in a unit: rounded up to the
 // currency's display precision, so that paying it exactly always suffices. The rate must be known.
 func (r Rate) Payable(value Amount, u Unit, c Currency) (Amount, error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -144,7 +143,7 @@ func (in *input) tolerance(name string) (t charge.Tolerance) {
 		t.Millionths, t.HasShare = uint32(share), true
 	}
 	if amount, sent := in.decimal(name + "Amount"); sent {
-		if _, valid := new(big.Rat).SetString(amount); !valid || amount == "" {
+		if amount == "" || strings.Trim(amount, "+-0123456789.") != "" { // the unit refuses what is left
 			in.refuse(name+"Amount", "%sAmount must be a plain decimal number", name)
 		}
 		t.Amount = amount

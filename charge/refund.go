@@ -70,6 +70,7 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 	if err != nil {
 		return d, w, err
 	}
+	before := len(d.Refunds)
 	w, err = s.Payer.Pay(ctx, Payout{
 		Account:  r.Account,
 		Currency: p.Deposit.Currency,
@@ -77,7 +78,7 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 		Address:  r.Address,
 		By:       r.By,
 		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-			d, err = s.refunded(ctx, tx, r, w)
+			d, err = s.refunded(ctx, tx, r, w, before)
 			return err
 		},
 	})
@@ -123,10 +124,7 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	if r.Part == RefundAll && r.Rate != RateNow {
 		return p.Refundable(), nil
 	}
-	value, rate := state.Over.SubOrZero(paidBack(d, state)).Min(p.Value), p.Rate
-	if r.Part == RefundAll {
-		value = p.Value
-	}
+	rate := p.Rate
 	if r.Rate == RateNow {
 		q, known := s.quote(s.DB.Now(), d.Invoice, p.Deposit.Currency)
 		if !known {
@@ -137,6 +135,10 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	if !rate.IsKnown() {
 		return bursar.Amount{}, errNoRate(d.Unit)
 	}
+	value := s.unpaidBack(r, d, state.Over, state.Payments...).Min(p.Value)
+	if r.Part == RefundAll {
+		value = s.unpaidBack(r, d, p.Value, p)
+	}
 	amount, err := rate.Affordable(value, d.Unit, currency)
 	if err != nil {
 		return amount, errNoRate(d.Unit)
@@ -144,27 +146,50 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	return amount.Min(p.Refundable()), nil
 }
 
-// paidBack returns what the refunds of all payments were worth together when these were paid: what is over is paid back
-// once, whichever payment it is taken from.
-func paidBack(d bursar.InvoiceDetail, state bursar.InvoiceState) (total bursar.Amount) {
-	for _, p := range state.Payments {
-		if !p.Rate.IsKnown() {
+// unpaidBack returns what is left of a value once the refunds of payments that count are taken from it, by what these
+// were worth when they were paid: what is over is paid back once, whichever payment it is taken from. A refund by the
+// rate of today measures them by that one where it is the higher, or the same request would pay back more each time.
+func (s *Service) unpaidBack(
+	r Refund, d bursar.InvoiceDetail, left bursar.Amount, of ...bursar.JudgedPayment,
+) bursar.Amount {
+	for _, p := range of {
+		rate := p.Rate
+		if p.Void || !rate.IsKnown() {
 			continue
 		}
-		value, err := p.Rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
-		if err == nil {
-			total, err = total.Add(value)
+		if r.Rate == RateNow {
+			q, known := s.quote(s.DB.Now(), d.Invoice, p.Deposit.Currency)
+			if known && rate.Cmp(q.Rate) < 0 {
+				rate = q.Rate
+			}
 		}
+		value, err := rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
 		if err != nil {
-			return state.Over // more than any amount: nothing of it is left
+			return bursar.Amount{} // more than any amount was paid back
 		}
+		left = left.SubOrZero(value)
 	}
-	return total
+	return left
 }
 
-// refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock.
+// left refuses a refund of a part that another refund has paid back meanwhile, perhaps of another payment. The rate of
+// today may have moved since the amount was measured: that alone refuses nothing.
+func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState, w bursar.Withdrawal,
+	before int) error {
+	if r.Part != RefundOver && r.Rate != RateNow {
+		return nil
+	}
+	_, left, err := s.refundable(r, d, state)
+	if err == nil && left.Less(w.Amount) && (r.Rate != RateNow || len(d.Refunds) > before) {
+		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
+	}
+	return err
+}
+
+// refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock;
+// before is how many refunds there were when the amount was measured.
 func (s *Service) refunded(
-	ctx context.Context, tx *store.Tx, r Refund, w bursar.Withdrawal,
+	ctx context.Context, tx *store.Tx, r Refund, w bursar.Withdrawal, before int,
 ) (d bursar.InvoiceDetail, err error) {
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
@@ -176,17 +201,11 @@ func (s *Service) refunded(
 	if err != nil {
 		return d, err
 	}
-	if r.Part == RefundOver { // another refund may have taken it from another payment meanwhile
-		_, left, err := s.refundable(r, d, state)
-		if err == nil && r.Rate != RateNow && left.Less(w.Amount) {
-			err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
-		}
-		if err != nil {
-			return d, err
-		}
+	if err := s.left(r, d, state, w, before); err != nil {
+		return d, err
 	}
 	err = tx.Invoices().Refund(ctx, d.Number, bursar.InvoiceRefund{Withdrawal: w.ID, Deposit: r.Deposit,
-		Amount: w.Amount, Void: state.Status != bursar.ChargePaid})
+		Amount: w.Amount, Void: state.Status != bursar.ChargePaid || d.PaidWithout(r.Deposit, tx.Now())})
 	if err != nil {
 		return d, err
 	}

@@ -179,7 +179,7 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Depo
 
 // enough returns those customers' deposits that are large enough to be credited. A deposit that reaches the minimum of
 // its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the
-// charge's. So is one that an operator assigned to its customer: it was credited once whatever its amount, and is
+// charge's. So is one that alone is what its invoice asked for, and one that an operator assigned to its customer: it was credited once whatever its amount, and is
 // credited again when it is confirmed again.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit) (map[bursar.ID]bool, error) {
 	enough := map[bursar.ID]bool{}
@@ -205,12 +205,16 @@ func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit
 	if err != nil {
 		return nil, err
 	}
+	asked, err := payInvoices(ctx, tx, small)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range small {
 		minimum, known := minimums[d.WalletID]
 		if d.Purpose == bursar.ForCharge && !known {
 			return nil, fmt.Errorf("credit deposit %s: its charge %s is not recorded", d.ID, d.WalletID)
 		}
-		enough[d.ID] = assigned[d.ID] || d.Purpose == bursar.ForCharge && !d.Amount.Less(minimum)
+		enough[d.ID] = assigned[d.ID] || asked[d.ID] || d.Purpose == bursar.ForCharge && !d.Amount.Less(minimum)
 	}
 	return enough, nil
 }

@@ -87,40 +87,67 @@ func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDet
 	deposits []bursar.Deposit) error {
 	var payments []bursar.Payment
 	var numbers []int64
+	byNumber := make(map[int64]*bursar.InvoiceDetail, len(list))
+	for i := range list {
+		byNumber[list[i].Number] = &list[i]
+	}
 	for _, d := range deposits {
-		i := slices.IndexFunc(list, func(v bursar.InvoiceDetail) bool { return v.Number == of[d.WalletID] })
-		if d.Purpose != bursar.ForInvoice || i < 0 {
+		v := byNumber[of[d.WalletID]]
+		if d.Purpose != bursar.ForInvoice || v == nil {
 			continue
 		}
-		p, err := c.payment(&list[i], d, tx.Now())
+		currency, err := c.Registry.Get(d.Currency)
 		if err != nil {
-			return err
+			continue // it is not configured any more, so its first sight was noted before
 		}
-		payments, numbers = append(payments, p), append(numbers, list[i].Number)
+		payments, numbers = append(payments, c.payment(v, d, currency, tx.Now())), append(numbers, v.Number)
 	}
 	return tx.Invoices().Pay(ctx, payments, numbers)
 }
 
 // payment returns what is known of a deposit now. A rate that is not of the moment of its first sight is no rate: the
 // payment waits for a person, since nothing is guessed.
-func (c Credits) payment(v *bursar.InvoiceDetail, d bursar.Deposit, now time.Time) (bursar.Payment, error) {
-	currency, err := c.Registry.Get(d.Currency)
-	if err != nil {
-		return bursar.Payment{}, fmt.Errorf("payment %s: %w", d.ID, err)
-	}
+func (c Credits) payment(
+	v *bursar.InvoiceDetail, d bursar.Deposit, currency bursar.Currency, now time.Time,
+) bursar.Payment {
 	p := bursar.Payment{Deposit: d, Decimals: currency.Decimals, Places: currency.Places, Origin: c.origin(v, d)}
 	if o := v.Option(d.Currency); o != nil && p.Origin == bursar.PaidAsAsked {
 		if q, locked := o.At(d.SeenAt); locked {
 			p.Rate, p.RateSource, p.RateAt = q.Rate, q.Source, q.RateAt
-			return p, nil
+			return p
 		}
 	}
 	if c.Prices == nil || !v.Unit.Fiat || now.Sub(d.SeenAt) > c.Prices.MaxAge() {
-		return p, nil
+		return p
 	}
 	q := c.Prices.Price(d.Currency, v.Unit)
 	p.Rate, p.RateSource, p.RateAt = q.Rate, q.Source, q.RateAt
-	return p, nil
+	return p
+}
+
+// payInvoices returns those deposits that are each all that their invoice asked for. It locks nothing: the terms of an
+// invoice and the rate of a payment never change.
+func payInvoices(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) (map[bursar.ID]bool, error) {
+	var ids []bursar.ID
+	for _, d := range deposits {
+		if d.Purpose == bursar.ForInvoice {
+			ids = append(ids, d.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	asked, err := tx.Invoices().Asked(ctx, ids)
+	pay := map[bursar.ID]bool{}
+	for _, d := range deposits {
+		a, known := asked[d.ID]
+		if !known || a.Origin != bursar.PaidAsAsked || !a.Rate.IsKnown() {
+			continue
+		}
+		value, err := a.Rate.Value(d.Amount, bursar.Currency{Decimals: a.Payment.Decimals}, a.Unit)
+		pay[d.ID] = err == nil && !value.Less(a.Required.SubOrZero(a.Under))
+	}
+	return pay, err
 }
 
 // origin says how a deposit relates to what was asked for at its address.
@@ -160,6 +187,7 @@ func (c Credits) Advance(ctx context.Context, tx *store.Tx, happened ...Happened
 func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, happened []Happened) error {
 	now := tx.Now()
 	var events []bursar.Event
+	to := happenedTo(happened)
 	invoices, moments := make([]bursar.Invoice, len(list)), map[int64][]bursar.InvoiceMoment{}
 	for i := range list {
 		v := &list[i]
@@ -172,7 +200,7 @@ func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.Invoic
 			Attention: after.Attention,
 			TurnsAt:   after.TurnsAt,
 		}
-		what, changed := happenedTo(v.Number, happened)
+		what, changed := to[v.Number].what, to[v.Number].deposits
 		if turned && len(what) == 1 && what[0] == bursar.MomentExpired {
 			v.Recorded.Version-- // the clock alone turned it, and that version was shown already
 		}
@@ -193,18 +221,24 @@ func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.Invoic
 	return c.record(ctx, tx, events)
 }
 
-// happenedTo returns what happened to an invoice, each kind once, and the payments to which it happened.
-func happenedTo(invoice int64, happened []Happened) (what []bursar.Moment, deposits []bursar.ID) {
+// happenings is what happened to an invoice, each kind once, and the payments to which it happened.
+type happenings struct {
+	what     []bursar.Moment
+	deposits []bursar.ID
+}
+
+// happenedTo returns what happened by the numbers of the invoices.
+func happenedTo(happened []Happened) map[int64]happenings {
+	to := map[int64]happenings{}
 	for _, h := range happened {
-		if h.Invoice != invoice {
-			continue
+		all := to[h.Invoice]
+		if !slices.Contains(all.what, h.What) {
+			all.what = append(all.what, h.What)
 		}
-		if !slices.Contains(what, h.What) {
-			what = append(what, h.What)
-		}
-		deposits = append(deposits, h.Deposits...)
+		all.deposits = append(all.deposits, h.Deposits...)
+		to[h.Invoice] = all
 	}
-	return what, deposits
+	return to
 }
 
 func (c Credits) invoiceEvents(

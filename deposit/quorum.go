@@ -243,7 +243,7 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
 			continue // its block was reorged out in the meantime
 		}
-		if err := o.Deposits.reverse(ctx, tx, now); err != nil {
+		if err := o.Deposits.reverseAll(ctx, tx, now); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().DropOf(ctx, now); err != nil {

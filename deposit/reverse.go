@@ -17,36 +17,40 @@ func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error
 	if err != nil {
 		return err
 	}
+	return h.reverseAll(ctx, tx, deposits...)
+}
+
+// reverseAll reverses deposits, and then tells the invoices of all of them.
+func (h *Handler) reverseAll(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) (err error) {
+	moments := map[bursar.ID]bursar.Moment{}
 	for _, d := range deposits {
-		if err := h.reverse(ctx, tx, d); err != nil {
+		if moments[d.ID], err = h.reverse(ctx, tx, d); err != nil {
 			return fmt.Errorf("deposit %s: %w", d.ID, err)
 		}
 	}
-	return nil
+	// Once for all: each time reads all payments of a charge, and anybody may have paid it many times in one block.
+	return h.invoicesChanged(ctx, tx, func(d bursar.Deposit) bursar.Moment { return moments[d.ID] }, deposits...)
 }
 
-// reverse orphans a deposit that was not booked, and reverses one that was. Value that is not on the chain needs no
-// resolution.
-func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+// reverse orphans a deposit that was not booked, and reverses one that was; it returns what that is to an invoice.
+// Value that is not on the chain needs no resolution.
+func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.Moment, error) {
 	if d.Purpose == bursar.ForUnattributed {
 		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if d.Status == bursar.DepositPending {
 		h.logDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
-		if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned); err != nil {
-			return err
-		}
-		return h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d)
+		return bursar.MomentOrphaned, tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
 	}
 	if err := h.unhold(ctx, tx, d); err != nil {
-		return err
+		return "", err
 	}
 	if d.Status == bursar.DepositBelowMinimum || !d.IsCustomers() {
-		return h.reverseUncredited(ctx, tx, d)
+		return bursar.MomentOrphaned, h.reverseUncredited(ctx, tx, d)
 	}
-	return h.reverseCredit(ctx, tx, d)
+	return bursar.MomentReversed, h.reverseCredit(ctx, tx, d)
 }
 
 func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
@@ -64,14 +68,11 @@ func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.
 	}
 	d.Reversals++
 	h.logDeposit(tx, slog.LevelWarn, "deposit booking reversed", d)
-	if err := tx.Deposits().SetStatus(ctx, d, next); err != nil {
-		return err
-	}
-	return h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d)
+	return tx.Deposits().SetStatus(ctx, d, next)
 }
 
 // reverseCredit reverses a customer's credit, even below zero, freezes the account, raises an alarm and records the
-// event.
+// event, unless the deposit is to an invoice.
 func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal,
 		Reason: bursar.FrozenByReversal}); err != nil {
@@ -98,7 +99,7 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 	}
 	reversed.Status = bursar.DepositReversed
 	if d.Purpose == bursar.ForInvoice {
-		return h.invoicesChanged(ctx, tx, always(bursar.MomentReversed), reversed)
+		return nil // reverseAll tells its invoice
 	}
 	heir, paid, err := h.unsettleCharge(ctx, tx, reversed)
 	if err != nil {

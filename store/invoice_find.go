@@ -67,6 +67,42 @@ func (tx Invoices) OfWallets(ctx context.Context, wallets []bursar.ID) (map[burs
 	return found, nil
 }
 
+// AskedPayment is a payment with the terms of its invoice that say whether it pays alone.
+type AskedPayment struct {
+	bursar.Payment // with Deposit.ID, Origin, Decimals and Rate
+	bursar.Invoice // with Unit, Required and Under
+}
+
+// Asked returns payments with the terms of their invoices, by their deposits; a deposit that is none is left out.
+func (tx Invoices) Asked(ctx context.Context, deposits []bursar.ID) (map[bursar.ID]AskedPayment, error) {
+	found := map[bursar.ID]AskedPayment{}
+	for part := range parts(tx.Tx, deposits) {
+		those, args := among(tx.Tx, "p.deposit", part)
+		_, err := rows(ctx, tx.Tx, "read the terms of payments", func(s scanner) (none struct{}, err error) {
+			var a AskedPayment
+			err = s.Scan(&a.Deposit.ID, &a.Origin, &a.Payment.Decimals, rateText{&a.Rate}, &a.Unit.Code, &a.Unit.Fiat,
+				&a.Unit.Decimals, &a.Unit.Places, &a.Required, &a.Under)
+			found[a.Deposit.ID] = a
+			return none, err
+		}, `SELECT
+				p.deposit,
+				p.origin,
+				p.decimals,
+				p.rate,
+				i.unit,
+				i.fiat,
+				i.decimals,
+				i.places,
+				i.required,
+				i.under
+			FROM invoice_payments p JOIN invoices i ON i.number = p.invoice WHERE `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // OfRefund returns the number of the invoice that a withdrawal refunds a payment of, 0 for any other withdrawal.
 func (tx Invoices) OfRefund(ctx context.Context, withdrawal bursar.ID) (int64, error) {
 	found, err := rows(ctx, tx.Tx, "read the invoice of a refund", scanOne[int64],

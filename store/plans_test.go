@@ -123,6 +123,9 @@ var listed = []read{
 	reading("charges of refunds", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().Refunded(ctx, []bursar.ID{someone, something})
 	}),
+	reading("terms of payments", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Asked(ctx, []bursar.ID{someone, something})
+	}),
 	reading("charge of a refund", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().OfRefund(ctx, something)
 	}),
