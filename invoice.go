@@ -139,9 +139,10 @@ type Payment struct {
 	Void       bool              // it was refunded while the invoice did not need it to be paid, and counts no more
 }
 
-// Resolved returns the resolution that holds: one from before a reversal holds no more.
+// Resolved returns the resolution that holds: one from before a reversal holds no more, nor does a refund whose
+// withdrawals were all taken back.
 func (p Payment) Resolved() PaymentResolution {
-	if p.Round != p.Deposit.Reversals {
+	if p.Round != p.Deposit.Reversals || p.Resolution == ResolveRefund && p.Refunded.IsZero() {
 		return ""
 	}
 	return p.Resolution

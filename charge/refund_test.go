@@ -67,9 +67,10 @@ func TestARefundThatIsTakenBack(t *testing.T) {
 		version := r.view(d).Version
 		_, err = r.Withdrawals.Cancel(ctx, w.ID)
 		r.must(err)
-		if v := r.shows(d, "expired partial"); v.Version != version+1 || v.Payments[0].Refundable != "0.00049500" {
+		if v := r.shows(d, "expired partial !"); v.Version != version+1 || v.Payments[0].Refundable != "0.00049500" {
 			t.Fatalf("after it was taken back the charge is %+v", v)
 		}
+		r.heardOf("attention", "attention") // the second one, because it waits again
 		_, err = r.refund(d, 0, nil)
 		r.must(err)
 		r.shows(d, "expired refunded")
