@@ -53,7 +53,8 @@ func ParseOrderKey(text string) (k OrderKey, err error) {
 	k.Name = r.OptionalName("name")
 	k.Created, k.Expires = r.Time("created"), r.Time("expires")
 	k.Nonce = r.Nonce("nonce")
-	r.Demand(k.Revoke == (k.Key == "") && k.Revoke == (k.Name == ""), "key and name are there to add a key, and - to revoke one")
+	r.Demand(k.Revoke == (k.Key == "") && k.Revoke == (k.Name == ""),
+		"key and name are there to add a key, and - to revoke one")
 	r.Demand(Lasts(k.Created, k.Expires) == nil, "it must end after it begins, within %s", Longest)
 	return Canonical(r, k, text)
 }

@@ -231,7 +231,8 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	if err != nil || !c.Checked || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
 		t.Fatalf("dumped is %+v, %v", c, err)
 	}
-	if _, err := backup.Save(ctx, storetest.AsRole(url, "service"), filepath.Join(t.TempDir(), "service.dump"), false); err != nil {
+	own := filepath.Join(t.TempDir(), "service.dump")
+	if _, err := backup.Save(ctx, storetest.AsRole(url, "service"), own, false); err != nil {
 		t.Errorf("the service's role cannot dump: %v", err)
 	}
 	credit(t, db, 2, 5)

@@ -51,7 +51,8 @@ var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, P
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
-		events: map[string]client.Event{}, memory: memory.NewRAM(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+		events: map[string]client.Event{}, memory: memory.NewRAM(),
+		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db := storetest.OpenAt(t, storetest.Reused(t), s.clock.Now)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	s.need(err)

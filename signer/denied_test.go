@@ -56,7 +56,7 @@ func TestTheNoOfWhoeverIsGoneEnds(t *testing.T) {
 }
 
 // An approval by whoever is removed counts no more at once, though the version that removes them waits, and a hold that
-// began with it begins anew.
+// began with it begins again.
 func TestWhoeverIsRemovedHasApprovedNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold = time.Hour })

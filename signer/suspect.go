@@ -52,7 +52,8 @@ type suspect struct {
 
 // FreezeItself makes the signer freeze, durably, when it is shown two amounts of one outpoint, when its state is older
 // than what a service has seen of it, when it is shown a signature that is said to be a person's and is not, and when it
-// refuses three different transactions within ten minutes that no honest service asks for. Report is told of each such freeze. It is called before the first signature is asked for.
+// refuses three different transactions within ten minutes that no honest service asks for. It calls report with each such
+// freeze. Call it before the first signature is asked for.
 func (s *Signer) FreezeItself(report func(f memory.Freeze, err error)) { s.suspicion.report = report }
 
 // consider freezes the signer if a refusal gives reason to.
