@@ -153,6 +153,16 @@ var listed = []read{
 	reading("deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().List(ctx, someone, aPage)
 	}),
+	reading("a feed", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Read(ctx, store.FeedQuery{Account: someone, After: 1, Settled: 9, Limit: 10})
+	}),
+	reading("an event's number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().NumberOf(ctx, someone, something)
+	}),
+	reading("newest events", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Newest(ctx, []bursar.ID{someone, something})
+	}),
+	reading("settled events", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Feed().Settled(ctx) }),
 	reading("attempts", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().AttemptsOf(ctx, []int64{1, 2})
 	}),

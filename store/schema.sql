@@ -312,6 +312,11 @@ CREATE TABLE fee_rules (
   PRIMARY KEY (account_id, currency, kind)
 );
 
+CREATE TABLE feed_starts (
+  account_id BYTEA PRIMARY KEY,
+  number     BIGINT NOT NULL
+);
+
 CREATE TABLE "forgotten_payments" (
   chain       TEXT NOT NULL,
   number      BIGINT NOT NULL,           -- of the signature
