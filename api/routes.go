@@ -63,6 +63,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
 		v1 + "account/webhooks/test":      {http.MethodPost: change(a.testWebhook, "walletID", "webhook")},

@@ -62,7 +62,8 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then",
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
-		"until": "2026-01-03T00:00:00Z", "kind": "deposit"}
+		"until": "2026-01-03T00:00:00Z", "kind": "deposit",
+		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0}
 }
 
 // sum makes a charge of 1000 USDT whose deposits add up, known by a name.
