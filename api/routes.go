@@ -36,6 +36,8 @@ func (a *api) table() map[string]methods {
 	}
 	withdraw := change(a.withdraw, "currency", "amount", "address", "order")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
+	cancel := change(a.cancelWithdrawal, "withdrawalID")
+	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
 	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
 	return map[string]methods{
@@ -58,6 +60,8 @@ func (a *api) table() map[string]methods {
 		v1 + "account/wallets":            {http.MethodGet: read(a.listWallets)},
 		v1 + "account/charges":            {http.MethodGet: read(a.listCharges)},
 		v1 + "account/withdraw":           {http.MethodPost: withdraw},
+		v1 + "account/withdraw/fee":       {http.MethodGet: read(a.quoteWithdrawal)},
+		v1 + "account/withdraw/cancel":    {http.MethodPost: cancel},
 		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
 		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},

@@ -35,7 +35,7 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	endpoints := s.keyed()
 	requests := 120 * len(endpoints)
 	if testing.Short() {
-		requests = 30 * len(endpoints)
+		requests = 60 * len(endpoints)
 	}
 	carried, refused := map[string]int{}, map[string]int{}
 	send := func(i int, e endpoint, encoding string) {

@@ -103,6 +103,8 @@ type Request struct {
 	Order    Order  // that the client signed; accounts with keys need one
 	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
 
+	quoting bool // it is only priced
+
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
 	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
 	Fund func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
@@ -182,7 +184,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	}
 	there, err := s.destinations.Find(ctx,
 		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
-	if err == nil && order == nil && there.signs {
+	if err == nil && order == nil && there.signs && !o.quoting {
 		err = errUnsigned
 	}
 	if err == nil && order != nil {
