@@ -34,7 +34,7 @@ func (a *api) table() map[string]methods {
 	change := func(serve func(context.Context, *call) (any, error), params ...string) *route {
 		return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
 	}
-	withdraw := change(a.withdraw, "currency", "amount", "address", "order")
+	withdraw := change(a.withdraw, "currency", "amount", "address", "order", "reference", "metadata")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
 	cancel := change(a.cancelWithdrawal, "withdrawalID")
 	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
@@ -67,6 +67,8 @@ func (a *api) table() map[string]methods {
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
+		v1 + "account/search":             {http.MethodGet: read(a.search)},
 		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},

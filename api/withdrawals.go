@@ -50,6 +50,7 @@ func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
 		Address:  c.in.required("address"),
 		By:       bursar.KeyRequester(c.identity.Key.ID),
 	}
+	o.Reference, o.Metadata = c.in.reference(), c.in.texts("metadata")
 	o.Order.Text, _ = c.in.optional("order")
 	o.Order.Signature = only(c.signatures)
 	if c.in.err != nil {
@@ -169,11 +170,11 @@ type withdrawalsAnswer struct {
 
 // listWithdrawals is GET account/withdrawals.
 func (a *api) listWithdrawals(ctx context.Context, c *call) (any, error) {
-	page := c.in.page(withdrawalList)
+	page, filter := c.in.page(withdrawalList), a.withdrawalFilter(c)
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	list, err := a.Withdrawals.List(ctx, c.identity.Account, page)
+	list, err := a.Withdrawals.Select(ctx, c.identity.Account, filter, page)
 	if err != nil {
 		return nil, err
 	}

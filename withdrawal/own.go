@@ -57,6 +57,16 @@ func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withd
 	return w, nil
 }
 
+// Select returns an account's withdrawals that a filter selects, newest first.
+func (s *Service) Select(ctx context.Context, account bursar.ID, f store.WithdrawalFilter, page store.Page) (
+	list []bursar.Withdrawal, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		list, err = tx.Withdrawals().Select(ctx, account, f, page)
+		return err
+	})
+	return list, err
+}
+
 // Quote is what a withdrawal would cost.
 type Quote struct {
 	Currency bursar.Currency
