@@ -36,6 +36,8 @@ func (a *api) table() map[string]methods {
 	}
 	withdraw := change(a.withdraw, "currency", "amount", "address", "order", "reference", "metadata")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
+	each := change(a.withdrawEach, "withdrawals")
+	each.scope, each.secret = bursar.ScopeWithdraw, true
 	cancel := change(a.cancelWithdrawal, "withdrawalID")
 	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
 	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address")
@@ -51,18 +53,19 @@ func (a *api) table() map[string]methods {
 		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
 		v1 + "charge": {http.MethodPost: change(a.createCharge, chargeParams...),
 			http.MethodGet: read(a.getCharge)},
-		v1 + "charge/cancel":              {http.MethodPost: change(a.cancelCharge, "chargeID")},
-		v1 + "charge/quote":               {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
-		v1 + "charge/resolve":             {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
-		v1 + "charge/refund":              {http.MethodPost: refund},
-		v1 + "rates":                      {http.MethodGet: read(a.listRates)},
-		v1 + "account":                    {http.MethodGet: read(a.getBalance)},
-		v1 + "account/wallets":            {http.MethodGet: read(a.listWallets)},
-		v1 + "account/charges":            {http.MethodGet: read(a.listCharges)},
-		v1 + "account/withdraw":           {http.MethodPost: withdraw},
-		v1 + "account/withdraw/fee":       {http.MethodGet: read(a.quoteWithdrawal)},
-		v1 + "account/withdraw/cancel":    {http.MethodPost: cancel},
-		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
+		v1 + "charge/cancel":           {http.MethodPost: change(a.cancelCharge, "chargeID")},
+		v1 + "charge/quote":            {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
+		v1 + "charge/resolve":          {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
+		v1 + "charge/refund":           {http.MethodPost: refund},
+		v1 + "rates":                   {http.MethodGet: read(a.listRates)},
+		v1 + "account":                 {http.MethodGet: read(a.getBalance)},
+		v1 + "account/wallets":         {http.MethodGet: read(a.listWallets)},
+		v1 + "account/charges":         {http.MethodGet: read(a.listCharges)},
+		v1 + "account/withdraw":        {http.MethodPost: withdraw},
+		v1 + "account/withdraw/fee":    {http.MethodGet: read(a.quoteWithdrawal)},
+		v1 + "account/withdraw/cancel": {http.MethodPost: cancel},
+		v1 + "account/withdrawals": {http.MethodPost: each,
+			http.MethodGet: read(a.listWithdrawals)},
 		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},

@@ -63,7 +63,9 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
 		"until": "2026-01-03T00:00:00Z", "kind": "deposit",
-		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0, "q": "ab01"}
+		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0, "q": "ab01",
+		"withdrawals": []map[string]any{{"currency": "USDT", "amount": "1", "address": c.names["outsider.tron"],
+			"reference": "p 1"}}}
 }
 
 // sum makes a charge of 1000 USDT whose deposits add up, known by a name.

@@ -89,6 +89,12 @@ func (s *shop) found(wallet client.Wallet) {
 	if s.need(err); again.WithdrawalID != w.WithdrawalID {
 		s.Errorf("the same reference gives %s, want %s", again.WithdrawalID, w.WithdrawalID)
 	}
+	each, err := s.WithdrawEach(ctx, []client.NewWithdrawal{n, {Currency: "COIN", Amount: "1000", Address: n.Address,
+		Reference: "payout 2"}})
+	if s.need(err); len(each) != 2 || each[0].Err != nil || each[0].Withdrawal.WithdrawalID != w.WithdrawalID ||
+		each[1].Err == nil || each[1].Err.Code != client.InsufficientBalance || each[1].Reference != "payout 2" {
+		s.Errorf("several gave %+v, want the first again and a refusal", each)
+	}
 	listed, err := s.WithdrawalsOf(client.WithdrawalFilter{Reference: n.Reference})(ctx, client.Page{})
 	if s.need(err); len(listed.Items) != 1 || listed.Items[0].WithdrawalID != w.WithdrawalID {
 		s.Errorf("listed under the reference are %+v, want %s", listed, w.WithdrawalID)

@@ -67,3 +67,56 @@ func (m *Metadata) UnmarshalJSON(text []byte) error {
 	*m = Metadata(text)
 	return nil
 }
+
+// WithdrawalResult is what became of one withdrawal of several: either Withdrawal or Err is set.
+type WithdrawalResult struct {
+	Reference  string
+	Withdrawal *Withdrawal
+	Err        *Error // with Code, Message and Field
+}
+
+// WithdrawEach requests up to 100 withdrawals, each of which must have a Reference of its own; each is taken or refused
+// by itself, and the results are in their order. Call it again after any error, and where a result is Unavailable or
+// Internal: none is taken twice. Their IdempotencyKeys are not used, but to sign orders.
+func (c *Client) WithdrawEach(ctx context.Context, list []NewWithdrawal) ([]WithdrawalResult, error) {
+	items := make([]map[string]any, len(list))
+	for i, n := range list {
+		if n.IdempotencyKey == "" {
+			n.IdempotencyKey = n.Reference
+		}
+		if c.config.Orders != nil && n.Order == (SignedOrder{}) {
+			var err error
+			if n.Order, err = c.config.Orders.Order(n); err != nil {
+				return nil, err
+			}
+		}
+		items[i] = map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address, "reference": n.Reference}
+		if n.Metadata != "" {
+			items[i]["metadata"] = n.Metadata.Texts()
+		}
+		if n.Order.Text != "" {
+			items[i]["order"], items[i]["signature"] = n.Order.Text, n.Order.Signature
+		}
+	}
+	answer, err := call[struct {
+		Results []struct {
+			Reference  string      `json:"reference"`
+			Withdrawal *Withdrawal `json:"withdrawal"`
+			Error      *struct {
+				Code    Code   `json:"code"`
+				Message string `json:"message"`
+				Field   string `json:"field"`
+			} `json:"error"`
+		} `json:"results"`
+	}](ctx, c, request{method: http.MethodPost, path: "account/withdrawals", secret: true,
+		values: map[string]any{"withdrawals": items}})
+	var results []WithdrawalResult
+	for _, r := range answer.Results {
+		result := WithdrawalResult{Reference: r.Reference, Withdrawal: r.Withdrawal}
+		if r.Error != nil {
+			result.Err = &Error{Code: r.Error.Code, Message: r.Error.Message, Field: r.Error.Field}
+		}
+		results = append(results, result)
+	}
+	return results, err
+}
