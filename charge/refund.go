@@ -49,11 +49,11 @@ type Refund struct {
 	Account bursar.ID
 	Charge  bursar.ID
 	Deposit bursar.ID
-	Part    string // RefundAll or RefundOver; empty: Amount
-	Amount  string // plain decimal of the payment's currency
-	Rate    string // RateThen or RateNow, with a Part; empty: RateThen
-	Address string // never the sender by default: it may be an exchange
-	By      string // who asks, as bursar.KeyRequester writes it; empty: not known
+	Part    string      // RefundAll or RefundOver; empty: Amount
+	Amount  string      // plain decimal of the payment's currency
+	Rate    string      // RateThen or RateNow, with a Part; empty: RateThen
+	Address string      // never the sender by default: it may be an exchange
+	By      string      // who asks, as bursar.KeyRequester writes it; empty: not known
 	Order   SignedOrder // of an account whose orders are signed: of exactly the amount that is paid back
 
 	// Done runs in the transaction that records the refund.

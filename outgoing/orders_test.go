@@ -272,6 +272,11 @@ func TestAnOrderWhoseFeeIsNeverMetEndsWithItsTime(t *testing.T) {
 				s.Blocks(3)
 				s.clock.Advance(time.Hour + time.Minute)
 				s.Blocks(3)
+				waits, err := s.Withdrawals.Waits(t.Context(), w.ID)
+				s.Must(err)
+				if waits[w.ID] != bursar.WaitsForFee {
+					t.Errorf("it waits for %q, want %q", waits[w.ID], bursar.WaitsForFee)
+				}
 				if got := s.Now(w); got.Status != bursar.WithdrawalQueued {
 					t.Fatalf("within what clocks may differ it is %s, want it to wait", got.Status)
 				}
@@ -316,15 +321,13 @@ func TestOnlyTheSignerEndsAnOrder(t *testing.T) {
 func TestAForgottenPaymentIsPutBackWithItsOrder(t *testing.T) {
 	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
-		s.clock.Advance(time.Hour) // the lease of the harness is over
 		s.Guarded(file)
 		s.Prepare()
 		s.Settle()
 		w := s.order(300_000_000, s.Chain.Named("receiver"), time.Hour, 0)
-		before := s.Backup()
+		before, signs := s.Backup(), s.Sender.Signer
 		s.Step()
 		s.Chain.Forget()
-		s.clock.Advance(time.Minute)
 		s.Revive(before, file)
 		waiting := s.waitingToBePutBack()
 		if len(waiting) != 1 {
@@ -334,7 +337,7 @@ func TestAForgottenPaymentIsPutBackWithItsOrder(t *testing.T) {
 		s.Must(carries.Note(t.Context(), store.PolicyText{Instance: s.instance, Orders: true}))
 		s.Sender.Orders = carries.Orders
 		var got []chain.Order
-		s.Sender.Signer = &observed{Signer: s.Sender.Signer, outgoingID: waiting[0].OutgoingID,
+		s.Sender.Signer = &observed{Signer: signs, outgoingID: waiting[0].OutgoingID,
 			before: func(_ chain.TxRequest, unsigned chain.UnsignedTx) { got = unsigned.Orders }}
 		s.Step()
 		if len(got) != 1 || got[0].Signature == "" {

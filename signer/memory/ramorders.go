@@ -33,6 +33,11 @@ func (m ramTx) AnyOrderKey(context.Context) (bool, error) { return len(m.orders.
 // AddOrderKey implements Tx.
 func (m ramTx) AddOrderKey(_ context.Context, k OrderKey) error {
 	k.Revoked = time.Time{}
+	i := slices.IndexFunc(m.orders.keys, func(l OrderKey) bool { return l.Account == k.Account && l.ID == k.ID && l.Lost() })
+	if i >= 0 {
+		m.orders.keys[i] = k
+		return nil
+	}
 	m.orders.keys = append(m.orders.keys, k)
 	return nil
 }
