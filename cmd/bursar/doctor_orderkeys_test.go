@@ -37,7 +37,7 @@ func TestDoctorFindsLostKeysOfClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, _ = d.findings()
-	if f := found[check]; f.Result != resultFailed || !strings.Contains(f.Finding, "1") ||
+	if f := found[check]; f.Result != resultFailed || !strings.Contains(f.Detail, "1") ||
 		!strings.Contains(f.Advice, "lost-keys") {
 		t.Errorf("with a lost key doctor finds %+v, want that it failed and how to go on", f)
 	}
