@@ -65,15 +65,7 @@ func (a *api) viewFinds(ctx context.Context, c *call, found finds, latest depths
 	if answer.Deposits, err = a.viewDeposits(found.deposits, latest); err != nil {
 		return answer, err
 	}
-	ids := make([]bursar.ID, len(found.withdrawals))
-	for i, w := range found.withdrawals {
-		ids[i] = w.ID
-	}
-	refunds, err := a.Charges.RefundedBy(ctx, ids...)
-	if err != nil {
-		return answer, err
-	}
-	if answer.Withdrawals, err = each(found.withdrawals, a.viewWithdrawalOf(refunds)); err != nil {
+	if answer.Withdrawals, err = a.viewWithdrawals(ctx, found.withdrawals...); err != nil {
 		return answer, err
 	}
 	var charges []charge.Found
