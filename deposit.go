@@ -14,6 +14,11 @@ const (
 	DepositReversed     DepositStatus = "reversed"      // was reorged out after it was credited
 )
 
+// DepositStatuses returns every status of a deposit.
+func DepositStatuses() []DepositStatus {
+	return []DepositStatus{DepositPending, DepositConfirmed, DepositBelowMinimum, DepositOrphaned, DepositReversed}
+}
+
 var depositTransitions = transitions[DepositStatus]{
 	DepositPending:      {DepositConfirmed, DepositBelowMinimum, DepositOrphaned},
 	DepositBelowMinimum: {DepositOrphaned},

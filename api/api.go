@@ -70,6 +70,7 @@ type api struct {
 	underway underway
 	answers  *store.Gather[store.KeyName, store.KeptAnswer]
 	balances *store.Gather[bursar.ID, store.AccountBalances]
+	feeds    *feeds
 
 	described func() (docs.Served, error) // built on first use
 }
@@ -87,6 +88,7 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
+	a.feeds = newFeeds(c.DB)
 	a.underway.ends = map[store.KeyName]chan struct{}{}
 	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (
 		map[store.KeyName]store.KeptAnswer, error) {

@@ -174,6 +174,8 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 				"address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
 			{"POST", "account/webhooks/test", map[string]string{"walletID": id}},
+			{"POST", "account/withdrawals", map[string]string{"withdrawals": `[{"currency":"BTC","amount":"0.1","address":"` +
+				r.first.chains["bitcoin"].Named("outsider") + `","reference":"p 1"}]`}},
 		}
 		for _, c := range changes {
 			status, first := r.post(r.first, c.method, c.path, c.path+c.parameters["amount"], c.parameters, false)

@@ -108,6 +108,14 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 	return nil
 }
 
+// more counts what a request of a valid key asks for beside the first.
+func (l *limits) more(at time.Time, id bursar.ID, class bursar.Scope) error {
+	if wait := l.classes[class].take(at, id); wait > 0 {
+		return tooMany(wait)
+	}
+	return nil
+}
+
 // household returns the network of one client: an IPv4 address, or the /64 of an IPv6 address, in which a client may
 // use as many addresses as it likes (RFC 6177).
 func household(from netip.Addr) netip.Prefix {

@@ -74,6 +74,9 @@ func (c *script) reply(r *http.Request, who, key string) reply {
 func (e endpoint) names() []string {
 	var list []string
 	for name := range e.form.Properties {
+		if name == "hashID" && strings.HasPrefix(e.op.OperationID, "list") {
+			continue // a filter: nothing of another account is in any list
+		}
 		if strings.HasSuffix(name, "ID") {
 			list = append(list, name)
 		}
@@ -118,7 +121,7 @@ func TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne(t *testing.T) {
 		for _, known := range []string{"GET wallet walletID", "PUT wallet/metadata walletID", "PUT wallet/webhook walletID",
 			"GET wallet/deposits walletID",
 			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID",
-			"GET account/withdrawal withdrawalID",
+			"GET account/withdrawal withdrawalID", "POST account/withdraw/cancel withdrawalID",
 			"POST charge/cancel chargeID", "POST charge/quote chargeID", "POST charge/resolve depositID",
 			"POST charge/refund chargeID", "POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
 			if !slices.Contains(asked, known) {
@@ -160,7 +163,9 @@ func (c *script) sameAsNobodys(e endpoint, name string, values map[string]any) {
 
 // lists returns the reading endpoints that name no object.
 func lists(s *spec) []endpoint {
-	return slices.DeleteFunc(s.keyed(), func(e endpoint) bool { return e.method != http.MethodGet || len(e.names()) > 0 })
+	return slices.DeleteFunc(s.keyed(), func(e endpoint) bool {
+		return e.method != http.MethodGet || len(e.names()) > 0 || len(e.form.Required) > 0
+	})
 }
 
 // everything returns all that an account can read about itself.

@@ -73,6 +73,9 @@ const (
 // the invoice of then, if it asks for the same. Errors: a *bursar.Error that says what is wrong with the request, with
 // rate_unavailable where no currency has a rate now.
 func (s *Service) CreateSum(ctx context.Context, t Terms) (bursar.InvoiceDetail, error) {
+	if err := checkTexts(Terms{Reference: t.Reference}); err != nil { // PostgreSQL looks up no text that it cannot keep
+		return bursar.InvoiceDetail{}, err
+	}
 	if t.Reference != "" { // first of all: what was granted then is granted now, whatever rates are known
 		found, err := s.referred(ctx, t)
 		if !errors.Is(err, store.ErrNotFound) {

@@ -34,6 +34,8 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.books()
 	s.deliveries()
 	s.sums()
+	s.found(wallet)
+	s.feed()
 	s.orders()
 	s.recorder.whole(t)
 }
@@ -312,7 +314,7 @@ func TestEveryCodeHasAName(t *testing.T) {
 		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance,
 		client.BelowMinimum, client.AboveMaximum,
 		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable,
-		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved,
+		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved, client.TooLate, client.EventsArchived,
 		client.InvalidOrder, client.OrderExpired, client.OrderSignatureRequired, client.InvalidOrderSignature}
 	var described []client.Code
 	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON),

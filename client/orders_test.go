@@ -65,6 +65,12 @@ func (s *shop) ordered(signs client.Orders, n client.NewWithdrawal, paid uint64)
 	s.need(err)
 	w, err := c.Withdraw(ctx, n)
 	s.need(err)
+	batch := n
+	batch.Reference, batch.IdempotencyKey, batch.Amount = n.IdempotencyKey+" of a batch", "", "1000"
+	each, err := c.WithdrawEach(ctx, []client.NewWithdrawal{batch})
+	if s.need(err); len(each) != 1 || each[0].Err == nil || each[0].Err.Code != client.InsufficientBalance {
+		s.Errorf("an order of a batch that no balance covers gives %+v, want %s", each, client.InsufficientBalance)
+	}
 	again, err := c.Withdraw(ctx, n) // P-256 signs it in another way
 	if s.need(err); again.WithdrawalID != w.WithdrawalID {
 		s.Errorf("the same order gives %+v, want %s", again, w.WithdrawalID)

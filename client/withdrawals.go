@@ -22,6 +22,8 @@ const (
 type Withdrawal struct {
 	ChargeID     string     `json:"chargeID"` // of the charge that it refunds, in responses; empty for any other
 	WithdrawalID string     `json:"withdrawalID"`
+	Reference    string     `json:"reference"` // yours; empty: none
+	Metadata     Metadata   `json:"metadata"`  // yours
 	Currency     string     `json:"currency"`
 	Amount       string     `json:"amount"` // what the receiver gets
 	Fee          string     `json:"fee"`    // charged on top of it
@@ -40,6 +42,9 @@ type NewWithdrawal struct {
 	Currency string
 	Amount   string // a plain decimal with no more decimals than the currency's Places
 	Address  string // <address> or <address>:<memo>
+
+	Reference string   // your own ID of the payment, unique in your account for ever; empty: none. Again it is the same one
+	Metadata  Metadata // see MetadataOf
 
 	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment
 
@@ -72,6 +77,12 @@ func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, err
 		}
 	}
 	values := map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}
+	if n.Reference != "" {
+		values["reference"] = n.Reference
+	}
+	if n.Metadata != "" {
+		values["metadata"] = string(n.Metadata)
+	}
 	if n.Order.Text != "" {
 		values["order"] = n.Order.Text
 	}

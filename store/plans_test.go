@@ -153,6 +153,49 @@ var listed = []read{
 	reading("deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().List(ctx, someone, aPage)
 	}),
+	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
+			From: today, To: today}, aPage)
+	}),
+	reading("deposits of an account by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{TxIDs: []string{"a", "b"},
+			Chains: []bursar.ChainID{bursar.Bitcoin}}, aPage)
+	}),
+	reading("deposits of an account by wallet", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1, 2}}, aPage)
+	}),
+	reading("withdrawals of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Status: bursar.WithdrawalQueued,
+			Currency: "BTC", From: today, To: today}, aPage)
+	}),
+	reading("withdrawals by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{TxIDs: []string{"a", "b"}}, aPage)
+	}),
+	reading("withdrawals to an address", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
+	}),
+	reading("withdrawals by reference", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().ByReferences(ctx, []store.Referred{{Account: someone, Reference: "a"}})
+	}),
+	reading("withdrawals of a reference", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Reference: "a"}, aPage)
+	}),
+	reading("wallets of a memo", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().OfMemo(ctx, someone, 7, 10)
+	}),
+	reading("charges of wallets by number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().IDsOfWallets(ctx, []int64{1, 2})
+	}),
+	reading("a feed", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Read(ctx, store.FeedQuery{Account: someone, After: 1, Settled: 9, Limit: 10})
+	}),
+	reading("an event's number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().NumberOf(ctx, someone, something)
+	}),
+	reading("newest events", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Newest(ctx, []bursar.ID{someone, something})
+	}),
+	reading("settled events", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Feed().Settled(ctx) }),
 	reading("attempts", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().AttemptsOf(ctx, []int64{1, 2})
 	}),

@@ -54,6 +54,7 @@ var rights = map[string]right{
 	"fee_rules":          passing,
 	"forgotten_payments": changing,
 	"free_nonces":        {add: true, remove: true},
+	"feed_starts":        readOnly,
 	"fundings":           passing,
 	"gap_addresses":      appendOnly,
 	"goose_db_version":   readOnly,

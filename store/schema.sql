@@ -205,6 +205,8 @@ CREATE INDEX deposits_account ON deposits(account_id) WHERE status = 'pending';
 
 CREATE INDEX deposits_block ON deposits(chain, height) WHERE height > 0;
 
+CREATE INDEX deposits_listed ON deposits(account_id, number);
+
 CREATE INDEX deposits_opinions ON deposits(chain, base, height) WHERE status = 'pending' AND opinions > 0;
 
 CREATE INDEX deposits_pending ON deposits(chain, height, number) WHERE status = 'pending';
@@ -310,6 +312,11 @@ CREATE TABLE fee_rules (
   fixed      TEXT NOT NULL,
   set_at     BIGINT NOT NULL,
   PRIMARY KEY (account_id, currency, kind)
+);
+
+CREATE TABLE feed_starts (
+  account_id BYTEA PRIMARY KEY,
+  number     BIGINT NOT NULL
 );
 
 CREATE TABLE "forgotten_payments" (
@@ -784,6 +791,8 @@ CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
 
+CREATE INDEX wallets_memo ON wallets(account_id, memo) WHERE memo >= 0;
+
 CREATE TABLE watched_parts (
   family TEXT NOT NULL,
   part   BIGINT NOT NULL,
@@ -815,13 +824,19 @@ CREATE TABLE withdrawals (
   error        TEXT NOT NULL DEFAULT '',
   created_at   BIGINT NOT NULL,
   completed_at BIGINT NOT NULL DEFAULT 0
-, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '');
+, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '', reference TEXT NOT NULL DEFAULT '', metadata TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
+CREATE INDEX withdrawals_address ON withdrawals(account_id, base, number);
+
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
+CREATE UNIQUE INDEX withdrawals_reference ON withdrawals(account_id, reference) WHERE reference <> '';
+
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
+
+CREATE INDEX withdrawals_tx ON withdrawals(account_id, tx_id) WHERE tx_id <> '';
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 

@@ -96,12 +96,17 @@ func NewService(c Config) *Service {
 
 // Request is a client's request, in the text forms of the API.
 type Request struct {
-	Account  bursar.ID
-	Currency bursar.CurrencyCode
-	Amount   string // plain decimal
-	Address  string
-	Order    Order  // that the client signed; accounts with keys need one
-	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
+	Account   bursar.ID
+	Currency  bursar.CurrencyCode
+	Amount    string // plain decimal
+	Address   string
+	Reference string            // the client's own name of it: the same again is the same withdrawal; empty: none
+	Metadata  map[string]string // kept with it and shown; nil: none
+
+	Order Order  // that the client signed; accounts with keys need one
+	By    string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
+
+	quoting bool // it is only priced
 
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
 	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
@@ -132,6 +137,9 @@ func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, er
 	}
 	w, before, err := s.replayed(ctx, o, order)
 	if err != nil || before {
+		return w, err
+	}
+	if w, before, err = s.referred(ctx, o); err != nil || before {
 		return w, err
 	}
 	p, err := s.prepare(ctx, o, order)
@@ -167,6 +175,10 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	if err != nil {
 		return prepared{}, err
 	}
+	metadata, err := checkedTexts(o)
+	if err != nil {
+		return prepared{}, err
+	}
 	to, err := c.ParseAddress(o.Address)
 	if err != nil {
 		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
@@ -178,11 +190,12 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		done:     o.Done,
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By},
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By,
+			Reference: o.Reference, Metadata: metadata},
 	}
 	there, err := s.destinations.Find(ctx,
 		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
-	if err == nil && order == nil && there.signs {
+	if err == nil && order == nil && there.signs && !o.quoting {
 		err = errUnsigned
 	}
 	if err == nil && order != nil {
