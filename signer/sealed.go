@@ -129,6 +129,9 @@ func (s Sealed) Ways() []Way {
 	return []Way{{Name: string(kind), Kind: kind, Sealed: string(s.whole)}}
 }
 
+// Container reports whether the file may have several ways.
+func (s Sealed) Container() bool { return s.whole == nil }
+
 // OnlyPassphrase reports whether nothing but a passphrase opens the file.
 func (s Sealed) OnlyPassphrase() bool {
 	return !slices.ContainsFunc(s.Ways(), func(w Way) bool { return w.Kind != KindPassphrase })

@@ -3,6 +3,7 @@ package signer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
@@ -21,11 +22,21 @@ type Openers struct {
 type Opened struct {
 	Mnemonic Mnemonic
 	By       string   // name of the way
-	Failed   []string // what was tried before, and why it did not open the file
+	Failed   []Failed // what was tried before
 
 	key   fileKey       // of a container
 	again age.Recipient // of an age file: seals to what opened it
 }
+
+// Failed is a way that did not open a seed file, and why.
+type Failed struct {
+	Name string
+	Kind Kind
+	Why  string
+}
+
+// String returns the name and the reason.
+func (f Failed) String() string { return f.Name + ": " + f.Why }
 
 // fileKey is the key of a container, an identity of age. It never prints itself.
 type fileKey struct {
@@ -58,7 +69,7 @@ func (s Sealed) Open(with Openers) (Opened, error) {
 			}
 			key, err := way.open(with)
 			if err != nil {
-				opened.Failed = append(opened.Failed, way.Name+": "+err.Error())
+				opened.Failed = append(opened.Failed, Failed{way.Name, way.Kind, err.Error()})
 				continue
 			}
 			opened.By = way.Name
@@ -69,7 +80,17 @@ func (s Sealed) Open(with Openers) (Opened, error) {
 			return opened, nil
 		}
 	}
-	return Opened{}, fmt.Errorf("open the seed file: %w: %s", ErrNothingOpens, strings.Join(opened.Failed, "; "))
+	var why []string
+	for _, f := range opened.Failed {
+		why = append(why, f.String())
+	}
+	return Opened{}, fmt.Errorf("open the seed file: %w: %s", ErrNothingOpens, strings.Join(why, "; "))
+}
+
+// OpenBy opens a container by one way alone. The error says why it does not open.
+func (s Sealed) OpenBy(name string, with Openers) (Opened, error) {
+	alone := Sealed{ways: slices.DeleteFunc(s.Ways(), func(w Way) bool { return w.Name != name }), seed: s.seed}
+	return alone.Open(with)
 }
 
 // open returns the key of the container.
