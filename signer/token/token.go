@@ -10,7 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // OAEP does not depend on collisions, and SoftHSM and many tokens know no other hash for it.
+	"crypto/sha1" // OAEP does not depend on collisions, and SoftHSM and many tokens know no other hash for it.
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -66,7 +66,7 @@ func (k Key) String() string {
 
 // Seal seals a secret with RSA-OAEP, SHA-1 and MGF1 with SHA-1 (RFC 8017, the defaults of CKM_RSA_PKCS_OAEP).
 func (k Key) Seal(secret []byte) (string, error) {
-	sealed, err := rsa.EncryptOAEP(sha1.New(), rand.Reader, k.public, secret, nil) //nolint:gosec // see the import
+	sealed, err := rsa.EncryptOAEP(sha1.New(), rand.Reader, k.public, secret, nil)
 	if err != nil {
 		return "", fmt.Errorf("seal for the token: %w", err)
 	}
@@ -86,7 +86,7 @@ func Open(ctx context.Context, program []string, env []string, sealed string) ([
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer, says := &bounded{max: maxAnswer}, &bounded{max: maxAnswer}
-	c := exec.CommandContext(ctx, program[0], program[1:]...) //nolint:gosec // the operator's configuration names it
+	c := exec.CommandContext(ctx, program[0], program[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, bytes.NewReader(content), answer, says
 	c.WaitDelay = time.Second
 	err = c.Run()
