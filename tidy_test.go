@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	"docs":                  {},
 	"examples/receiver-go":  {"client"},
 	"bench":                 {},
+	"release":               {},
 	"test":                  {},
 	"test/mutate":           {},
 	"sweep":                 {".", "ledger", "chain", "signer", "store", "outgoing"},
