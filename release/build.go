@@ -28,6 +28,12 @@ type builder struct {
 	at        time.Time // when what is built says that it was made
 }
 
+// clone copies the commit of the current folder, with its tags, to that of the builder.
+func (b builder) clone(ctx context.Context) error {
+	_, err := read(ctx, ".", "git", "clone", "--quiet", "--no-hardlinks", ".", b.folder)
+	return err
+}
+
 // all builds everything into a folder that does not exist.
 func (b builder) all(ctx context.Context, out string) error {
 	out, err := filepath.Abs(out)
@@ -58,8 +64,8 @@ func (b builder) all(ctx context.Context, out string) error {
 func (b builder) program(ctx context.Context, source, architecture, to string) error {
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, source)
 	c.Dir = b.folder
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=-mod=readonly",
-		"GOWORK=off", "GOEXPERIMENT=", "GOTOOLCHAIN="+b.toolchain)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOTOOLCHAIN="+b.toolchain)
 	if b.cache != "" {
 		c.Env = append(c.Env, "GOCACHE="+b.cache)
 	}

@@ -52,7 +52,16 @@ func release(ctx context.Context, out, key string) error {
 	if err != nil {
 		return err
 	}
-	b := builder{folder: ".", toolchain: strings.TrimSpace(toolchain), at: at}
+	root, err := os.MkdirTemp("", "bursar-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	// From a clone, so that files that git ignores, and another form of a work tree, make no difference.
+	b := builder{folder: filepath.Join(root, "clone"), toolchain: strings.TrimSpace(toolchain), at: at}
+	if err := b.clone(ctx); err != nil {
+		return err
+	}
 	if err := b.all(ctx, out); err != nil {
 		return err
 	}
@@ -80,8 +89,13 @@ func reproduce(ctx context.Context) error {
 	defer os.RemoveAll(root)
 	var sums []string
 	for _, name := range []string{"one", "another-folder"} {
-		b := builder{folder: filepath.Join(root, name), cache: filepath.Join(root, name+"-cache"), toolchain: strings.TrimSpace(toolchain), at: at}
-		if _, err := read(ctx, ".", "git", "clone", "--quiet", "--no-hardlinks", ".", b.folder); err != nil {
+		b := builder{
+			folder:    filepath.Join(root, name),
+			cache:     filepath.Join(root, name+"-cache"),
+			toolchain: strings.TrimSpace(toolchain),
+			at:        at,
+		}
+		if err := b.clone(ctx); err != nil {
 			return err
 		}
 		if err := b.all(ctx, filepath.Join(root, name+"-out")); err != nil {
