@@ -313,3 +313,27 @@ func FuzzParseSealed(f *testing.F) {
 		}
 	})
 }
+
+// oldIdentity opens testdata/seed-2.txt.
+const oldIdentity = "AGE-SECRET-KEY-1W7UJYR6EPAY64P2TNMR4XZ4FX9XZ06EJDQ4U3X3V80JQE8RTPVJSJU47RN"
+
+// Files that earlier versions wrote open for ever.
+func TestOldSeedFilesOpen(t *testing.T) {
+	t.Parallel()
+	key, err := age.ParseX25519Identity(oldIdentity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := Openers{Passphrase: mustPassphrase(t, "right")}
+	for name, ways := range map[string][]Openers{"seed-1.txt": {right}, "seed-2.txt": {right, {Identities: []age.Identity{key}}}} {
+		file, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, with := range ways {
+			if got, err := parsed(t, file).Open(with); err != nil || got.Mnemonic.Reveal() != legal {
+				t.Errorf("%s by way %d: %v, want the seed", name, i, err)
+			}
+		}
+	}
+}
