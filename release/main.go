@@ -1,7 +1,7 @@
 // Command release builds what is released: static programs for Linux, a list of parts for each, and their digests.
 //
-// It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the machine,
-// its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
+// It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the
+// machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
 //
 //	go run ./release -out dist                    everything
 //	go run ./release -out dist -key minisign.key  with a signature of the digests

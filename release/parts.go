@@ -14,8 +14,8 @@ import (
 
 const partsSuffix = ".cdx.json"
 
-// writeParts writes the list of a program's parts beside it: a bill of materials of CycloneDX 1.6. It is made of what Go
-// wrote into the program, so it lists what was linked and nothing else.
+// writeParts writes the list of a program's parts beside it: a bill of materials of CycloneDX 1.6. It is made of what
+// Go wrote into the program, so it lists what was linked and nothing else.
 func writeParts(program string, at time.Time) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 var moment = time.Unix(1_700_000_000, 0).UTC()
 
-// A small program is the same byte for byte, built in two folders with nothing in the cache. `go run ./release -check` does
-// that with all programs, which takes minutes.
+// A small program is the same byte for byte, built in two folders with nothing in the cache. `go run ./release -check`
+// does that with all programs, which takes minutes.
 func TestTwoBuildsAreTheSame(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -26,8 +26,8 @@ const (
 // alarmGuesses is open since somebody tried more passwords than are answered.
 const alarmGuesses = "admin_password"
 
-// guesses counts wrong passwords and slows down who tries them. An address with none is never slowed, and neither is this
-// machine, where tunnels of all operators end. It is safe for concurrent use.
+// guesses counts wrong passwords and slows down who tries them. An address with none is never slowed, and neither is
+// this machine, where tunnels of all operators end. It is safe for concurrent use.
 type guesses struct {
 	mu      sync.Mutex
 	count   int64
@@ -50,7 +50,8 @@ func newGuesses() *guesses {
 	}
 }
 
-// origin returns the network that is one guesser: an address of IPv4, the 64 bits of IPv6 that are given to one customer.
+// origin returns the network that is one guesser: an address of IPv4, the 64 bits of IPv6 that are given to one
+// customer.
 func origin(remote string) (from netip.Prefix, here bool) {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -85,8 +86,8 @@ func missing(tokens *rate.Limiter, now time.Time) time.Duration {
 	return 0
 }
 
-// wrong counts a wrong password. It reports whether that is the one after which the address, or everybody who guessed, has
-// to wait and an alarm is due: at most once a minute.
+// wrong counts a wrong password. It reports whether that is the one after which the address, or everybody who guessed,
+// has to wait and an alarm is due: at most once a minute.
 func (g *guesses) wrong(remote string, now time.Time) (alarm bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -130,7 +131,8 @@ func slowed(w http.ResponseWriter, wait time.Duration) {
 	http.Error(w, "too many wrong passwords from this address: wait", http.StatusTooManyRequests)
 }
 
-// noteGuesses raises the alarm. What the request is about is not kept from its answer by a database that does not answer.
+// noteGuesses raises the alarm. What the request is about is not kept from its answer by a database that does not
+// answer.
 func (s *Service) noteGuesses(ctx context.Context, remote string) {
 	from, _ := origin(remote)
 	s.log.Warn("wrong passwords of the admin address", "from", from.String(), "count", s.guesses.counted())

@@ -50,9 +50,9 @@ var (
 
 var wayName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// Sealed is a seed file that was read and not opened. It is either an age file that holds the seed, as Seal writes it, or
-// a container: the seed, sealed to a key that is made for this file, and that key, sealed once for each way. All parts
-// are armored age files, which any age program opens.
+// Sealed is a seed file that was read and not opened. It is either an age file that holds the seed, as Seal writes it,
+// or a container: the seed, sealed to a key that is made for this file, and that key, sealed once for each way. All
+// parts are armored age files, which any age program opens.
 type Sealed struct {
 	whole []byte // the file; nil: a container
 	ways  []Way

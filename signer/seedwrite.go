@@ -39,9 +39,9 @@ var ErrChanging = errors.New("another command is changing the seed file, or was 
 // ErrChanged means that the seed file is not the one that was read.
 var ErrChanged = errors.New("the seed file was changed meanwhile: look at it, and begin again")
 
-// ReplaceSeedFile puts another sealed seed in the place of one that was read. The old file stays until the new one, beside
-// it, is on the disk, was read back and is as it should be; at every moment one of them, whole, has the name. The error is
-// ErrChanging, ErrChanged or one of the files.
+// ReplaceSeedFile puts another sealed seed in the place of one that was read. The old file stays until the new one,
+// beside it, is on the disk, was read back and is as it should be; at every moment one of them, whole, has the name.
+// The error is ErrChanging, ErrChanged or one of the files.
 func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
 	next := path + ".new"
 	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

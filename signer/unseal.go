@@ -54,9 +54,9 @@ func (k fileKey) reveal() string {
 // ErrNothingOpens means that nothing that the process has opens the seed file.
 var ErrNothingOpens = errors.New("nothing that is given here opens the seed file")
 
-// Open opens the file with the first way that can be gone. The cheap ones are tried first, the passphrase last. The error
-// is ErrSeedFile, ErrSeedFileVersion, ErrNothingOpens with what each way says, or for a file with a passphrase alone one
-// of Open.
+// Open opens the file with the first way that can be gone. The cheap ones are tried first, the passphrase last. The
+// error is ErrSeedFile, ErrSeedFileVersion, ErrNothingOpens with what each way says, or for a file with a passphrase
+// alone one of Open.
 func (s Sealed) Open(with Openers) (Opened, error) {
 	if s.whole != nil {
 		return s.openWhole(with)
@@ -203,8 +203,8 @@ func (with Openers) openIdentity(sealed []byte) ([]byte, age.Identity, error) {
 	return nil, nil, err
 }
 
-// asked remembers what an identity answered. The age library would mention what a plugin says in an error that can quote
-// the file.
+// asked remembers what an identity answered. The age library would mention what a plugin says in an error that can
+// quote the file.
 type asked struct {
 	identity age.Identity
 	refused  bool

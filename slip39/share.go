@@ -52,8 +52,8 @@ func (Share) String() string { return "[secret]" }
 // GoString hides the share.
 func (Share) GoString() string { return "[secret]" }
 
-// Parse reads the words of a share, in any case and with any space between them. The error is ErrWord with the position,
-// ErrLength, ErrChecksum or ErrPadding; it does not quote the words.
+// Parse reads the words of a share, in any case and with any space between them. The error is ErrWord with the
+// position, ErrLength, ErrChecksum or ErrPadding; it does not quote the words.
 func Parse(text string) (Share, error) {
 	list := strings.Fields(english)
 	fields := strings.Fields(strings.ToLower(text))

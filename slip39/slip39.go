@@ -1,8 +1,8 @@
 // Package slip39 splits a secret into shares of words, of which a chosen number gives it back: SLIP-0039, "Shamir's
 // Secret-Sharing for Mnemonic Codes".
 //
-// It owns that standard. Its invariants: fewer shares than needed say nothing of the secret; a share with a wrong word, of
-// another set, or too few of them give an error and never a wrong secret; no table is indexed by a secret.
+// It owns that standard. Its invariants: fewer shares than needed say nothing of the secret; a share with a wrong word,
+// of another set, or too few of them give an error and never a wrong secret; no table is indexed by a secret.
 package slip39
 
 import (
@@ -41,8 +41,8 @@ var (
 	ErrDigest   = errors.New("the shares do not belong together: one of them is not of the set that it names")
 )
 
-// Split splits a secret of 16 to 64 bytes into shares, of which need give it back. The error is ErrSplit, ErrSecret or one
-// of reading random.
+// Split splits a secret of 16 to 64 bytes into shares, of which need give it back. The error is ErrSplit, ErrSecret or
+// one of reading random.
 func Split(random io.Reader, secret []byte, need, shares int) ([]string, error) {
 	if need < 2 || need > shares || shares > MaxShares {
 		return nil, fmt.Errorf("split into %d shares with %d needed: %w", shares, need, ErrSplit)

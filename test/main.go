@@ -1,5 +1,5 @@
-// Command test installs what the tests need and runs them: libraries against go.sum and known vulnerabilities, formatting, vet,
-// and the tests of both modules.
+// Command test installs what the tests need and runs them: libraries against go.sum and known vulnerabilities,
+// formatting, vet, and the tests of both modules.
 //
 // It owns the list of what the tests need beyond Go, with the way to get each. Its invariants: it says what it does
 // before it does it; what is there already is left alone; only Debian packages touch the system, everything else lies

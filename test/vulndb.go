@@ -14,8 +14,8 @@ import (
 // reached, a mirror of modules may still serve it.
 const vulndb = "golang.org/x/vulndb"
 
-// vulnDatabase makes a database of the newest reports that the mirror of modules serves, in the cache folder, and returns
-// its URL. Its form is that of https://go.dev/doc/security/vuln/database.
+// vulnDatabase makes a database of the newest reports that the mirror of modules serves, in the cache folder, and
+// returns its URL. Its form is that of https://go.dev/doc/security/vuln/database.
 func vulnDatabase(ctx context.Context, m machine) (url string, err error) {
 	c := line("go", "mod", "download", "-json", vulndb+"@latest")
 	c.folder, c.env = os.TempDir(), []string{"GOWORK=off", "GOFLAGS="}

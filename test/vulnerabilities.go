@@ -31,8 +31,8 @@ func (v vulnerable) String() string {
 }
 
 // vulnerabilities compares what the programs import with the reports of vuln.go.dev, or of the module that holds them.
-// A library with a report fails the run, unless acceptedFile says why it does not matter. The standard library is that of
-// the Go that runs this: what the Go of the releases fixes is only shown. Without data it says so and goes on.
+// A library with a report fails the run, unless acceptedFile says why it does not matter. The standard library is that
+// of the Go that runs this: what the Go of the releases fixes is only shown. Without data it says so and goes on.
 //
 // It compares packages, which takes a second. Whether vulnerable functions are called takes half a minute of CPU time,
 // and finds nothing that packages do not.

@@ -5,8 +5,8 @@ import (
 	"github.com/bursar/bursar/signer/host"
 )
 
-// seedFile looks at what opens the seed file of this process. A TPM or a token that no longer opens it is found here, and
-// not on the day when what opened it meanwhile is gone. That of a remote signer cannot be seen from here.
+// seedFile looks at what opens the seed file of this process. A TPM or a token that no longer opens it is found here,
+// and not on the day when what opened it meanwhile is gone. That of a remote signer cannot be seen from here.
 func (e *healthCheck) seedFile() {
 	const check = "seed file"
 	if e.cfg.Signer.Remote() {

@@ -20,8 +20,8 @@ import (
 	"github.com/bursar/bursar/signer/tpm"
 )
 
-// IdentityFileVariable names a file with identities of age, one a line: keys (AGE-SECRET-KEY-1…) and those that a plugin
-// keeps (AGE-PLUGIN-…).
+// IdentityFileVariable names a file with identities of age, one a line: keys (AGE-SECRET-KEY-1…) and those that a
+// plugin keeps (AGE-PLUGIN-…).
 const IdentityFileVariable = "BURSAR_IDENTITY_FILE"
 
 const maxIdentities = 64 << 10 // bytes of such a file
@@ -41,9 +41,9 @@ type File struct {
 	Openers signer.Openers
 }
 
-// OpenFile opens the seed file with what there is: the passphrase; the identities of BURSAR_IDENTITY_FILE, or of systemd's
-// credential bursar-identity; the TPM of signer.tpm; the program of signer.token_command. notify is given what a plugin
-// wants people to know, such as that a key waits for a touch; nil: nothing is shown.
+// OpenFile opens the seed file with what there is: the passphrase; the identities of BURSAR_IDENTITY_FILE, or of
+// systemd's credential bursar-identity; the TPM of signer.tpm; the program of signer.token_command. notify is given
+// what a plugin wants people to know, such as that a key waits for a touch; nil: nothing is shown.
 func OpenFile(cfg config.Config, getenv func(string) string, notify func(text string)) (File, error) {
 	passphrase, missing := Passphrase(cfg, getenv)
 	if missing != nil && !errors.Is(missing, signer.ErrNoPassphrase) {

@@ -1,8 +1,8 @@
 // Package token seals a short secret to a key of RSA that a PKCS#11 token keeps, and has a program of the operator's
 // choice open it.
 //
-// It owns the form of what is sealed. Its invariants: no library of a token is loaded into this process, which has no cgo;
-// sealing needs the public key alone; the program is given what is sealed on standard input, never the secret.
+// It owns the form of what is sealed. Its invariants: no library of a token is loaded into this process, which has no
+// cgo; sealing needs the public key alone; the program is given what is sealed on standard input, never the secret.
 package token
 
 import (

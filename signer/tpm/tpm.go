@@ -1,7 +1,7 @@
 // Package tpm seals a short secret to the TPM 2.0 of this machine and to the state that it measured.
 //
-// It owns what is sealed and how. Its invariants: only the TPM that sealed opens, and only while the chosen PCRs hold what
-// they held then; between this process and the TPM the secret travels encrypted; nothing is left in the TPM.
+// It owns what is sealed and how. Its invariants: only the TPM that sealed opens, and only while the chosen PCRs hold
+// what they held then; between this process and the TPM the secret travels encrypted; nothing is left in the TPM.
 package tpm
 
 import (
@@ -40,8 +40,8 @@ type blob struct {
 	Private []byte `json:"private"`
 }
 
-// Seal seals a secret of at most 128 bytes to the TPM at a device, or at the socket of an emulator, and to what the PCRs
-// of its bank of SHA-256 hold now. A PCR that holds nothing is refused with ErrNothing.
+// Seal seals a secret of at most 128 bytes to the TPM at a device, or at the socket of an emulator, and to what the
+// PCRs of its bank of SHA-256 hold now. A PCR that holds nothing is refused with ErrNothing.
 func Seal(device string, pcrs []int, secret []byte) (sealed string, err error) {
 	if len(secret) == 0 || len(secret) > maxSecret {
 		return "", fmt.Errorf("seal by the TPM: the secret has %d bytes, 1 to %d can be sealed", len(secret), maxSecret)
