@@ -25,6 +25,7 @@ type builder struct {
 	folder    string
 	cache     string // of Go; empty: the user's
 	toolchain string
+	only      string    // the only program; empty: all
 	at        time.Time // when what is built says that it was made
 }
 
@@ -46,6 +47,9 @@ func (b builder) all(ctx context.Context, out string) error {
 	var files []string
 	for _, architecture := range architectures {
 		for _, program := range programs {
+			if b.only != "" && b.only != program {
+				continue
+			}
 			name := program + "-linux-" + architecture
 			if err := b.program(ctx, "./cmd/"+program, architecture, filepath.Join(out, name)); err != nil {
 				return err

@@ -5,6 +5,7 @@
 //
 //	go run ./release -out dist                    everything
 //	go run ./release -out dist -key minisign.key  with a signature of the digests
+//	go run ./release -only bursar-signer          one program, for both architectures
 //	go run ./release -check                       builds everything twice in different folders, and compares
 package main
 
@@ -18,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,11 +36,16 @@ func main() {
 	defer stop()
 	out := flag.String("out", "dist", "folder for what is built, which must not exist")
 	key := flag.String("key", "", "secret key of minisign that signs SHA256SUMS; it asks for the key's password")
+	only := flag.String("only", "", "the only program to build, such as bursar-signer")
 	check := flag.Bool("check", false, "build everything twice and compare, and keep nothing")
 	flag.Parse()
-	run := func() error { return release(ctx, *out, *key) }
+	if *only != "" && !slices.Contains(programs, *only) {
+		fmt.Fprintf(os.Stderr, "go run ./release: -only %s: the programs are %s\n", *only, strings.Join(programs, ", "))
+		os.Exit(2)
+	}
+	run := func() error { return release(ctx, *out, *key, *only) }
 	if *check {
-		run = func() error { return reproduce(ctx) }
+		run = func() error { return reproduce(ctx, *only) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "go run ./release:", err)
@@ -47,7 +54,7 @@ func main() {
 }
 
 // release builds the commit of the current folder.
-func release(ctx context.Context, out, key string) error {
+func release(ctx context.Context, out, key, only string) error {
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -58,7 +65,7 @@ func release(ctx context.Context, out, key string) error {
 	}
 	defer os.RemoveAll(root)
 	// From a clone, so that files that git ignores, and another form of a work tree, make no difference.
-	b := builder{folder: filepath.Join(root, "clone"), toolchain: strings.TrimSpace(toolchain), at: at}
+	b := builder{folder: filepath.Join(root, "clone"), toolchain: strings.TrimSpace(toolchain), only: only, at: at}
 	if err := b.clone(ctx); err != nil {
 		return err
 	}
@@ -77,7 +84,7 @@ func release(ctx context.Context, out, key string) error {
 }
 
 // reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.
-func reproduce(ctx context.Context) error {
+func reproduce(ctx context.Context, only string) error {
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -93,6 +100,7 @@ func reproduce(ctx context.Context) error {
 			folder:    filepath.Join(root, name),
 			cache:     filepath.Join(root, name+"-cache"),
 			toolchain: strings.TrimSpace(toolchain),
+			only:      only,
 			at:        at,
 		}
 		if err := b.clone(ctx); err != nil {
