@@ -30,6 +30,11 @@ type Signer struct {
 	HaltsOnSpend, FreezesOnSpend bool
 
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
+
+	// TPM is the device that opens what a TPM sealed of the seed file. Empty: /dev/tpmrm0.
+	TPM string
+	// TokenCommand is the program, with its arguments, that opens what a token sealed of the seed file.
+	TokenCommand []string
 }
 
 // Lock is whether memory must be kept out of swap.
@@ -80,6 +85,8 @@ var signerSettings = []setting[Signer]{
 		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
 	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+	{"tpm", func(r *reader, n *node, to *Signer) { r.file(n, &to.TPM) }},
+	{"token_command", func(r *reader, n *node, to *Signer) { to.TokenCommand = r.names(n) }},
 }
 
 // The words of signer.external_spend.
@@ -101,7 +108,8 @@ const (
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
-	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend ||
+		s.TPM != "" || len(s.TokenCommand) > 0
 }
 
 // names parses a list of names.

@@ -50,6 +50,7 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	guard.guesses, guard.now, guard.alarm = s.guesses, s.DB.Now, s.noteGuesses
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -94,6 +94,7 @@ var (
 	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
 	signerFrozen = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
+	wrongGuesses = newCounter("admin_wrong_passwords", "Wrong passwords at the admin address since the start.")
 	scrapeFailed = newGauge("scrape_failed", "1 if the database did not answer the scrape.")
 )
 
@@ -115,6 +116,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	signerFrozen.set(out, truth(m.service.signerFrozen()))
+	wrongGuesses.set(out, float64(m.service.guesses.counted()))
 	m.endpoints(out)
 	m.fallbacks(out)
 	m.subscriptions(out)

@@ -68,6 +68,7 @@ type Service struct {
 	log   *slog.Logger
 
 	suspended *suspensions
+	guesses   *guesses // of the admin address's password
 
 	workers   map[bursar.ChainID]*worker
 	order     []bursar.ChainID
@@ -109,6 +110,7 @@ func New(p Parts) (*Service, error) {
 		workers:   map[bursar.ChainID]*worker{},
 		addresses: map[bursar.Family]*follow.Addresses{},
 		suspended: newSuspensions(),
+		guesses:   newGuesses(),
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
 	}
 	s.newAuditor()

@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/tlsfile"
 	"github.com/bursar/bursar/tlsfile/tlstest"
@@ -142,6 +143,18 @@ func TestTheAdminAddressAsksForItsPassword(t *testing.T) {
 	}
 	if got, _ := status(t, http.DefaultClient, s.Address("admin")+"/healthz", nil); got != 200 {
 		t.Errorf("the health: %d, want 200 for whoever watches it", got)
+	}
+	if _, text := status(t, http.DefaultClient, s.Address("admin")+"/metrics", with(adminPassword)); !strings.Contains(text,
+		"bursar_admin_wrong_passwords_total 12\n") {
+		t.Error("the metrics do not count 12 wrong passwords, want those of four paths")
+	}
+	var alarms []store.Alarm
+	err := s.DB.View(t.Context(), func(tx *store.Tx) (err error) {
+		alarms, err = tx.Alarms().List(t.Context(), 10)
+		return err
+	})
+	if err != nil || len(alarms) != 1 || alarms[0].Kind != "admin_password" {
+		t.Errorf("the alarms are %+v, %v, want one of passwords that were tried", alarms, err)
 	}
 }
 

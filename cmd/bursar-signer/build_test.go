@@ -18,6 +18,12 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case pluginProgram:
+		os.Exit(runPlugin())
+	case tokenProgram:
+		os.Exit(runToken())
+	}
 	dir, err := os.MkdirTemp("", "bursar-signer-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,13 +48,14 @@ func TestMain(m *testing.M) {
 // Packages of this module that it may contain. What the service does with clients, nodes and its database is elsewhere.
 var parts = []string{"", "approval", "chain", "chain/bitcoin", "chain/ethkey", "chain/evm", "chain/registry", "chain/rpc",
 	"chain/rpc/push", "chain/solana", "chain/tron", "chain/xrpl", "cmd/bursar-signer", "config", "marks", "orderkey", "netpolicy",
-	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/orders", "signer/people", "signer/proof", "signer/remote", "sshsig"}
+	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/orders", "signer/people", "signer/proof", "signer/remote",
+	"signer/token", "signer/tpm", "slip39", "sshsig"}
 
 // Modules of others that it may contain, by the beginnings of their packages.
 var modules = []string{"filippo.io/age", "filippo.io/hpke", "github.com/alecthomas/kong", "github.com/btcsuite/",
 	"github.com/coder/websocket", "github.com/decred/dcrd/", "github.com/dustin/go-humanize",
 	"github.com/ethereum/go-ethereum/common/math", "github.com/ethereum/go-ethereum/crypto/keccak",
-	"github.com/ethereum/go-ethereum/rlp", "github.com/go-json-experiment/json", "github.com/google/uuid",
+	"github.com/ethereum/go-ethereum/rlp", "github.com/go-json-experiment/json", "github.com/google/go-tpm/", "github.com/google/uuid",
 	"github.com/holiman/uint256", "github.com/remyoudompheng/bigfft", "golang.org/x/", "gopkg.in/yaml.v3",
 	"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "modernc.org/sqlite"}
 

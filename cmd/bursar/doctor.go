@@ -261,6 +261,7 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 		}
 	}
 	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
+	e.seedFile()
 	return true
 }
 
