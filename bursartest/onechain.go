@@ -42,8 +42,9 @@ type OneChain struct {
 	Wallets     *wallet.Service
 	Withdrawals *withdrawal.Service
 	Accounts    []bursar.ID
-	Trouble     bool // faults are injected: a step may fail
-	Forged      bool // somebody else has written to the database: its rows may contradict each other
+	Cold        []bursar.ColdWallet // of the process after the next Restart
+	Trouble     bool                // faults are injected: a step may fail
+	Forged      bool                // somebody else has written to the database: its rows may contradict each other
 }
 
 // NewOneChain returns a harness over a database and a chain, with three accounts that have nothing yet.
@@ -109,7 +110,7 @@ func (r *OneChain) Restart() {
 		capital = "" // a payment there without a memo belongs to no wallet
 	}
 	r.Follower = service.Follow(service.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot.Base, OperatorAddress: capital})
+		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold})
 	maxFee := bursar.Units(1 << 30)
 	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,
 		Hot: r.Hot, MaxFee: maxFee}
