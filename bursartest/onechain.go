@@ -63,10 +63,7 @@ func newOneChain(t testing.TB, db *store.DB, url string, config sim.Config) *One
 	r.Must(err)
 	r.Keys, err = ZeroKeys()
 	r.Must(err)
-	r.Signer, err = signer.New(r.Keys.Keys,
-		map[bursar.ChainID]signer.Policy{config.ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-			MaxFee: bursar.Units(1 << 30)}})
-	r.Must(err)
+	r.newSigner()
 	pub, err := r.Keys.Public(chain.Hot(config.Family))
 	r.Must(err)
 	address, err := r.Chain.Address(pub, 0)
@@ -113,7 +110,7 @@ func (r *OneChain) Restart() {
 		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold})
 	maxFee := bursar.Units(1 << 30)
 	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot, MaxFee: maxFee}
+		Hot: r.Hot, MaxFee: maxFee, Cold: r.Cold}
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
 		MaxFee: maxFee}
 	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs, netpolicy.Receivers{})

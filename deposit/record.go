@@ -36,6 +36,9 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 			h.ignore(tx, b, t)
 			continue
 		}
+		if cold {
+			w, known = bursar.Wallet{}, false
+		}
 		d := h.newDeposit(tx, b, t, w, currency, weights)
 		if purpose, is := h.coldPurpose(b, t, made, known); is {
 			d.Purpose = purpose

@@ -15,13 +15,7 @@ func onCold(t *testing.T, test func(t *testing.T, r *bursartest.OneChain, cold s
 	t.Helper()
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
 		cold := r.Chain.Named("cold")
-		r.Cold = []bursar.ColdWallet{{
-			Chain:     r.Chain.Capabilities().ID,
-			Name:      "vault",
-			Kind:      bursar.ColdAddress,
-			Addresses: []string{cold},
-		}}
-		r.Restart()
+		r.Vault(0, 0, cold)
 		r.Step()
 		r.Pay(r.Wallet(0).Address, 5_000_000)
 		r.Pay(bursar.Address{Base: cold}, 1_000_000)
