@@ -48,9 +48,9 @@ var coldName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 // ErrBadColdWallet is wrapped by the errors of Check.
 var ErrBadColdWallet = errors.New("not a usable cold wallet")
 
-// Check refuses a cold wallet that is not complete, whose parts do not fit its kind, or that is neither a single address
-// nor of one of the kinds that its chain has besides. It does not parse addresses or descriptors: that needs the rules of
-// the chain.
+// Check refuses a cold wallet that is not complete, whose parts do not fit its kind, or that is neither a single
+// address nor of one of the kinds that its chain has besides. It does not parse addresses or descriptors: that needs
+// the rules of the chain.
 func (w ColdWallet) Check(kinds ...ColdKind) error {
 	switch {
 	case !coldName.MatchString(w.Name):

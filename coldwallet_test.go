@@ -33,7 +33,9 @@ func TestAColdWalletIsComplete(t *testing.T) {
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Addresses = []string{"a", "a"} }, "twice"},
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Descriptor = "" }, "descriptor is required"},
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.PermissionID = 2 }, "of the kind permission"},
-		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Kind, w.Descriptor = bursar.ColdAddress, "" }, "more than one address"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) {
+			w.Kind, w.Descriptor = bursar.ColdAddress, ""
+		}, "more than one address"},
 		{bursar.ColdPermission, func(w *bursar.ColdWallet) {
 			*w = bursar.ColdWallet{Name: "v", Kind: bursar.ColdPermission, Addresses: []string{"a"}, PermissionID: 1}
 		}, "2 to 9"},

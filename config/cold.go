@@ -73,8 +73,8 @@ func (r *reader) coldWallets(n *node, id bursar.ChainID, kinds []bursar.ColdKind
 	return wallets
 }
 
-// hotCeiling checks the ceiling of the hot wallet. What is above it is moved down to the target, so the target must leave
-// something for fees; and a cold wallet is needed that can take it.
+// hotCeiling checks the ceiling of the hot wallet. What is above it is moved down to the target, so the target must
+// leave something for fees; and a cold wallet is needed that can take it.
 func (r *reader) hotCeiling(d *currencyDraft) {
 	ceiling, target := d.node.field(ceilingKey), d.node.field(targetKey)
 	switch {

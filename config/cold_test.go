@@ -34,22 +34,23 @@ func TestColdWalletsAreInTheOrderOfTheFile(t *testing.T) {
 
 func TestMistakesOfColdWallets(t *testing.T) {
 	t.Parallel()
+	const maximum = `currencies: {BTC: {withdrawal_maximum: "2", `
 	const rpc = `chains: {bitcoin: {rpc: "http://127.0.0.1:1", `
 	for text, want := range map[string]string{
-		rpc + `cold: [a]}}`:                                                                          "a section with a name for each cold wallet is expected",
-		rpc + `cold: {vault: a}}}`:                                                                   "a section is expected",
-		rpc + `cold: {vault: {kind: safe, addresses: [a]}}}}`:                                        `none of kind "safe"`,
-		rpc + `cold: {vault: {kind: paper, addresses: [a]}}}}`:                                       "allowed are descriptor, address",
-		rpc + `cold: {vault: {kind: descriptor, addresses: [a]}}}}`:                                  "descriptor is required",
-		rpc + `cold: {vault: {}}}}`:                                                                  "lists no address",
-		rpc + `cold: {vault: {addresses: [a]}, other: {addresses: [a]}}}}`:                           "a is an address of vault too",
-		rpc + `cold: {Vault: {addresses: [a]}}}}`:                                                    "small letters",
-		rpc + `cold: {vault: {adresses: [a]}}}}`:                                                     "unknown key",
-		rpc + `hourly_to_cold: 5, daily_to_cold: 4}}`:                                                "daily_to_cold is below hourly_to_cold",
-		withCold + `currencies: {BTC: {hot_ceiling: "3"}}`:                                           "it needs hot_target too",
-		withCold + `currencies: {BTC: {hot_target: "3"}}`:                                            "it needs hot_ceiling too",
-		withCold + `currencies: {BTC: {hot_ceiling: "3", hot_target: "3"}}`:                          "below hot_ceiling",
-		withCold + `currencies: {BTC: {withdrawal_maximum: "2", hot_ceiling: "3", hot_target: "1"}}`: "below withdrawal_maximum",
+		rpc + `cold: [a]}}`:                                                 "a name for each cold wallet",
+		rpc + `cold: {vault: a}}}`:                                          "a section is expected",
+		rpc + `cold: {vault: {kind: safe, addresses: [a]}}}}`:               `none of kind "safe"`,
+		rpc + `cold: {vault: {kind: paper, addresses: [a]}}}}`:              "allowed are descriptor, address",
+		rpc + `cold: {vault: {kind: descriptor, addresses: [a]}}}}`:         "descriptor is required",
+		rpc + `cold: {vault: {}}}}`:                                         "lists no address",
+		rpc + `cold: {vault: {addresses: [a]}, other: {addresses: [a]}}}}`:  "a is an address of vault too",
+		rpc + `cold: {Vault: {addresses: [a]}}}}`:                           "small letters",
+		rpc + `cold: {vault: {adresses: [a]}}}}`:                            "unknown key",
+		rpc + `hourly_to_cold: 5, daily_to_cold: 4}}`:                       "daily_to_cold is below hourly_to_cold",
+		withCold + `currencies: {BTC: {hot_ceiling: "3"}}`:                  "it needs hot_target too",
+		withCold + `currencies: {BTC: {hot_target: "3"}}`:                   "it needs hot_ceiling too",
+		withCold + `currencies: {BTC: {hot_ceiling: "3", hot_target: "3"}}`: "below hot_ceiling",
+		withCold + maximum + `hot_ceiling: "3", hot_target: "1"}}`:          "below withdrawal_maximum",
 		`chains: {litecoin: {rpc: "http://127.0.0.1:1"}}` + "\n" +
 			`currencies: {LTC: {hot_ceiling: "3", hot_target: "1"}}`: "chain litecoin has no cold wallet",
 	} {

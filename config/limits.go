@@ -34,8 +34,8 @@ const (
 	paymentsOfDay  = 50_000
 )
 
-// Moves to cold wallets that the signer allows on mainnet where the configuration does not limit them. They take nothing
-// away but fees and the means of paying: a core that is taken over could stop withdrawals by them.
+// Moves to cold wallets that the signer allows on mainnet where the configuration does not limit them. They take
+// nothing away but fees and the means of paying: a core that is taken over could stop withdrawals by them.
 const (
 	toColdOfHour = 12
 	toColdOfDay  = 48

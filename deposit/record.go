@@ -130,9 +130,9 @@ func (o own) stays(by bursar.ID, wallet bool) bool {
 }
 
 // coldPurpose returns the purpose of a transfer to or from a cold wallet, and false for any other. One that our own
-// transaction of that kind made has moved within custody. All else that arrives at a cold wallet is the operator's, even
-// a customer's withdrawal to it: that left custody when it was settled. What a cold wallet pays to a customer's wallet is
-// the customer's.
+// transaction of that kind made has moved within custody. All else that arrives at a cold wallet is the operator's,
+// even a customer's withdrawal to it: that left custody when it was settled. What a cold wallet pays to a customer's
+// wallet is the customer's.
 func (h *Handler) coldPurpose(b *follow.Block, t chain.Transfer, made own, known bool) (bursar.DepositPurpose, bool) {
 	by := b.Ours[t.TxID]
 	switch {

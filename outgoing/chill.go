@@ -3,6 +3,7 @@ package outgoing
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -13,6 +14,10 @@ import (
 // alarmRefill says that payments wait for money that a cold wallet has.
 const alarmRefill = "refill_needed"
 
+// coldRest is how long a move to cold is not requested again that the hot wallet could not pay: each request leaves a
+// row.
+const coldRest = 10 * time.Minute
+
 // chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the
 // ceiling, beside what is about to be paid. There is one such transaction of a currency at a time: its name is given up
 // when it ends, and what it moved is subtracted until it is booked.
@@ -21,7 +26,8 @@ func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
 		return nil
 	}
 	for _, currency := range s.Registry.On(s.Chain.Capabilities().ID) {
-		if currency.HotCeiling.IsZero() || s.suspended(currency.Code) != "" {
+		rests := s.DB.Now().Before(s.coldRest[currency.Code])
+		if currency.HotCeiling.IsZero() || rests || s.suspended(currency.Code) != "" {
 			continue
 		}
 		if err := s.chillOne(ctx, lease, currency); err != nil {
@@ -76,8 +82,9 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 	return err
 }
 
-// excessOf returns by how much the hot wallet exceeds the target of a currency, where it exceeds the ceiling; zero where
-// it does not. What open withdrawals take, and what an earlier move to cold took that is not booked yet, is subtracted.
+// excessOf returns by how much the hot wallet exceeds the target of a currency, where it exceeds the ceiling; zero
+// where it does not. What open withdrawals take, and what an earlier move to cold took that is not booked yet, is
+// subtracted.
 func excessOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (excess bursar.Amount, err error) {
 	hot, err := hotOf(ctx, tx, c)
 	if err != nil || !c.HotCeiling.Less(hot) {
@@ -116,11 +123,12 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 	return hot.SubOrZero(unswept).SubOrZero(moving), nil
 }
 
-// notToCold ends a move to a cold wallet that the hot wallet cannot pay now, so that it holds up nobody: it is requested
-// again once there is more.
+// notToCold ends a move to a cold wallet that the hot wallet cannot pay now, so that it holds up nobody: it is
+// requested again once there is more.
 func (s *Sender) notToCold(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
+	s.coldRest[p.Currency] = s.DB.Now().Add(coldRest)
 	s.Log.Info("move to a cold wallet skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.Error = cause.Error()
@@ -128,9 +136,11 @@ func (s *Sender) notToCold(
 	})
 }
 
-// refillFor returns the alarm that says how much payments lack which only a cold wallet has: what deposit addresses hold
-// is swept for them.
-func (s *Sender) refillFor(ctx context.Context, tx *store.Tx, short store.Shortage) (a store.Alarm, is bool, err error) {
+// refillFor returns the alarm that says how much payments lack which only a cold wallet has: what deposit addresses
+// hold is swept for them.
+func (s *Sender) refillFor(
+	ctx context.Context, tx *store.Tx, short store.Shortage,
+) (a store.Alarm, is bool, err error) {
 	currency, unknown := s.Registry.Get(short.Currency)
 	if unknown != nil || short.Wait != bursar.WaitsForFunds || len(s.Cold) == 0 {
 		return a, false, nil

@@ -101,3 +101,20 @@ func TestAMoveToColdThatIsReorgedOutIsSentAgain(t *testing.T) {
 		wantCold(t, r, "4000000", "5000000", "0")
 	})
 }
+
+// A move that the hot wallet cannot pay is not requested again with each step: each request leaves a row.
+func TestAMoveToColdThatCannotBePaidRests(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		r.Vault(0, 0, r.Chain.Named("cold"))
+		r.Reconfigure(bursar.Currency{Code: "TOKEN", Chain: r.Chain.Capabilities().ID,
+			Contract: r.Chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000),
+			HotCeiling: bursar.Units(500), HotTarget: bursar.Units(100)})
+		r.Sender.GasFromCustomers = true
+		r.Step()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 800) // and nothing for gas
+		r.Blocks(12)
+		if n, open := movesToCold(r), r.Open(); n != 1 || len(open) != 0 {
+			t.Errorf("%d moves were requested and %d are open, want 1 and none", n, len(open))
+		}
+	})
+}

@@ -17,8 +17,8 @@ import (
 // leaves a cold wallet but to our hot wallet.
 const alarmCold = "cold_spend"
 
-// ColdSpends handles what leaves the cold wallets of a chain. What goes to the hot wallet is a refill, and package deposit
-// books it; the fee, and what went to others, is booked here once its block is final.
+// ColdSpends handles what leaves the cold wallets of a chain. What goes to the hot wallet is a refill, and package
+// deposit books it; the fee, and what went to others, is booked here once its block is final.
 type ColdSpends struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry

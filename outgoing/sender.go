@@ -88,6 +88,8 @@ type Sender struct {
 	alarmed  *string                        // the message of the alarm about them; nil: not known
 	urgent   bool                           // a payment needs more UTXOs than a transaction may use
 
+	coldRest map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
+
 	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
 
@@ -167,6 +169,7 @@ func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
+		s.coldRest = map[bursar.CurrencyCode]time.Time{}
 	}
 }
 

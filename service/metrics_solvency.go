@@ -16,7 +16,8 @@ var (
 	ownFunds  = newGauge("operator_own",
 		"Operator funds: capital and fees, less network fees and losses, in whole units.", "currency")
 	bookCustody = newGauge("custody",
-		"What is in custody by the books, in whole units, by place: hot, unswept (at deposit addresses) or cold.", "currency", "place")
+		"What is in custody by the books, in whole units, by place: hot, unswept (at deposit addresses) or cold.",
+		"currency", "place")
 	chainDiffers = newGauge("chain_difference",
 		"Balance on the chain minus the balance in the books (negative if less is held), in whole units, as last compared.",
 		"currency")

@@ -166,7 +166,8 @@ func (s *Service) addWorker(part ChainPart) error {
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family), Cold: cold})
+		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
+		Addresses: s.addressesOf(capabilities.Family)})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended

@@ -27,7 +27,8 @@ type Policy struct {
 	Transfers      Limits // how many sweeps, consolidations and gas top-ups are signed
 	Withdrawals    Limits // how many transactions that pay others are signed
 	ToCold         Limits // how many transactions that pay our cold wallets are signed
-	// Cold are the addresses of our cold wallets, in the form of the chain. Transactions of the kind to_cold pay no others.
+	// Cold are the addresses of our cold wallets, in the form of the chain. Transactions of the kind to_cold pay no
+	// others.
 	Cold []string
 	// MaxFeePercent is the most that a transaction which pays others may cost, in percent of what it pays in the native
 	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0: any.

@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar/service"
 )
 
-// cold compares the cold wallets with what was given out, and looks for currencies with much money that no ceiling moves
-// to them.
+// cold compares the cold wallets with what was given out, and looks for currencies with much money that no ceiling
+// moves to them.
 func (e *healthCheck) cold(ctx context.Context, s *service.Service) {
 	const check, advice = "cold wallets", "see docs/operations/cold.md"
 	wallets := s.ColdWallets()

@@ -83,7 +83,8 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 
 // print lists the currencies and, below them, the addresses behind every difference.
 func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
-	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS COLD COLD-ON-CHAIN UNSWEPT",
+	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS "+
+		"COLD COLD-ON-CHAIN UNSWEPT",
 		func(r reconciled) []any {
 			return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing,
 				r.Surplus, r.Cold, r.ColdOnChain, r.Unswept}
