@@ -113,3 +113,11 @@ func (w ColdWallet) Has(base string) bool {
 // Next returns the address that the n-th payment to the wallet goes to, counted from 0: each once, and the last one
 // again when all were used. A wallet of another kind than descriptor has one address.
 func (w ColdWallet) Next(n int) string { return w.Addresses[min(n, len(w.Addresses)-1)] }
+
+// ColdBases returns the addresses of cold wallets, in their order.
+func ColdBases(wallets []ColdWallet) (bases []string) {
+	for _, w := range wallets {
+		bases = append(bases, w.Addresses...)
+	}
+	return bases
+}

@@ -7,7 +7,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/reconcile"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
@@ -31,7 +30,7 @@ func (r *OneChain) Reconcile() error {
 // Compare returns the lines of a reconciliation.
 func (r *OneChain) Compare() ([]reconcile.Line, error) {
 	return (&reconcile.Reconciler{DB: r.DB, Chain: r.Chain, Registry: r.Registry, Hot: r.Hot.Base,
-		Cold: service.ColdBases(r.Cold)}).Run(ctx)
+		Cold: bursar.ColdBases(r.Cold)}).Run(ctx)
 }
 
 // Audit compares the books with the chain: debits equal credits, custody is to the unit what the chain holds at
@@ -76,7 +75,7 @@ func (r *OneChain) Audit() error {
 	if err == nil && debits != credits {
 		err = fmt.Errorf("debits are %s, credits %s", debits, credits)
 	}
-	for _, base := range service.ColdBases(r.Cold) {
+	for _, base := range bursar.ColdBases(r.Cold) {
 		coldHeld, _ = coldHeld.Add(r.Chain.Balance(base, ""))
 	}
 	if err == nil && cold != coldHeld {

@@ -2,7 +2,6 @@ package bursartest
 
 import (
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 )
 
@@ -15,7 +14,7 @@ func (r *OneChain) newSigner() {
 		Capabilities: capabilities,
 		Signable:     r.Chain,
 		MaxFee:       bursar.Units(1 << 30),
-		Cold:         service.ColdBases(r.Cold),
+		Cold:         bursar.ColdBases(r.Cold),
 	}})
 	r.Must(err)
 }

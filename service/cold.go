@@ -49,7 +49,7 @@ func (s *Service) CheckCold(ctx context.Context) error {
 			family := s.workers[id].chain.Capabilities().Family
 			var bases []string
 			var addresses []bursar.Address
-			for _, base := range ColdBases(s.workers[id].sender.Cold) {
+			for _, base := range bursar.ColdBases(s.workers[id].sender.Cold) {
 				bases, addresses = append(bases, base), append(addresses, bursar.Address{Base: base})
 			}
 			wallets, err := tx.Wallets().ByAddresses(ctx, family, addresses)

@@ -14,7 +14,7 @@ func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
 	hot, cold, other := c.Named("hot"), c.Named("cold"), c.Named("other")
 	wallet := func(bases ...string) bursar.ColdWallet { return bursar.ColdWallet{Name: "vault", Addresses: bases} }
 	list, err := coldOf(c, []bursar.ColdWallet{wallet(cold, other)}, hot)
-	if err != nil || len(ColdBases(list)) != 2 {
+	if err != nil || len(bursar.ColdBases(list)) != 2 {
 		t.Fatalf("got %v (%v), want both addresses", list, err)
 	}
 	for want, wallets := range map[string][]bursar.ColdWallet{

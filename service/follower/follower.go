@@ -1,4 +1,8 @@
-package service
+// Package follower assembles the follower of a chain with the handlers of its blocks.
+//
+// It owns no state and starts nothing. It is apart from the rest of the wiring so that what follows a single chain, as
+// most tests do, is linked without the API, the operator's page and the adapters of every chain.
+package follower
 
 import (
 	"cmp"
@@ -35,19 +39,11 @@ type Followed struct {
 	Opinions  *deposit.Opinions
 }
 
-// ColdBases returns the addresses of cold wallets.
-func ColdBases(wallets []bursar.ColdWallet) (bases []string) {
-	for _, w := range wallets {
-		bases = append(bases, w.Addresses...)
-	}
-	return bases
-}
-
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
-	bases := ColdBases(f.Cold)
+	bases := bursar.ColdBases(f.Cold)
 	watch := follow.NewColdWatch(wallets, capabilities, bases, f.Hot)
 	isCold := map[string]bool{}
 	for _, base := range bases {
