@@ -40,7 +40,9 @@ type Sender struct {
 	Log      *slog.Logger
 	Hot      chain.Source
 	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
-	Pace     time.Duration
+	// Cold are the chain's cold wallets, in the form of the chain: the first is paid what exceeds a ceiling.
+	Cold []bursar.ColdWallet
+	Pace time.Duration
 
 	// Marks records each transaction outside the database before it is signed; nil: it is not recorded. An error of
 	// Marks prevents the signature.
@@ -88,6 +90,8 @@ type Sender struct {
 	unproven map[string]uint64              // heights from which a node is asked again for transactions that it did not have
 	alarmed  *string                        // the message of the alarm about them; nil: not known
 	urgent   bool                           // a payment needs more UTXOs than a transaction may use
+
+	coldRest map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
 
 	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
@@ -147,7 +151,8 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		steps = append(steps, func() error {
 			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
-			func() error { return s.consolidate(ctx, lease, state) })
+			func() error { return s.consolidate(ctx, lease, state) },
+			func() error { return s.chill(ctx, lease) })
 	}
 	steps = append(steps, func() error {
 		return s.advanceAll(ctx, lease, state)
@@ -167,6 +172,7 @@ func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
+		s.coldRest = map[bursar.CurrencyCode]time.Time{}
 	}
 }
 
