@@ -1,0 +1,59 @@
+package bursar_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+)
+
+func TestAColdWalletIsComplete(t *testing.T) {
+	t.Parallel()
+	multi := bursar.ColdWallet{
+		Chain:      bursar.Bitcoin,
+		Name:       "vault",
+		Kind:       bursar.ColdDescriptor,
+		Addresses:  []string{"a", "b"},
+		Descriptor: "wsh(sortedmulti(2,A,B,C))#x",
+	}
+	if err := multi.Check("bitcoin"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		family bursar.Family
+		change func(*bursar.ColdWallet)
+		want   string
+	}{
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Name = "Vault" }, "name"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind = bursar.ColdSafe }, "none of kind"},
+		{"evm", func(*bursar.ColdWallet) {}, "none of kind"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind = "paper" }, "none of kind"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Addresses = nil }, "lists no address"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Addresses = []string{"a", "a"} }, "twice"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Descriptor = "" }, "descriptor is required"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.PermissionID = 2 }, "of the kind permission"},
+		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind, w.Descriptor = bursar.ColdAddress, "" }, "more than one address"},
+		{"tron", func(w *bursar.ColdWallet) {
+			*w = bursar.ColdWallet{Name: "v", Kind: bursar.ColdPermission, Addresses: []string{"a"}, PermissionID: 1}
+		}, "2 to 9"},
+		{"solana", func(w *bursar.ColdWallet) {
+			*w = bursar.ColdWallet{Name: "v", Kind: bursar.ColdNonce, Addresses: []string{"a"}}
+		}, "nonce_account is required"},
+	} {
+		w := multi
+		c.change(&w)
+		err := w.Check(c.family)
+		if !errors.Is(err, bursar.ErrBadColdWallet) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want an error about %q", w, err, c.want)
+		}
+	}
+	for n, want := range []string{"a", "b", "b"} {
+		if got := multi.Next(n); got != want {
+			t.Errorf("payment %d goes to %s, want %s", n, got, want)
+		}
+	}
+	if !multi.Has("b") || multi.Has("c") {
+		t.Errorf("it has b: %v, and c: %v; want true and false", multi.Has("b"), multi.Has("c"))
+	}
+}
