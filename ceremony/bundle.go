@@ -148,3 +148,16 @@ func (b Bundle) Same(other Bundle) bool {
 	b.Bytes, other.Bytes = nil, nil
 	return bytes.Equal([]byte(b.Text()), []byte(other.Text()))
 }
+
+// Decode returns the bytes of what a device or a program of others returned: as they are, or read from base64 or
+// hexadecimal.
+func Decode(data []byte) []byte {
+	text := strings.Join(strings.Fields(string(data)), "")
+	if raw, err := hex.DecodeString(text); err == nil {
+		return raw
+	}
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+		return raw
+	}
+	return data
+}
