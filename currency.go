@@ -30,6 +30,8 @@ type Currency struct {
 	HourlyLimit       Amount // the most that the signer signs for customers within an hour; zero: no limit
 	DailyLimit        Amount // the same within a day
 	WeeklyLimit       Amount // the same within a week
+	HotCeiling        Amount // what the hot wallet holds beyond it goes to a cold wallet; zero: nothing does
+	HotTarget         Amount // what the hot wallet holds afterwards, beside what is about to be paid
 	DepositFee        Fee
 	WithdrawalFee     Fee
 	SweepFrom         Amount // of a token: amount from which it is swept while no rate is known; zero: 20 times Minimum

@@ -38,6 +38,9 @@ const (
 	ForOperatorFunds DepositPurpose = "capital"      // operator funds, paid to a hot wallet
 	ForUnattributed  DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
 	ForRefunded      DepositPurpose = "returned"     // belonged to no wallet and is, or was, refunded to its sender
+	ForCold          DepositPurpose = "cold"         // moved from the hot wallet to a cold wallet by the service
+	ForColdFunds     DepositPurpose = "cold_funds"   // operator funds, paid to a cold wallet from outside
+	ForRefill        DepositPurpose = "refill"       // moved from a cold wallet to the hot wallet
 )
 
 // Deposit is a transfer to an address of the service. Chain, TxID, Output, Address and Contract identify it

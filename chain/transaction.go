@@ -21,6 +21,10 @@ const (
 	// the highest amount that may arrive there; the fee is taken out of it. A replacement with a higher fee keeps its
 	// UTXOs. It also spends a UTXO of another outgoing transaction of ours, which can then never be included.
 	KindConsolidation Kind = "consolidation"
+
+	// KindToCold pays one amount from the hot wallet to an address of a cold wallet. The signer knows those addresses by
+	// its own configuration.
+	KindToCold Kind = "to_cold"
 )
 
 // TxRequest is a transaction that the core asks an adapter to build, with everything that the adapter may use for it.

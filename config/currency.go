@@ -60,6 +60,8 @@ var limitSettings = []setting[currencyDraft]{
 	{amountKeys[0], func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[1], func(r *reader, n *node, to *currencyDraft) { keep(&to.DailyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[2], func(r *reader, n *node, to *currencyDraft) { keep(&to.WeeklyLimit)(r.amount(n, to.Decimals)) }},
+	{ceilingKey, func(r *reader, n *node, to *currencyDraft) { keep(&to.HotCeiling)(r.amount(n, to.Decimals)) }},
+	{targetKey, func(r *reader, n *node, to *currencyDraft) { keep(&to.HotTarget)(r.amount(n, to.Decimals)) }},
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
 		amount, ok := r.amount(n, to.Decimals)
 		if ok && !to.IsToken() {
@@ -249,6 +251,7 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		}
 	}
 	r.currencyLimits(d)
+	r.hotCeiling(d)
 	if !d.WithdrawalMaximum.IsZero() && d.WithdrawalMaximum.Less(d.WithdrawalMinimum) {
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))
 	}

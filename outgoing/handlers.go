@@ -7,7 +7,10 @@ import "github.com/bursar/bursar/follow"
 // that the database had forgotten is known to be ours; then the deposits; and after them the inclusions of our
 // transactions. A block is undone in the reverse order: outgoing transactions that were settled in it are unsettled
 // before its deposits are reversed, so that what an account owes is computed as it was.
-func Handlers(externals *Externals, deposits follow.BlockHandler) []follow.BlockHandler {
+//
+// What leaves cold wallets comes before the external spends, of which it is none, and before the deposits, which it
+// names.
+func Handlers(externals *Externals, cold *ColdSpends, deposits follow.BlockHandler) []follow.BlockHandler {
 	uses := &Uses{Capabilities: externals.Capabilities, Log: externals.Log}
-	return []follow.BlockHandler{uses, externals, deposits, externals.Inclusions}
+	return []follow.BlockHandler{uses, cold, externals, deposits, externals.Inclusions}
 }

@@ -40,7 +40,9 @@ type Sender struct {
 	Log      *slog.Logger
 	Hot      chain.Source
 	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
-	Pace     time.Duration
+	// Cold are the chain's cold wallets, in the form of the chain: the first is paid what exceeds a ceiling.
+	Cold []bursar.ColdWallet
+	Pace time.Duration
 
 	// Marks records each transaction outside the database before it is signed; nil: it is not recorded. An error of
 	// Marks prevents the signature.
@@ -144,7 +146,8 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		steps = append(steps, func() error {
 			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
-			func() error { return s.consolidate(ctx, lease, state) })
+			func() error { return s.consolidate(ctx, lease, state) },
+			func() error { return s.chill(ctx, lease) })
 	}
 	steps = append(steps, func() error {
 		return s.advanceAll(ctx, lease, state)

@@ -60,7 +60,7 @@ func (p Policy) Judge(q Question) Answer {
 	if a, denied := p.denied(q, asset); denied {
 		return a
 	}
-	if !priced && (q.Kind == KindWithdrawal || q.Kind == KindGasTopUp) {
+	if !priced && (q.Kind == KindWithdrawal || q.Kind == KindGasTopUp || q.Kind == KindToCold) {
 		return Answer{Lacks: Matches, Detail: fmt.Sprintf("the policy has no price of asset %s of %s, so it cannot leave",
 			shown(q.Contract), q.Chain)}
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -23,6 +24,7 @@ type Following struct {
 	Log             *slog.Logger
 	Hot             string // the hot wallet's address on the chain
 	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
+	Cold            []bursar.ColdWallet
 	Pace            time.Duration
 }
 
@@ -34,16 +36,37 @@ type Followed struct {
 	Opinions  *deposit.Opinions
 }
 
+// ColdBases returns the addresses of cold wallets.
+func ColdBases(wallets []bursar.ColdWallet) (bases []string) {
+	for _, w := range wallets {
+		bases = append(bases, w.Addresses...)
+	}
+	return bases
+}
+
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
-	watch := follow.NewSharedWatch(wallets, capabilities, f.Hot)
+	bases := ColdBases(f.Cold)
+	watch := follow.NewSharedWatch(wallets, capabilities, append(slices.Clone(bases), f.Hot)...)
+	isCold := map[string]bool{}
+	for _, base := range bases {
+		isCold[base] = true
+	}
 	deposits := &deposit.Handler{
 		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,
 		Capabilities: capabilities,
 		Hot:          f.OperatorAddress,
+		Cold:         isCold,
+	}
+	cold := &outgoing.ColdSpends{
+		Capabilities: capabilities,
+		Registry:     f.Registry,
+		Log:          f.Log,
+		Hot:          f.Hot,
+		Bases:        isCold,
 	}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
 		Capabilities: capabilities,
@@ -51,7 +74,7 @@ func Follow(f Following) Followed {
 		IDs:          f.IDs,
 		Log:          f.Log,
 		Hot:          f.OperatorAddress,
-	}}
+	}, Cold: isCold}
 	follower := &follow.Follower{
 		DB:       f.DB,
 		Chain:    f.Chain,
@@ -60,8 +83,8 @@ func Follow(f Following) Followed {
 		Log:      f.Log,
 		Hot:      f.OperatorAddress,
 		Pace:     f.Pace,
-		Handlers: outgoing.Handlers(externals, deposits),
-		Creditor: deposits,
+		Handlers: outgoing.Handlers(externals, cold, deposits),
+		Creditor: follow.Creditors{deposits, cold},
 	}
 	externals.MayForget = follower.MayForget
 	opinions := &deposit.Opinions{

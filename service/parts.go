@@ -27,6 +27,8 @@ type ChainPart struct {
 	Fees, Transfers  signer.Limits // what the signer of this process allows besides
 	Withdrawals      signer.Limits // likewise
 	MaxFeePercent    uint64        // likewise
+	ToCold           signer.Limits // likewise
+	Cold             []bursar.ColdWallet
 	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only

@@ -154,6 +154,10 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
+	cold, err := coldOf(part.Chain, part.Cold, address.Base)
+	if err != nil {
+		return err
+	}
 	w := &worker{
 		chain:   part.Chain,
 		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
@@ -162,7 +166,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family)})
+		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family), Cold: cold})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
@@ -177,6 +181,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Log:              log,
 		Hot:              w.hot,
 		MaxFee:           part.MaxFee,
+		Cold:             cold,
 		Pace:             pace,
 		Wake:             w.payouts,
 		Settled:          s.Deliverer.Wake,
@@ -202,6 +207,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Chain:    part.Chain,
 		Registry: s.Registry,
 		Hot:      w.hot.Base,
+		Cold:     ColdBases(cold),
 	}, Log: log}
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)

@@ -26,6 +26,7 @@ const (
 	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
 	ReasonShare        Reason = "fee-share"           // the fee is too high for what is paid
 	ReasonTopUp        Reason = "top-up"              // a gas top-up is more than twice the highest fee
+	ReasonColdWallet   Reason = "cold-wallet"         // a move to a cold wallet that the signer's configuration does not list
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints

@@ -55,6 +55,7 @@ func (tx Ledger) OperatorBalances(ctx context.Context) (map[ledger.Key]ledger.Ba
 	balances := map[ledger.Key]ledger.Balance{}
 	for _, account := range []ledger.Account{
 		ledger.Custody,
+		ledger.CustodyCold,
 		ledger.Capital,
 		ledger.Drawings,
 		ledger.Unattributed,

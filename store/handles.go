@@ -23,6 +23,8 @@ type (
 	Charges struct{ *Tx }
 	// Checkpoints reads and moves the point up to which the books' postings are in archives.
 	Checkpoints struct{ *Tx }
+	// Cold reads and writes what cold wallets hold and what left them.
+	Cold struct{ *Tx }
 	// Counters reads and writes counters that are compared with the marks beside the seed.
 	Counters struct{ *Tx }
 	// Custody reads the sums that reconciliation compares with the chains.
@@ -128,6 +130,9 @@ func (tx *Tx) Charges() Charges { return Charges{tx} }
 
 // Checkpoints returns the handle.
 func (tx *Tx) Checkpoints() Checkpoints { return Checkpoints{tx} }
+
+// Cold returns the handle.
+func (tx *Tx) Cold() Cold { return Cold{tx} }
 
 // Counters returns the handle.
 func (tx *Tx) Counters() Counters { return Counters{tx} }

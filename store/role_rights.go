@@ -40,6 +40,8 @@ var rights = map[string]right{
 	"chains":          changing,
 	"charges":         {add: true, change: []string{"paid_by"}},
 	"checkpoints":     readOnly,
+	"cold_spends":     changing,
+	"cold_utxos":      passing,
 	"counters":        changing,
 	"dead_urls":       {add: true, remove: true},
 	"delivery_leases": passing,

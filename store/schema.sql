@@ -158,6 +158,28 @@ CREATE TABLE checkpoints (
   seal       BYTEA NOT NULL
 );
 
+CREATE TABLE cold_spends (
+  chain  TEXT NOT NULL,
+  tx_id  TEXT NOT NULL,
+  base   TEXT NOT NULL,
+  height BIGINT NOT NULL,
+  booked BOOLEAN NOT NULL DEFAULT FALSE,
+  fee    TEXT NOT NULL,
+  lots   TEXT NOT NULL,
+  PRIMARY KEY (chain, tx_id, base)
+);
+
+CREATE TABLE cold_utxos (
+  chain    TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  base     TEXT NOT NULL,
+  amount   TEXT NOT NULL,
+  height   BIGINT NOT NULL,
+  spent_by TEXT NOT NULL DEFAULT '',
+  spent_at BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (chain, resource)
+);
+
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,
   next BIGINT NOT NULL
@@ -640,7 +662,7 @@ CREATE TABLE reconciliations (
   unbooked  TEXT NOT NULL,
   unsettled TEXT NOT NULL,
   on_chain  TEXT NOT NULL
-);
+, cold TEXT NOT NULL DEFAULT '0', cold_on_chain TEXT NOT NULL DEFAULT '0');
 
 CREATE TABLE recoveries (
   number       INTEGER PRIMARY KEY,

@@ -124,6 +124,7 @@ const (
 	Transfers Class = "transfer" // sweeps, consolidations and gas top-ups, each 1
 
 	Withdrawals Class = "withdrawal" // transactions that pay others, each 1; where they are limited
+	ToCold      Class = "to_cold"    // transactions that pay our cold wallets, each 1
 )
 
 // Count is how much of something counts, and from when on.
