@@ -61,3 +61,23 @@ func Ceremony(
 	}
 	return own, adapter, nil
 }
+
+// ColdWallet returns a configured cold wallet, with its addresses as the chain writes them.
+func ColdWallet(cfg config.Config, rules chain.Addresses, id bursar.ChainID, name string) (bursar.ColdWallet, error) {
+	for _, w := range cfg.Chains[id].Cold {
+		if w.Name != name {
+			continue
+		}
+		known := w
+		known.Addresses = nil
+		for _, text := range w.Addresses {
+			address, err := rules.ParseAddress(text)
+			if err != nil {
+				return bursar.ColdWallet{}, fmt.Errorf("cold wallet %s: %w", name, err)
+			}
+			known.Addresses = append(known.Addresses, address.Base)
+		}
+		return known, nil
+	}
+	return bursar.ColdWallet{}, fmt.Errorf("no cold wallet %q is configured under chains.%s.cold", name, id)
+}
