@@ -44,7 +44,7 @@ type Bundle struct {
 
 	Created, Expires time.Time // to the second
 
-	Bytes []byte // the transaction, in the format of chain.ColdRules
+	Bytes []byte // the transaction, in the format of chain.OfflineRules
 }
 
 // Text returns the only spelling of a bundle. Its last line is the SHA-256 of all before it.

@@ -16,7 +16,7 @@ type Own struct {
 	Instance string // the fingerprint of the hot wallet's seed
 	Network  string
 	Family   bursar.Family
-	Rules    chain.ColdRules
+	Rules    chain.OfflineRules
 	Home     string // the hot wallet's address
 
 	MaxFee, MaxRate bursar.Amount

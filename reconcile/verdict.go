@@ -30,6 +30,8 @@ type Position struct {
 	Currency  bursar.Currency
 	Custody   bursar.Amount // custody in the books, hot and cold
 	Cold      bursar.Amount // the part of it that cold wallets hold
+	Unswept   bursar.Amount // the part of it that waits at deposit addresses, on chains of the account model
+	Hot       bursar.Amount // the rest
 	Owed      bursar.Amount // liabilities to customers, and unresolved deposits
 	Own       bursar.Amount // operator funds: capital and fees, less network fees and losses
 	Uncovered bursar.Amount // by how much liabilities exceed custody
@@ -135,6 +137,10 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 		return p, err
 	}
 	p.Cold, _ = cold.Net(ledger.Asset)
+	if p.Unswept, err = tx.Cold().Unswept(ctx, c); err != nil {
+		return p, err
+	}
+	p.Hot = p.Custody.SubOrZero(p.Cold).SubOrZero(p.Unswept)
 	if p.Owed, err = tx.Custody().LiabilitySum(ctx, c.Code); err != nil {
 		return p, err
 	}

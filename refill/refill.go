@@ -30,7 +30,7 @@ var (
 
 // Chain is what is needed of an adapter.
 type Chain interface {
-	chain.ColdBuilder
+	chain.OfflineBuilder
 	Broadcast(ctx context.Context, tx chain.SignedTx) error
 }
 

@@ -11,7 +11,7 @@ import (
 
 // coldOf returns cold wallets with their addresses as the chain writes them. It refuses an address that is not of the
 // chain and network, that has a memo, that is the hot wallet's or that two wallets have.
-func coldOf(rules chain.Addresses, wallets []bursar.ColdWallet, hot string) (list []bursar.ColdWallet, err error) {
+func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []bursar.ColdWallet, err error) {
 	taken := map[string]string{}
 	for _, w := range wallets {
 		known := w
@@ -27,6 +27,11 @@ func coldOf(rules chain.Addresses, wallets []bursar.ColdWallet, hot string) (lis
 				return nil, fmt.Errorf("cold wallet %s has the hot wallet's address %s: its key is the signer's", w.Name, hot)
 			case taken[address.Base] != "":
 				return nil, fmt.Errorf("cold wallet %s: %s is an address of %s already", w.Name, text, taken[address.Base])
+			}
+			if forms, has := rules.(chain.ColdRules); has {
+				if err := forms.Followable(address.Base); err != nil {
+					return nil, fmt.Errorf("cold wallet %s: the address %.100q: %w", w.Name, text, err)
+				}
 			}
 			taken[address.Base] = w.Name
 			known.Addresses = append(known.Addresses, address.Base)

@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -49,7 +48,7 @@ func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
 	bases := ColdBases(f.Cold)
-	watch := follow.NewSharedWatch(wallets, capabilities, append(slices.Clone(bases), f.Hot)...)
+	watch := follow.NewColdWatch(wallets, capabilities, bases, f.Hot)
 	isCold := map[string]bool{}
 	for _, base := range bases {
 		isCold[base] = true

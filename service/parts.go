@@ -29,7 +29,7 @@ type ChainPart struct {
 	MaxFeePercent    uint64        // likewise
 	ToCold           signer.Limits // likewise
 	Cold             []bursar.ColdWallet
-	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
+	GasFromCustomers bool // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only
 	Pace time.Duration // of this chain alone; 0: Parts.Pace

@@ -28,7 +28,7 @@ var ErrNoKey = errors.New("no key of this seed may sign it")
 // which the caller derived itself. The offline machine judges by it before it signs, and the online machine before it
 // broadcasts. What is refused is a *RefusalError: any other payment, another destination than home, a fee above the
 // bounds.
-func (r Refill) Judge(rules chain.ColdRules, home string, unsigned []byte) (chain.ColdTx, error) {
+func (r Refill) Judge(rules chain.OfflineRules, home string, unsigned []byte) (chain.ColdTx, error) {
 	if (r.Payment.Address != bursar.Address{Base: home}) || home == "" {
 		return chain.ColdTx{}, r.refuse(ReasonDestination, "it pays %s: a refill pays the hot wallet, %q, and nobody else",
 			r.Payment.Address, home)
@@ -68,7 +68,7 @@ func (r Refill) refuse(reason Reason, format string, args ...any) error {
 // SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed. It
 // is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one, or
 // has signed it.
-func (k *Keys) SignRefill(rules chain.ColdRules, r Refill, home string, unsigned []byte) ([]byte, error) {
+func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsigned []byte) ([]byte, error) {
 	tx, err := r.Judge(rules, home, unsigned)
 	if err != nil {
 		return nil, err

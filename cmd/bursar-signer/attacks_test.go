@@ -22,7 +22,7 @@ type attack struct {
 
 // attacks are all of them, those on limits first: the others freeze the signer.
 func attacks() []attack {
-	all := slices.Concat(attacksOnCoins(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL())
+	all := slices.Concat(attacksOnCoins(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL(), attacksOnCold())
 	slices.SortStableFunc(all, func(a, b attack) int { return strings.Compare(a.rule, b.rule) })
 	slices.SortStableFunc(all, func(a, b attack) int { return cmp.Compare(order(a), order(b)) })
 	return all
@@ -64,6 +64,9 @@ func TestTheLyingCoreIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	for name, ask := range honest {
+		c.want(name, ask(c), "")
+	}
+	for name, ask := range honestCold {
 		c.want(name, ask(c), "")
 	}
 	for _, a := range attacks() {

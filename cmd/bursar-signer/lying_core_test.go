@@ -38,9 +38,20 @@ type lyingCore struct {
 const limits = `network: mainnet
 signer: {address: "unix:s", lock_memory: preferred}
 chains:
-  bitcoin: {rpc: "http://127.0.0.1:1", max_fee: "0.001", hourly_fees: "0.01", daily_fees: "0.03"}
+  bitcoin:
+    rpc: "http://127.0.0.1:1"
+    max_fee: "0.001"
+    hourly_fees: "0.01"
+    daily_fees: "0.03"
+    cold: {vault: {kind: address, addresses: [bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4]}}
   litecoin: {rpc: "http://127.0.0.1:1"}
-  polygon: {rpc: "http://127.0.0.1:1", max_fee: "1", hourly_fees: "20", hourly_sweeps: 30}
+  polygon:
+    rpc: "http://127.0.0.1:1"
+    max_fee: "1"
+    hourly_fees: "20"
+    hourly_sweeps: 30
+    hourly_to_cold: 6
+    cold: {safe: {kind: safe, addresses: ["0x5B38Da6a701c568545dCfcB03FcB875f56beddC4"]}}
   tron: {rpc: "http://127.0.0.1:1", max_fee: "100"}
   solana: {rpc: "http://127.0.0.1:1", max_fee: "0.01"}
   xrpl: {rpc: "http://127.0.0.1:1", max_fee: "1"}

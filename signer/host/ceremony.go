@@ -33,7 +33,7 @@ func Ceremony(
 		return own, nil, err
 	}
 	capabilities := adapter.Capabilities()
-	rules, offline := adapter.(chain.ColdRules)
+	rules, offline := adapter.(chain.OfflineRules)
 	if !offline {
 		return own, nil, fmt.Errorf("transactions of %s cannot be signed offline in this version", id)
 	}

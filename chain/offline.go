@@ -61,9 +61,9 @@ type ColdSignature struct {
 // ErrColdIncomplete says that a transaction from a cold wallet has too few signatures.
 var ErrColdIncomplete = errors.New("signatures are missing")
 
-// ColdRules is the pure part of an adapter whose cold wallets pay by transactions that are signed elsewhere. It needs no
+// OfflineRules is the pure part of an adapter whose cold wallets pay by transactions that are signed elsewhere. It needs no
 // node. The bytes are in a format that programs and devices of others read, and hold all that proves what is spent.
-type ColdRules interface {
+type OfflineRules interface {
 	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has them.
 	CheckCold(wallet bursar.ColdWallet) error
 	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that they
@@ -79,9 +79,9 @@ type ColdRules interface {
 	FinishCold(wallet bursar.ColdWallet, bytes []byte) (SignedTx, error)
 }
 
-// ColdBuilder is an adapter that builds transactions from cold wallets.
-type ColdBuilder interface {
-	ColdRules
+// OfflineBuilder is an adapter that builds transactions from cold wallets.
+type OfflineBuilder interface {
+	OfflineRules
 	// BuildCold builds the unsigned transaction of a request. Its errors are those of Transactions.Build.
 	BuildCold(ctx context.Context, request ColdRequest) ([]byte, error)
 }
