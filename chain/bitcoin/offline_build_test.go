@@ -98,7 +98,7 @@ func TestARefillIsBuilt(t *testing.T) {
 		change bool
 	}{
 		500_000: {1, true}, 900_000: {2, true},
-		998_000: {2, false}, // the rest is too little for an output, and becomes fee
+		998_400: {2, false}, // the rest is too little for an output, and becomes fee
 	} {
 		r := request(t, c, w, amount)
 		data, err := c.BuildCold(t.Context(), r)
