@@ -81,6 +81,7 @@ var mayImport = map[string][]string{
 	"follow/followtest":     nil,
 	"deposit":               {".", "wire", "ledger", "chain", "store", "follow"},
 	"marks":                 {"."},
+	"refill":                {".", "ceremony", "chain", "store"},
 	"recovery":              {".", "ledger", "chain", "store", "marks"},
 	"withdrawal":            {".", "approval", "ledger", "chain", "orderkey", "store", "deposit"},
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
