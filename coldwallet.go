@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // ColdKind says how a cold wallet is controlled, and thereby how a ceremony spends from it.
@@ -22,26 +23,6 @@ const (
 // ColdKinds returns every kind, in the order of the documentation.
 func ColdKinds() []ColdKind {
 	return []ColdKind{ColdDescriptor, ColdAddress, ColdSignerList, ColdPermission, ColdSafe, ColdNonce}
-}
-
-// coldFamilies names the families of the kinds that are of some families only.
-var coldFamilies = map[ColdKind][]Family{
-	ColdDescriptor: {"bitcoin", "litecoin"},
-	ColdSignerList: {"xrpl"},
-	ColdPermission: {"tron"},
-	ColdSafe:       {"evm"},
-	ColdNonce:      {"solana"},
-}
-
-// OfFamily reports whether chains of a family have cold wallets of the kind.
-func (k ColdKind) OfFamily(family Family) bool {
-	families, some := coldFamilies[k]
-	for _, f := range families {
-		if f == family {
-			return true
-		}
-	}
-	return !some && k == ColdAddress
 }
 
 // MaxColdAddresses is the largest number of addresses of one cold wallet.
@@ -67,14 +48,15 @@ var coldName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 // ErrBadColdWallet is wrapped by the errors of Check.
 var ErrBadColdWallet = errors.New("not a usable cold wallet")
 
-// Check refuses a cold wallet that is not complete or whose parts do not fit its kind and the family of its chain. It
-// does not parse addresses or descriptors: that needs the rules of the chain.
-func (w ColdWallet) Check(family Family) error {
+// Check refuses a cold wallet that is not complete, whose parts do not fit its kind, or that is neither a single address
+// nor of one of the kinds that its chain has besides. It does not parse addresses or descriptors: that needs the rules of
+// the chain.
+func (w ColdWallet) Check(kinds ...ColdKind) error {
 	switch {
 	case !coldName.MatchString(w.Name):
 		return w.bad("its name consists of small letters, digits and hyphens, at most 32")
-	case !w.Kind.OfFamily(family):
-		return w.bad("chains of family %s have none of kind %q", family, w.Kind)
+	case w.Kind != ColdAddress && !slices.Contains(kinds, w.Kind):
+		return w.bad("its chain has none of kind %q", w.Kind)
 	case len(w.Addresses) == 0:
 		return w.bad("it lists no address")
 	case w.Kind != ColdDescriptor && len(w.Addresses) > 1:
@@ -125,12 +107,7 @@ func (w ColdWallet) bad(format string, args ...any) error {
 
 // Has reports whether an address is one of the wallet's.
 func (w ColdWallet) Has(base string) bool {
-	for _, a := range w.Addresses {
-		if a == base {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.Addresses, base)
 }
 
 // Next returns the address that the n-th payment to the wallet goes to, counted from 0: each once, and the last one

@@ -17,33 +17,33 @@ func TestAColdWalletIsComplete(t *testing.T) {
 		Addresses:  []string{"a", "b"},
 		Descriptor: "wsh(sortedmulti(2,A,B,C))#x",
 	}
-	if err := multi.Check("bitcoin"); err != nil {
+	if err := multi.Check(bursar.ColdDescriptor); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		family bursar.Family
+		of     bursar.ColdKind
 		change func(*bursar.ColdWallet)
 		want   string
 	}{
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Name = "Vault" }, "name"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind = bursar.ColdSafe }, "none of kind"},
-		{"evm", func(*bursar.ColdWallet) {}, "none of kind"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind = "paper" }, "none of kind"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Addresses = nil }, "lists no address"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Addresses = []string{"a", "a"} }, "twice"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Descriptor = "" }, "descriptor is required"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.PermissionID = 2 }, "of the kind permission"},
-		{"bitcoin", func(w *bursar.ColdWallet) { w.Kind, w.Descriptor = bursar.ColdAddress, "" }, "more than one address"},
-		{"tron", func(w *bursar.ColdWallet) {
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Name = "Vault" }, "name"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Kind = bursar.ColdSafe }, "none of kind"},
+		{bursar.ColdSafe, func(*bursar.ColdWallet) {}, "none of kind"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Kind = "paper" }, "none of kind"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Addresses = nil }, "lists no address"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Addresses = []string{"a", "a"} }, "twice"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Descriptor = "" }, "descriptor is required"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.PermissionID = 2 }, "of the kind permission"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Kind, w.Descriptor = bursar.ColdAddress, "" }, "more than one address"},
+		{bursar.ColdPermission, func(w *bursar.ColdWallet) {
 			*w = bursar.ColdWallet{Name: "v", Kind: bursar.ColdPermission, Addresses: []string{"a"}, PermissionID: 1}
 		}, "2 to 9"},
-		{"solana", func(w *bursar.ColdWallet) {
+		{bursar.ColdNonce, func(w *bursar.ColdWallet) {
 			*w = bursar.ColdWallet{Name: "v", Kind: bursar.ColdNonce, Addresses: []string{"a"}}
 		}, "nonce_account is required"},
 	} {
 		w := multi
 		c.change(&w)
-		err := w.Check(c.family)
+		err := w.Check(c.of)
 		if !errors.Is(err, bursar.ErrBadColdWallet) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want an error about %q", w, err, c.want)
 		}

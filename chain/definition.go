@@ -77,6 +77,8 @@ type Definition struct {
 	// MinDeposit is the smallest amount that can stay on an address of its own, in the native asset; empty: any.
 	MinDeposit string
 
+	ColdKinds []bursar.ColdKind // the kinds of cold wallets that the chain has besides single addresses
+
 	Settings []string // of the chain's section in the configuration, besides those that every chain has
 	ZMQ      bool     // nodes announce blocks over ZMQ, at a tcp URL; otherwise over a WebSocket
 

@@ -132,7 +132,7 @@ var basicSettings = []setting[chainDraft]{
 		}
 		keep(&to.MaxFeeRate)(rate, ok)
 	}},
-	{coldKey, func(r *reader, n *node, to *chainDraft) { to.Cold = r.coldWallets(n, to.ID, to.Family) }},
+	{coldKey, func(r *reader, n *node, to *chainDraft) { to.Cold = r.coldWallets(n, to.ID, to.of.ColdKinds) }},
 	{gasKey, func(r *reader, n *node, to *chainDraft) {
 		if text, ok := r.oneOf(n, "true", "false"); ok {
 			to.GasFromCustomers = text == "true"

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"math"
 
 	"github.com/bursar/bursar"
@@ -38,7 +37,7 @@ var coldSettings = []setting[bursar.ColdWallet]{
 
 // coldWallets reads the cold wallets of a chain, each a section under its name. Whether an address is one of the chain
 // is checked where its adapter is known.
-func (r *reader) coldWallets(n *node, id bursar.ChainID, family bursar.Family) (wallets []bursar.ColdWallet) {
+func (r *reader) coldWallets(n *node, id bursar.ChainID, kinds []bursar.ColdKind) (wallets []bursar.ColdWallet) {
 	if n.shape != isSection {
 		r.fail(n, "this is %s; a section with a name for each cold wallet is expected", n.shape)
 		return nil
@@ -59,8 +58,8 @@ func (r *reader) coldWallets(n *node, id bursar.ChainID, family bursar.Family) (
 		if len(r.mistakes) > before {
 			continue
 		}
-		if err := w.Check(family); err != nil {
-			r.fail(section, "%v", errors.Unwrap(err))
+		if err := w.Check(kinds...); err != nil {
+			r.fail(section, "%v", err)
 			continue
 		}
 		for _, a := range w.Addresses {

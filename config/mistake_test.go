@@ -21,8 +21,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"unknown key", "webhooks: {retries: 3}",
 		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks, allow_http`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
-		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
-			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
+		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, cold, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_to_cold, daily_to_cold, weekly_to_cold, hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
@@ -37,8 +37,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"solid URLs that do not fit", "chains:\n  tron:\n    rpc: [http://a, http://b]\n    solidity_rpc: http://c",
 		`bursar.yaml:4: chains.tron.solidity_rpc: it has 1 URLs for the 2 of rpc; write one for each, in the same order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
-		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
-			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
+		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, cold, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_to_cold, daily_to_cold, weekly_to_cold, hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push, trace, min_tip`},
 	{"a bad header is not quoted", "chains: {tron: {rpc: http://a, headers: ['X-Key hunter2']}}",
 		`bursar.yaml:1: chains.tron.headers: a header is not of the form "Name: value"`},

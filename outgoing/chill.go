@@ -80,7 +80,7 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 // it does not. What open withdrawals take, and what an earlier move to cold took that is not booked yet, is subtracted.
 func excessOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (excess bursar.Amount, err error) {
 	hot, err := hotOf(ctx, tx, c)
-	if err != nil {
+	if err != nil || !c.HotCeiling.Less(hot) {
 		return excess, err
 	}
 	owed, err := tx.Cold().OpenPayments(ctx, c)
@@ -93,12 +93,17 @@ func excessOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (excess burs
 	return excess, nil
 }
 
-// hotOf returns what the hot wallet holds of a currency by the books: custody, less what waits at deposit addresses to be
+// hotOf returns what the hot wallet holds of a currency by the books, where that may exceed the ceiling; where it does
+// not, something up to the ceiling. It is custody, less what waits at deposit addresses to be
 // swept and what moved to a cold wallet in a block that is not booked yet.
 func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount, error) {
 	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
+	}
+	hot, _ := custody.Net(ledger.Asset)
+	if !c.HotCeiling.Less(hot) {
+		return hot, nil // true of nearly every step: nothing has to be added up
 	}
 	unswept, err := tx.Cold().Unswept(ctx, c)
 	if err != nil {
@@ -108,7 +113,6 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	hot, _ := custody.Net(ledger.Asset)
 	return hot.SubOrZero(unswept).SubOrZero(moving), nil
 }
 

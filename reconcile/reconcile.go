@@ -30,6 +30,7 @@ type Line struct {
 
 	Cold        bursar.Amount `json:"cold"`        // what the books expect at cold wallets; part of the above
 	ColdOnChain bursar.Amount `json:"coldOnChain"` // what they hold on the chain
+	Unswept     bursar.Amount `json:"unswept"`     // what waits at deposit addresses by the books, on the account model
 
 	asked int // number of addresses requested from the chain
 
@@ -189,6 +190,9 @@ func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Curre
 	if err := r.readCold(ctx, tx, c, line); err != nil {
 		return err
 	}
+	if line.Unswept, err = tx.Cold().Unswept(ctx, c); err != nil {
+		return err
+	}
 	line.Liabilities, err = tx.Custody().LiabilitySum(ctx, c.Code)
 	return err
 }
@@ -246,6 +250,7 @@ func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 
 				Cold:        l.Cold,
 				ColdOnChain: l.ColdOnChain,
+				Unswept:     l.Unswept,
 			})
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ type Position struct {
 	Currency  bursar.Currency
 	Custody   bursar.Amount // custody in the books, hot and cold
 	Cold      bursar.Amount // the part of it that cold wallets hold
-	Unswept   bursar.Amount // the part of it that waits at deposit addresses, on chains of the account model
+	Unswept   bursar.Amount // the part of it that waits at deposit addresses on the account model, as last compared
 	Hot       bursar.Amount // the rest
 	Owed      bursar.Amount // liabilities to customers, and unresolved deposits
 	Own       bursar.Amount // operator funds: capital and fees, less network fees and losses
@@ -93,7 +93,8 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 			if err := line.weigh(); err != nil {
 				return v, err
 			}
-			p.Chain, p.Since = &line, r.At
+			p.Chain, p.Since, p.Unswept = &line, r.At, r.Unswept
+			p.Hot = p.Hot.SubOrZero(r.Unswept)
 		}
 		v.Lines = append(v.Lines, p)
 		v.judge(p)
@@ -137,10 +138,7 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 		return p, err
 	}
 	p.Cold, _ = cold.Net(ledger.Asset)
-	if p.Unswept, err = tx.Cold().Unswept(ctx, c); err != nil {
-		return p, err
-	}
-	p.Hot = p.Custody.SubOrZero(p.Cold).SubOrZero(p.Unswept)
+	p.Hot = p.Custody.SubOrZero(p.Cold)
 	if p.Owed, err = tx.Custody().LiabilitySum(ctx, c.Code); err != nil {
 		return p, err
 	}

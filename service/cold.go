@@ -71,3 +71,11 @@ func (s *Service) CheckCold(ctx context.Context) error {
 		return nil
 	})
 }
+
+// ColdWallets returns the cold wallets of all chains, in the order of the chains.
+func (s *Service) ColdWallets() (wallets []bursar.ColdWallet) {
+	for _, id := range s.order {
+		wallets = append(wallets, s.workers[id].sender.Cold...)
+	}
+	return wallets
+}

@@ -202,16 +202,21 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates,
 	}
-	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{
-		DB:       s.DB,
-		Chain:    part.Chain,
-		Registry: s.Registry,
-		Hot:      w.hot.Base,
-		Cold:     ColdBases(cold),
-	}, Log: log}
+	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil
+}
+
+// reconciler compares the books with the chain of a worker.
+func (s *Service) reconciler(w *worker) reconcile.Reconciler {
+	return reconcile.Reconciler{
+		DB:       s.DB,
+		Chain:    w.chain,
+		Registry: s.Registry,
+		Hot:      w.hot.Base,
+		Cold:     ColdBases(w.sender.Cold),
+	}
 }
 
 // checkQuorum refuses a credit quorum that the configured nodes can never reach.

@@ -408,6 +408,8 @@ CREATE TABLE holdings (
 
 CREATE INDEX holdings_due ON holdings(chain) WHERE due = TRUE;
 
+CREATE INDEX holdings_held ON holdings(chain, contract) WHERE amount <> '0';
+
 CREATE INDEX holdings_largest ON holdings(chain, contract, LENGTH(amount) DESC, amount DESC) WHERE due = TRUE;
 
 CREATE TABLE idempotency (
@@ -662,7 +664,7 @@ CREATE TABLE reconciliations (
   unbooked  TEXT NOT NULL,
   unsettled TEXT NOT NULL,
   on_chain  TEXT NOT NULL
-, cold TEXT NOT NULL DEFAULT '0', cold_on_chain TEXT NOT NULL DEFAULT '0');
+, cold TEXT NOT NULL DEFAULT '0', cold_on_chain TEXT NOT NULL DEFAULT '0', unswept TEXT NOT NULL DEFAULT '0');
 
 CREATE TABLE recoveries (
   number       INTEGER PRIMARY KEY,

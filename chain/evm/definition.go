@@ -51,6 +51,7 @@ func define(usual func() Config) chain.Definition {
 	return chain.Definition{
 		ID:           c.ID,
 		Family:       chain.FamilyEVM,
+		ColdKinds:    []bursar.ColdKind{bursar.ColdSafe},
 		Decimals:     18,
 		ChainIDs:     map[chain.Network]uint64{chain.Mainnet: c.ChainID},
 		MaxFee:       "0.2",

@@ -17,6 +17,7 @@ func Define() chain.Definition {
 		ID:         bursar.Solana,
 		Name:       "Solana",
 		Family:     chain.FamilySolana,
+		ColdKinds:  []bursar.ColdKind{bursar.ColdNonce},
 		Decimals:   9,
 		MaxFee:     "0.05",
 		MinDeposit: rentExempt,

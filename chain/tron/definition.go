@@ -12,16 +12,17 @@ import (
 // Define returns Tron.
 func Define() chain.Definition {
 	return chain.Definition{
-		ID:       bursar.Tron,
-		Name:     "Tron",
-		Family:   chain.FamilyTron,
-		Decimals: 6,
-		MaxFee:   "150",
-		Settings: []string{"solidity_rpc", "gas_from_customers"},
-		ZMQ:      true,
-		Tested:   tested(),
-		Contract: canonical,
-		New:      func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
+		ID:        bursar.Tron,
+		Name:      "Tron",
+		Family:    chain.FamilyTron,
+		ColdKinds: []bursar.ColdKind{bursar.ColdPermission},
+		Decimals:  6,
+		MaxFee:    "150",
+		Settings:  []string{"solidity_rpc", "gas_from_customers"},
+		ZMQ:       true,
+		Tested:    tested(),
+		Contract:  canonical,
+		New:       func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
 	}
 }
 

@@ -13,15 +13,16 @@ const mostFee = 50_000
 // Define returns the XRP Ledger.
 func Define() chain.Definition {
 	return chain.Definition{
-		ID:       bursar.XRPL,
-		Name:     "XRP Ledger",
-		Family:   chain.FamilyXRPL,
-		Decimals: 6,
-		MaxFee:   "2",
-		Settings: []string{"network_id"},
-		Tested:   tested(),
-		Forks:    forks(),
-		Program:  program,
+		ID:        bursar.XRPL,
+		Name:      "XRP Ledger",
+		Family:    chain.FamilyXRPL,
+		ColdKinds: []bursar.ColdKind{bursar.ColdSignerList},
+		Decimals:  6,
+		MaxFee:    "2",
+		Settings:  []string{"network_id"},
+		Tested:    tested(),
+		Forks:     forks(),
+		Program:   program,
 		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
 			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet,
 				chain.Regtest: Private}[s.Network]

@@ -275,6 +275,7 @@ func (e *healthCheck) chains(ctx context.Context) {
 	e.marks(ctx, s)
 	e.pools(ctx, s)
 	e.solvency(ctx, s)
+	e.cold(ctx, s)
 	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {

@@ -37,6 +37,7 @@ type reconciled struct {
 	Surplus     string              `json:"surplus"`
 	Cold        string              `json:"cold"`
 	ColdOnChain string              `json:"coldOnChain"`
+	Unswept     string              `json:"unswept"`
 	Balanced    bool                `json:"balanced"`
 	Differences []difference        `json:"differences,omitempty"`
 }
@@ -82,10 +83,10 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 
 // print lists the currencies and, below them, the addresses behind every difference.
 func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
-	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS COLD COLD-ON-CHAIN",
+	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS COLD COLD-ON-CHAIN UNSWEPT",
 		func(r reconciled) []any {
 			return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing,
-				r.Surplus, r.Cold, r.ColdOnChain}
+				r.Surplus, r.Cold, r.ColdOnChain, r.Unswept}
 		})
 	var differences []difference
 	for _, r := range listed {
@@ -121,6 +122,7 @@ func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
 		Surplus:     c.Exact(l.Surplus),
 		Cold:        c.Exact(l.Cold),
 		ColdOnChain: c.Exact(l.ColdOnChain),
+		Unswept:     c.Exact(l.Unswept),
 		Balanced:    l.Balanced(),
 	}
 }

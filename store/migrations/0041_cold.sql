@@ -26,3 +26,7 @@ CREATE TABLE cold_spends (
 
 ALTER TABLE reconciliations ADD COLUMN cold TEXT NOT NULL DEFAULT '0';
 ALTER TABLE reconciliations ADD COLUMN cold_on_chain TEXT NOT NULL DEFAULT '0';
+ALTER TABLE reconciliations ADD COLUMN unswept TEXT NOT NULL DEFAULT '0';
+
+-- Most addresses hold nothing any more.
+CREATE INDEX holdings_held ON holdings(chain, contract) WHERE amount <> '0';
