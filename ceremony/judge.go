@@ -15,7 +15,7 @@ import (
 type Own struct {
 	Instance string // the fingerprint of the hot wallet's seed
 	Network  string
-	Family   bursar.Family
+	Kinds    []bursar.ColdKind // the kinds of cold wallets that the chain has besides single addresses
 	Rules    chain.OfflineRules
 	Home     string // the hot wallet's address
 
@@ -42,7 +42,7 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	case !now.Before(b.Expires):
 		return chain.ColdTx{}, fmt.Errorf("%w at %s: ask for a new one", ErrExpired, b.Expires.Format(time.RFC3339))
 	}
-	if err := b.Wallet.Check(o.Family); err != nil {
+	if err := b.Wallet.Check(o.Kinds...); err != nil {
 		return chain.ColdTx{}, err
 	}
 	if err := o.Rules.CheckCold(b.Wallet); err != nil {

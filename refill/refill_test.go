@@ -69,7 +69,7 @@ func newService(db *store.DB) (*refill.Service, *fakeChain) {
 	f := &fakeChain{}
 	btc := bursar.Currency{Code: "BTC", Chain: "bitcoin", Decimals: 8, Places: 8}
 	return &refill.Service{DB: db, IDs: bursar.NewIDs(db.Now, nil), Chain: f, Own: ceremony.Own{Instance: "hot",
-		Network: "regtest", Family: chain.FamilyBitcoin, Rules: f, Home: "home", MaxFee: bursar.Units(10), Native: btc,
+		Network: "regtest", Kinds: []bursar.ColdKind{bursar.ColdDescriptor}, Rules: f, Home: "home", MaxFee: bursar.Units(10), Native: btc,
 		Asset: btc}}, f
 }
 

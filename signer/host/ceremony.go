@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ceremony"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/config"
 )
 
@@ -37,7 +38,8 @@ func Ceremony(
 	if !offline {
 		return own, nil, fmt.Errorf("transactions of %s cannot be signed offline in this version", id)
 	}
-	own = ceremony.Own{Instance: hot.Fingerprint(), Network: string(cfg.Network), Family: capabilities.Family, Rules: rules,
+	own = ceremony.Own{Instance: hot.Fingerprint(), Network: string(cfg.Network),
+		Kinds: registry.Of(id).ColdKinds, Rules: rules,
 		MaxFee: section.MaxFee, MaxRate: section.MaxFeeRate}
 	pub, err := hot.Public(chain.Hot(capabilities.Family))
 	if err != nil {
