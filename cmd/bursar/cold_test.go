@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,11 +16,11 @@ func TestRefillsThatCannotBegin(t *testing.T) {
 	}
 	d.fails(exitFailed, `no cold wallet "vault" is configured under chains.bitcoin.cold`, "cold", "refill", "--wallet", "vault",
 		"--currency", "BTC", "--amount", "0.5", "--out", "refill.txt")
-	d.fails(exitFailed, "ETH", "cold", "refill", "--wallet", "vault", "--currency", "ETH", "--amount", "0.5", "--out", "x")
+	d.fails(exitFailed, `chain "ethereum" is not configured`, "cold", "refill", "--wallet", "vault", "--currency", "ETH", "--amount", "0.5", "--out", "x")
 	d.fails(exitUsage, "missing flags", "cold", "refill", "--wallet", "vault")
 	d.fails(exitFailed, "there is no open refill", "cold", "abandon", "0193a6a0-0000-7000-8000-000000000000", "--reason", "x")
 	for _, command := range []string{"show", "broadcast"} {
-		o := d.run("", "cold", command, "bursar.yaml")
+		o := d.run("", "cold", command, filepath.Join(d.dir, "bursar.yaml"))
 		if o.code != exitFailed || !strings.Contains(o.err, "not a bundle of a refill") {
 			t.Errorf("%s of another file: got %d, %s", command, o.code, o.err)
 		}

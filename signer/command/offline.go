@@ -255,7 +255,7 @@ type OfflineRead struct{ BundleOut }
 // Help returns an example.
 func (OfflineRead) Help() string {
 	return "Takes one frame a line, in any order and as often as the scanner sees it, until the bundle is whole.\n\n" +
-		"Example:\n\n    zbarcam --raw | bursar-signer offline read --out signed.txt"
+		"Example:\n\n    zbarcam --raw | bursar-signer offline read --out refill.txt\n    zbarcam --raw | bursar cold read --out signed.txt"
 }
 
 // Run joins the frames of standard input.
