@@ -1,9 +1,9 @@
 // Package ceremony is what passes between the machine that faces the network and the one with a cold wallet's key.
 //
 // It owns the bundle, a refill as one text with everything that proves it; the description of it that a person reads,
-// which is made of the transaction's bytes and never carried; and the frames in which a bundle is shown as QR codes. Its
-// invariants: a bundle has one spelling; nothing in it is believed that its bytes do not prove; a bundle of another
-// instance, network or chain is refused.
+// which is made of the transaction's bytes and never carried; and the frames in which a bundle is shown as QR codes.
+// Its invariants: a bundle has one spelling; nothing in it is believed that its bytes do not prove; a bundle of
+// another instance, network or chain is refused.
 package ceremony
 
 import (

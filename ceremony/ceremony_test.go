@@ -247,7 +247,8 @@ func TestABundleHasOneSpelling(t *testing.T) {
 	}
 	for old, with := range map[string]string{
 		"units: 40000000": "units: 040000000", "max_fee: 10000\n": "max_fee: 10000 \n", "asset: native": "asset: ",
-		"network: regtest\n": "network: regtest\nnetwork: regtest\n", "created: 2026-11-24T12:00:00Z": "created: 2026-11-24T13:00:00+01:00",
+		"network: regtest\n":            "network: regtest\nnetwork: regtest\n",
+		"created: 2026-11-24T12:00:00Z": "created: 2026-11-24T13:00:00+01:00",
 	} {
 		if _, err := ceremony.Read(ceremony.Resealed(text, old, with)); !errors.Is(err, ceremony.ErrBundle) {
 			t.Errorf("%s: got %v, want an ErrBundle", with, err)

@@ -40,8 +40,8 @@ func (c Code) SVG() string {
 		`<rect width="%[1]d" height="%[2]d" fill="#fff"/><path d="%[3]s"/></svg>`+"\n", side, side, path.String())
 }
 
-// Terminal returns the code in characters, two modules above each other in one: light ones are blocks, so that it can be
-// read on a dark terminal.
+// Terminal returns the code in characters, two modules above each other in one: light ones are blocks, so that it can
+// be read on a dark terminal.
 func (c Code) Terminal() string {
 	blocks := [4]string{" ", "▄", "▀", "█"} // by whether the upper and the lower module are light
 	var text strings.Builder

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A frame is the text of one QR code: BURSAR1/NUMBER/OF/CHECKSUM/DATA, all of the characters that a QR code keeps in five
-// and a half bits each. The checksum is that of the whole text, so that frames of two bundles are never joined.
+// A frame is the text of one QR code: BURSAR1/NUMBER/OF/CHECKSUM/DATA, all of the characters that a QR code keeps in
+// five and a half bits each. The checksum is that of the whole text, so that frames of two bundles are never joined.
 const (
 	frameMark = "BURSAR1"
 	frameData = 500 // characters of a frame: a code of 81 modules, which the camera of a telephone reads from a screen

@@ -31,8 +31,9 @@ var (
 	ErrExpired = errors.New("the bundle has expired")
 )
 
-// Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has expired,
-// or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and this machine's.
+// Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
+// expired, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
+// this machine's.
 func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
 	case b.Instance != o.Instance:

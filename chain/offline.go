@@ -61,10 +61,12 @@ type ColdSignature struct {
 // ErrColdIncomplete says that a transaction from a cold wallet has too few signatures.
 var ErrColdIncomplete = errors.New("signatures are missing")
 
-// OfflineRules is the pure part of an adapter whose cold wallets pay by transactions that are signed elsewhere. It needs no
-// node. The bytes are in a format that programs and devices of others read, and hold all that proves what is spent.
+// OfflineRules is the pure part of an adapter whose cold wallets pay by transactions that are signed elsewhere. It
+// needs no node. The bytes are in a format that programs and devices of others read, and hold all that proves what is
+// spent.
 type OfflineRules interface {
-	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has them.
+	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has
+	// them.
 	CheckCold(wallet bursar.ColdWallet) error
 	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that they
 	// are the wallet's, that each signature is by its key over exactly this transaction. Anything else than one payment of

@@ -69,8 +69,8 @@ func newService(db *store.DB) (*refill.Service, *fakeChain) {
 	f := &fakeChain{}
 	btc := bursar.Currency{Code: "BTC", Chain: "bitcoin", Decimals: 8, Places: 8}
 	return &refill.Service{DB: db, IDs: bursar.NewIDs(db.Now, nil), Chain: f, Own: ceremony.Own{Instance: "hot",
-		Network: "regtest", Kinds: []bursar.ColdKind{bursar.ColdDescriptor}, Rules: f, Home: "home", MaxFee: bursar.Units(10), Native: btc,
-		Asset: btc}}, f
+		Network: "regtest", Kinds: []bursar.ColdKind{bursar.ColdDescriptor}, Rules: f, Home: "home",
+		MaxFee: bursar.Units(10), Native: btc, Asset: btc}}, f
 }
 
 func begin(t *testing.T, s *refill.Service) ceremony.Bundle {

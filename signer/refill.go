@@ -65,9 +65,9 @@ func (r Refill) refuse(reason Reason, format string, args ...any) error {
 	return &RefusalError{r.Wallet.Chain, r.ID, reason, fmt.Sprintf(format, args...)}
 }
 
-// SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed. It
-// is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one, or
-// has signed it.
+// SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed.
+// It is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one,
+// or has signed it.
 func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsigned []byte) ([]byte, error) {
 	tx, err := r.Judge(rules, home, unsigned)
 	if err != nil {

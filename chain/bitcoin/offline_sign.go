@@ -91,8 +91,8 @@ func signedBy(data []byte, of *psbt.Packet) (witnesses []wire.TxWitness, fields 
 	return witnesses, fields, nil
 }
 
-// FinishCold makes the transaction of a PSBT with enough signatures. Where there are more, the first by the order of the
-// keys are used.
+// FinishCold makes the transaction of a PSBT with enough signatures. Where there are more, the first by the order of
+// the keys are used.
 func (c *Chain) FinishCold(wallet bursar.ColdWallet, data []byte) (_ chain.SignedTx, err error) {
 	defer chain.Wrap(&err, "finish a transaction from cold wallet %s", wallet.Name)
 	t, err := c.readCold(wallet, data)

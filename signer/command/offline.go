@@ -198,8 +198,8 @@ type offlineCombineCommand struct {
 
 // Help returns an example.
 func (offlineCombineCommand) Help() string {
-	return "Needs no seed, and checks every signature. Where it takes something else than a bundle it takes its signatures " +
-		"only.\n\nExample:\n\n    bursar-signer offline combine signed-by-ann.txt signed-by-bob.psbt --out signed.txt"
+	return "Needs no seed, and checks every signature. Where it takes something else than a bundle it takes its " +
+		"signatures only.\n\nExample:\n\n    bursar-signer offline combine signed-by-ann.txt signed-by-bob.psbt --out signed.txt"
 }
 
 // Run joins copies.
@@ -255,7 +255,8 @@ type OfflineRead struct{ BundleOut }
 // Help returns an example.
 func (OfflineRead) Help() string {
 	return "Takes one frame a line, in any order and as often as the scanner sees it, until the bundle is whole.\n\n" +
-		"Example:\n\n    zbarcam --raw | bursar-signer offline read --out refill.txt\n    zbarcam --raw | bursar cold read --out signed.txt"
+		"Example:\n\n    zbarcam --raw | bursar-signer offline read --out refill.txt\n" +
+		"    zbarcam --raw | bursar cold read --out signed.txt"
 }
 
 // Run joins the frames of standard input.

@@ -91,8 +91,8 @@ type offlineShowCommand struct {
 
 // Help returns an example.
 func (offlineShowCommand) Help() string {
-	return "Needs no seed. What it prints is read from the transaction's bytes; a bundle that `bursar-signer offline sign` " +
-		"would refuse is refused.\n\nExample:\n\n    bursar-signer offline show refill.txt\n    " +
+	return "Needs no seed. What it prints is read from the transaction's bytes; a bundle that `bursar-signer offline " +
+		"sign` would refuse is refused.\n\nExample:\n\n    bursar-signer offline show refill.txt\n    " +
 		"bursar-signer offline show signed.txt --qr"
 }
 

@@ -30,8 +30,8 @@ type Descriptor struct {
 	lanes int // 2 where the keys have <a;b>, the second for change; otherwise 1
 }
 
-// Parse reads a descriptor with its checksum. Hardened steps are written with h, or with an apostrophe: both are as they
-// were for the checksum.
+// Parse reads a descriptor with its checksum. Hardened steps are written with h, or with an apostrophe: both are as
+// they were for the checksum.
 func Parse(text string) (*Descriptor, error) {
 	d, err := parse(text)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // ErrOther says that two packets are not of one transaction.
 var ErrOther = errors.New("it is another transaction")
 
-// Combine adds the fields of another packet of the same transaction (BIP 174, Combiner). A field of both with two values
-// keeps that of p, except that a final witness is never dropped.
+// Combine adds the fields of another packet of the same transaction (BIP 174, Combiner). A field of both with two
+// values keeps that of p, except that a final witness is never dropped.
 func (p *Packet) Combine(other *Packet) (*Packet, error) {
 	if p.Tx.TxHash() != other.Tx.TxHash() {
 		return nil, fmt.Errorf("combine %s with %s: %w", p.Tx.TxHash(), other.Tx.TxHash(), ErrOther)
