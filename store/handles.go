@@ -79,6 +79,8 @@ type (
 	Reconciliations struct{ *Tx }
 	// Recoveries reads and writes chains that recover from a restore or a failover.
 	Recoveries struct{ *Tx }
+	// Refills reads and writes payments from cold wallets to the hot wallet.
+	Refills struct{ *Tx }
 	// Reservations reads and writes UTXOs and nonces that are reserved for an outgoing transaction.
 	Reservations struct{ *Tx }
 	// Resolutions reads and writes what operators decided about unattributed deposits.
@@ -214,6 +216,9 @@ func (tx *Tx) Reconciliations() Reconciliations { return Reconciliations{tx} }
 
 // Recoveries returns the handle.
 func (tx *Tx) Recoveries() Recoveries { return Recoveries{tx} }
+
+// Refills returns the handle.
+func (tx *Tx) Refills() Refills { return Refills{tx} }
 
 // Reservations returns the handle.
 func (tx *Tx) Reservations() Reservations { return Reservations{tx} }

@@ -82,6 +82,7 @@ var rights = map[string]right{
 	"previous_txs":       {add: true, remove: true},
 	"reconciliations":    changing,
 	"recoveries":         changing,
+	"refills":            {add: true, change: []string{"status", "tx_id", "raw", "reason", "ended_at"}},
 	"reservations":       passing,
 	"resolutions":        {add: true, change: []string{"status", "outgoing_id", "tx_id", "error", "completed_at", "seal"}},
 	"seals":              appendOnly,

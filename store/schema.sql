@@ -687,6 +687,24 @@ CREATE TABLE recoveries (
 
 CREATE UNIQUE INDEX recoveries_open ON recoveries(chain) WHERE ended_at = 0;
 
+CREATE TABLE refills (
+  id         BYTEA PRIMARY KEY,
+  chain      TEXT NOT NULL,
+  wallet     TEXT NOT NULL,
+  currency   TEXT NOT NULL,
+  amount     TEXT NOT NULL,
+  bundle     TEXT NOT NULL,
+  status     TEXT NOT NULL,
+  tx_id      TEXT NOT NULL DEFAULT '',
+  raw        BYTEA,
+  actor      TEXT NOT NULL,
+  reason     TEXT NOT NULL DEFAULT '',
+  created_at BIGINT NOT NULL,
+  ended_at   BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
+
 CREATE TABLE "reservations" (
   chain    TEXT NOT NULL,
   resource    TEXT NOT NULL,

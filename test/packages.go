@@ -133,3 +133,25 @@ func patroni(m machine, a *apt) step {
 		},
 	}
 }
+
+// electrum signs with us as the holder of a cold wallet's key. It runs in Debian's Python, whichever is first on the path.
+func electrum(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "electrum",
+		packages: []string{"electrum"},
+		present: func(ctx context.Context) bool {
+			return m.works(ctx, "/usr/bin/python3", "-c", "import electrum")
+		},
+	}
+}
+
+// zbar reads QR codes as a camera's program does.
+func zbar(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "zbar",
+		packages: []string{"zbar-tools"},
+		present:  func(context.Context) bool { return m.path("zbarimg") != "" },
+	}
+}

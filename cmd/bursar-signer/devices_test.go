@@ -55,7 +55,7 @@ func TestTheSeedFileOpensByAToken(t *testing.T) {
 	if err := os.Symlink(own, filepath.Join(b.folder, tokenProgram)); err != nil {
 		t.Fatal(err)
 	}
-	before := b.must("opens", "seed", "check")
+	before := b.says("opens", "seed", "check")
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -67,15 +67,15 @@ func TestTheSeedFileOpensByAToken(t *testing.T) {
 	b.write("public", string(public))
 	b.refuses(1, "the new way does not open the seed file; nothing was changed", "seed", "recipients", "add", "hsm", "--token", "public")
 	b.write("key", string(x509.MarshalPKCS1PrivateKey(key)))
-	b.must("The way hsm is added", "seed", "recipients", "add", "hsm", "--token", "public")
-	if got := b.with().must("The way hsm opens it", "seed", "check"); got != before {
+	b.says("The way hsm is added", "seed", "recipients", "add", "hsm", "--token", "public")
+	if got := b.with().says("The way hsm opens it", "seed", "check"); got != before {
 		t.Errorf("by the token: %q, want %q", got, before)
 	}
 	if err := os.Remove(filepath.Join(b.folder, "key")); err != nil {
 		t.Fatal(err)
 	}
 	b.with().refuses(1, "no token is plugged in", "seed", "check")
-	b.must("The way hsm: the program of signer.token_command failed", "seed", "check")
+	b.says("The way hsm: the program of signer.token_command failed", "seed", "check")
 }
 
 // What the TPM of a machine sealed opens there, and no longer once another PCR 7 was measured; then the passphrase does.
@@ -98,14 +98,14 @@ func TestTheSeedFileOpensByATPM(t *testing.T) {
 	}
 	t.Cleanup(func() { cancel(); _ = emulator.Wait() })
 	measure(t, socket)
-	before := b.must("opens", "seed", "check")
-	b.must("The way machine is added", "seed", "recipients", "add", "machine", "--tpm")
-	if got := b.with().must("The way machine opens it", "seed", "check"); got != before {
+	before := b.says("opens", "seed", "check")
+	b.says("The way machine is added", "seed", "recipients", "add", "machine", "--tpm")
+	if got := b.with().says("The way machine opens it", "seed", "check"); got != before {
 		t.Errorf("by the TPM: %q, want %q", got, before)
 	}
 	measure(t, socket)
 	b.with().refuses(1, "its PCRs are not what they were", "seed", "check")
-	b.must("The way passphrase opens it", "seed", "check")
+	b.says("The way passphrase opens it", "seed", "check")
 }
 
 // measure extends PCR 7, as soon as the TPM is there.

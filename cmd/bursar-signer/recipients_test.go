@@ -75,8 +75,8 @@ func (b *bench) with(env ...string) *bench {
 	return &bench{T: b.T, folder: b.folder, env: append(env, "PATH="+b.folder+":"+os.Getenv("PATH"))}
 }
 
-// must runs the program, which must succeed and say something.
-func (b *bench) must(want string, args ...string) string {
+// says runs the program, which must succeed and say something.
+func (b *bench) says(want string, args ...string) string {
 	b.Helper()
 	out, says, code := b.run(args...)
 	if code != 0 || !strings.Contains(out+says, want) {
@@ -112,14 +112,14 @@ func (b *bench) read(name string) string {
 func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	t.Parallel()
 	b := sealedBench(t)
-	before := b.must("opens", "seed", "check")
+	before := b.says("opens", "seed", "check")
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
 	}
 	recipient := plugin.EncodeRecipient("drill", []byte(key.Recipient().String()))
-	b.must("The way device is added to", "seed", "recipients", "add", "device", "--recipient", recipient)
-	shares := strings.Split(strings.TrimSpace(b.must("2 of these 3", "seed", "shares", "make")), "\n")
+	b.says("The way device is added to", "seed", "recipients", "add", "device", "--recipient", recipient)
+	shares := strings.Split(strings.TrimSpace(b.says("2 of these 3", "seed", "shares", "make")), "\n")
 	if len(shares) != 3 {
 		t.Fatalf("there are %d shares, want 3", len(shares))
 	}
@@ -128,8 +128,8 @@ func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the shares give no identity of age: %v", err)
 	}
-	b.must("recovery", "seed", "recipients", "add", "recovery", "--recipient", own.Recipient().String())
-	list := b.must("", "seed", "recipients", "list")
+	b.says("recovery", "seed", "recipients", "add", "recovery", "--recipient", own.Recipient().String())
+	list := b.says("", "seed", "recipients", "list")
 	for _, want := range []string{"passphrase  passphrase", "device      age         age1drill1", "recovery    age"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list is\n%s, want %q", list, want)
@@ -139,15 +139,15 @@ func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	b.write("recovery", identity)
 	byDevice, byShares := b.with("BURSAR_IDENTITY_FILE=device"), b.with("BURSAR_IDENTITY_FILE=recovery")
 	for way, with := range map[string]*bench{"passphrase": b, "device": byDevice, "recovery": byShares} {
-		if got := with.must("The way "+way+" opens it", "seed", "check"); got != before {
+		if got := with.says("The way "+way+" opens it", "seed", "check"); got != before {
 			t.Errorf("by %s: %q, want %q", way, got, before)
 		}
 	}
-	byDevice.must("age-plugin-drill: touch the device", "seed", "check")
+	byDevice.says("age-plugin-drill: touch the device", "seed", "check")
 	b.refuses(1, "would not open with what is given here; nothing was changed", "seed", "recipients", "remove", "passphrase")
-	byShares.must("is removed from", "seed", "recipients", "remove", "passphrase")
+	byShares.says("is removed from", "seed", "recipients", "remove", "passphrase")
 	b.refuses(1, "device: no identity is given; recovery: no identity is given", "seed", "check")
-	if got := byDevice.must("opens", "seed", "check"); got != before {
+	if got := byDevice.says("opens", "seed", "check"); got != before {
 		t.Errorf("after the passphrase is removed: %q, want %q", got, before)
 	}
 	b.write("unplugged", plugin.EncodeIdentity("drill", []byte("unplugged")))
@@ -176,8 +176,8 @@ func (b *bench) combine(shares ...string) string {
 func TestSharesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	shares := strings.Split(strings.TrimSpace(b.must("3 of these 4", "seed", "shares", "make", "--need", "3", "--shares", "4")), "\n")
-	others := strings.Split(strings.TrimSpace(b.must("2 of these 2", "seed", "shares", "make", "--need", "2", "--shares", "2")), "\n")
+	shares := strings.Split(strings.TrimSpace(b.says("3 of these 4", "seed", "shares", "make", "--need", "3", "--shares", "4")), "\n")
+	others := strings.Split(strings.TrimSpace(b.says("2 of these 2", "seed", "shares", "make", "--need", "2", "--shares", "2")), "\n")
 	for want, given := range map[string][]string{
 		"too few shares: 2 of 3": shares[:2],
 		"not all of one set":     {shares[0], shares[1], others[0]},
@@ -235,13 +235,13 @@ func TestAnotherAgeReadsAndWritesTheSeedFile(t *testing.T) {
 		t.Fatal("age is not installed: go run ./test -install age")
 	}
 	b := sealedBench(t)
-	before := b.must("opens", "seed", "check")
+	before := b.says("opens", "seed", "check")
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.write("identity", key.String()+"\n")
-	b.must("added", "seed", "recipients", "add", "key", "--recipient", key.Recipient().String())
+	b.says("added", "seed", "recipients", "add", "key", "--recipient", key.Recipient().String())
 	var parts struct {
 		Ways []signer.Way `json:"ways"`
 		Seed string       `json:"seed"`
@@ -265,7 +265,7 @@ func TestAnotherAgeReadsAndWritesTheSeedFile(t *testing.T) {
 		t.Errorf("age opens the seed into %d bytes, want one with the words", len(seed))
 	}
 	b.write("seed.age", run(seed, "-a", "-r", key.Recipient().String()))
-	if got := b.with("BURSAR_IDENTITY_FILE=identity").must("opens", "seed", "check"); got != before {
+	if got := b.with("BURSAR_IDENTITY_FILE=identity").says("opens", "seed", "check"); got != before {
 		t.Errorf("a file that age wrote: %q, want %q", got, before)
 	}
 }

@@ -286,7 +286,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
-		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "archive", "recovery status",
+		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
+		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
 		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}

@@ -50,6 +50,7 @@ func Run(t *testing.T) {
 		{"a charge is paid once", paidOnce},
 		{"a status moves along its table only", statuses},
 		{"a deposit is resolved once", resolutions},
+		{"a cold wallet has one open refill", refills},
 		{"value that fits no wallet finds an owner", owners},
 	} {
 		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })
