@@ -200,6 +200,12 @@ func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.Invoic
 			Attention: after.Attention,
 			TurnsAt:   after.TurnsAt,
 		}
+		if after.Attention {
+			v.Recorded.AttentionAt = before.AttentionAt
+			if !before.Attention || before.AttentionAt.IsZero() {
+				v.Recorded.AttentionAt = now
+			}
+		}
 		what, changed := to[v.Number].what, to[v.Number].deposits
 		if turned && len(what) == 1 && what[0] == bursar.MomentExpired {
 			v.Recorded.Version-- // the clock alone turned it, and that version was shown already
