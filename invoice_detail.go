@@ -119,6 +119,7 @@ const (
 	MomentTooSmall  Moment = "too_small" // a payment is below the currency's minimum and is not credited
 	MomentOrphaned  Moment = "orphaned"  // a payment was reorged out before it was credited
 	MomentReversed  Moment = "reversed"  // a payment was reorged out after it was credited
+	MomentLeftOut   Moment = "left_out"  // a deposit came that found no place among the payments
 	MomentExpired   Moment = "expired"
 	MomentCancelled Moment = "cancelled"
 	MomentResolved  Moment = "resolved"

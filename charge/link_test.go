@@ -61,7 +61,9 @@ func TestEachVisitOfALinkMakesACharge(t *testing.T) {
 func TestALinkWithAnOpenAmount(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {
-		l := r.link(func(n *charge.NewLink) { n.Currencies, n.Unit, n.Fiat, n.Amount = []bursar.CurrencyCode{"BTC"}, "BTC", false, "" })
+		l := r.link(func(n *charge.NewLink) {
+			n.Currencies, n.Unit, n.Fiat, n.Amount = []bursar.CurrencyCode{"BTC"}, "BTC", false, ""
+		})
 		_, err := r.Charges.FromLink(ctx, charge.Visit{Token: l.Token})
 		r.refuses(err, bursar.CodeInvalidAmount, "amount")
 		_, err = r.Charges.FromLink(ctx, charge.Visit{Token: l.Token, Amount: "-1"})

@@ -101,6 +101,9 @@ func (s *Service) refundable(
 	if p, err = judged(state, r.Deposit); err != nil {
 		return p, amount, err
 	}
+	if len(d.Refunds) >= bursar.MaxRefunds {
+		return p, amount, closed("the charge has had %d refunds; pay by POST account/withdraw", bursar.MaxRefunds)
+	}
 	currency := bursar.Currency{Decimals: p.Decimals, Places: p.Places}
 	switch {
 	case r.Part == "":
