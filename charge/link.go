@@ -16,7 +16,7 @@ const (
 	maxFields     = 10
 	maxFieldName  = 32  // bytes
 	maxFieldValue = 255 // bytes
-	maxUses       = 1_000_000
+	MaxUses       = 1_000_000
 )
 
 // NewLink is a request for a payment link: the terms of its charges, without account, reference, hash and Done. An
@@ -64,8 +64,8 @@ func (s *Service) checkLink(n NewLink) error {
 	if _, err := s.draft(terms); err != nil && !isCode(err, bursar.CodeRateUnavailable) {
 		return err
 	}
-	if n.MaxUses < 0 || n.MaxUses > maxUses {
-		return bursar.RefuseField(bursar.CodeInvalidRequest, "maxUses", "a link has 1 to %d uses", maxUses)
+	if n.MaxUses < 0 || n.MaxUses > MaxUses {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "maxUses", "a link has 1 to %d uses", MaxUses)
 	}
 	if !n.Closes.IsZero() && !s.DB.Now().Before(n.Closes) {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "closesAt", "closesAt must be in the future")
