@@ -32,6 +32,10 @@ func neighbours(t *testing.T, url string) (*script, map[string]any) {
 > @mine
 < 200
 
+> POST /api/v1/link?currency=USDT&amount=6&webhook=https://shop.example/hook
+> @mine
+< 200
+
 > POST /api/v1/account/withdraw?currency=USDT&amount=1&address={{outsider.tron}}
 > @mine+
 > Idempotency-Key: one
