@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 )
@@ -44,15 +46,24 @@ func (cmd *signerOrderKeyAddCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(cmd.File)
+	key, err := ReadOrderKey(cmd.File)
 	if err != nil {
-		return fmt.Errorf("read the key: %w", err)
+		return err
+	}
+	return c.AddOrderKey(ctx, cfg, cmd.Account, cmd.Label, key, cmd.Name())
+}
+
+// ReadOrderKey reads a client's public key from a PEM file. An error names the file.
+func ReadOrderKey(file string) (orderkey.Key, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return orderkey.Key{}, fmt.Errorf("read the key: %w", err)
 	}
 	key, err := orderkey.ParsePEM(string(text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", cmd.File, err)
+		return orderkey.Key{}, fmt.Errorf("%s: %w", file, err)
 	}
-	return c.AddOrderKey(ctx, cfg, cmd.Account, cmd.Label, key, cmd.Name())
+	return key, nil
 }
 
 // AddOrderKey adds a client's key to the state of the signer on this machine.
@@ -83,13 +94,21 @@ func (c *Call) orderKey(
 	ctx context.Context, cfg config.Config, k approval.OrderKey, who string,
 ) (from time.Time, err error) {
 	err = c.signerState(ctx, func(file *memory.File) error {
+		if err := c.noteOrderKeys(ctx, cfg, file); err != nil {
+			return err // a key that is lost is added again, without a hold
+		}
 		from, err = people.KeyOnMachine(ctx, file, k, cfg.Withdrawals.DestinationHold, who, now())
-		return err
+		return errors.Join(err, c.noteOrderKeys(ctx, cfg, file))
 	})
 	if errors.Is(err, people.ErrPolicy) {
 		err = fmt.Errorf("%w: `bursar-approve order-key`, `bursar-approve sign`, then `bursar signer apply`", err)
 	}
 	return from, err
+}
+
+// noteOrderKeys notes beside the seed which keys the signer has, and learns from there which it had.
+func (c *Call) noteOrderKeys(ctx context.Context, cfg config.Config, file *memory.File) error {
+	return host.AgreeOrderKeys(ctx, cfg, file, slog.New(slog.NewTextHandler(c.Stderr, nil)))
 }
 
 type signerOrderKeyRevokeCommand struct {
