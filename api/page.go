@@ -21,6 +21,7 @@ const (
 
 	destinationList listName = 't'
 	feedList        listName = 'f'
+	linkList        listName = 'p'
 )
 
 // cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,
