@@ -42,7 +42,7 @@ function tick() {
   const hours = Math.floor(seconds / 3600);
   clock.textContent = (hours ? hours + ':' : '') + two(Math.floor(seconds / 60) % 60) + ':' + two(seconds % 60);
   if (left > 300 && seconds <= 300 && seconds > 60) say(clock.dataset.five);
-  if (left > 60 && seconds <= 60 && seconds > 0) say(clock.dataset.one);
+  if (left > 60 && seconds <= 60 && seconds > 0) say(clock.dataset.last);
   left = seconds;
 }
 setInterval(tick, 1000);
