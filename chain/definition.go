@@ -68,7 +68,7 @@ type Definition struct {
 	Decimals      int                // of the native asset
 	Standard      string             // of tokens, as payers know it, such as "ERC-20"; empty: as the chain's name says
 	BlockTime     time.Duration      // the usual time between two blocks, for what a payer is told about waiting
-	Link          PaymentLinks       // the URIs that wallets of payers read
+	Link          WalletLinks        // the URIs that wallets of payers read
 	Confirmations int                // a block with so many, itself included, is final; 0: the nodes report what is final
 	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has no chain ids
 
@@ -97,13 +97,13 @@ type Definition struct {
 	New func(ctx context.Context, s Setup) (Chain, error)
 }
 
-// PaymentLinks are the URIs of payments on a chain, in which {chain} is "@" and the EIP-155 id.
-type PaymentLinks struct {
-	Native, Token bursar.PaymentLink
+// WalletLinks are the URIs of payments on a chain, in which {chain} is "@" and the EIP-155 id.
+type WalletLinks struct {
+	Native, Token bursar.WalletLink
 }
 
 // LinkOf returns the form of the URIs that pay a currency of the chain; chainID is 0 where it is not known.
-func (d Definition) LinkOf(c bursar.Currency, chainID uint64) bursar.PaymentLink {
+func (d Definition) LinkOf(c bursar.Currency, chainID uint64) bursar.WalletLink {
 	link, chain := d.Link.Native, ""
 	if c.IsToken() {
 		link = d.Link.Token

@@ -161,7 +161,7 @@ func (r *reader) currencies(section *node, cfg *Config) {
 }
 
 // linkOf returns how wallets of payers are told what to pay, on the chain as it is configured.
-func linkOf(c bursar.Currency, cfg *Config) bursar.PaymentLink {
+func linkOf(c bursar.Currency, cfg *Config) bursar.WalletLink {
 	d := registry.Of(c.Chain)
 	id := d.ChainIDs[cfg.Network]
 	if configured := cfg.Chains[c.Chain].ChainID; configured != 0 {

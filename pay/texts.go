@@ -103,7 +103,7 @@ func (t texts) pick(choice, locale, accepted string) *catalogue {
 		if wanted == "" || err != nil {
 			continue
 		}
-		if _, i, sure := t.matcher.Match(tag); sure >= language.Low {
+		if _, i, sure := t.matcher.Match(tag); sure > language.Low {
 			return t.list[i]
 		}
 	}

@@ -63,9 +63,9 @@ func DefineLitecoin() chain.Definition {
 }
 
 // linkOf returns the form of payment URIs: what BIP 21 and its draft successor BIP 321 have in common.
-func linkOf(scheme string) chain.PaymentLinks {
-	return chain.PaymentLinks{
-		Native: bursar.PaymentLink{Form: scheme + ":{address}?amount={amount}&label={label}", Usual: true},
+func linkOf(scheme string) chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: scheme + ":{address}?amount={amount}&label={label}", Usual: true},
 	}
 }
 

@@ -69,10 +69,10 @@ func define(usual func() Config) chain.Definition {
 }
 
 // links are the forms of EIP-681. Many wallets read nothing but an address from a code.
-func links() chain.PaymentLinks {
-	return chain.PaymentLinks{
-		Native: bursar.PaymentLink{Form: "ethereum:{address}{chain}?value={units}"},
-		Token:  bursar.PaymentLink{Form: "ethereum:{contract}{chain}/transfer?address={address}&uint256={units}"},
+func links() chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: "ethereum:{address}{chain}?value={units}"},
+		Token:  bursar.WalletLink{Form: "ethereum:{contract}{chain}/transfer?address={address}&uint256={units}"},
 	}
 }
 

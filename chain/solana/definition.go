@@ -38,10 +38,10 @@ func Define() chain.Definition {
 }
 
 // links are the forms of Solana Pay 1.1: the recipient is the owner of the token account, never that account.
-func links() chain.PaymentLinks {
-	return chain.PaymentLinks{
-		Native: bursar.PaymentLink{Form: "solana:{address}?amount={amount}&label={label}", Usual: true},
-		Token: bursar.PaymentLink{
+func links() chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: "solana:{address}?amount={amount}&label={label}", Usual: true},
+		Token: bursar.WalletLink{
 			Form:  "solana:{address}?amount={amount}&spl-token={contract}&label={label}",
 			Usual: true,
 		},

@@ -83,6 +83,6 @@ func withSolid(nodes rpc.Config, solid []string) rpc.Config {
 
 // links are what some wallets read. No standard of Tron defines a payment URI, and TronLink's scanner takes nothing but
 // an address. None of these wallets is known to read a token from a link, so there is none for tokens.
-func links() chain.PaymentLinks {
-	return chain.PaymentLinks{Native: bursar.PaymentLink{Form: "tron:{address}?amount={amount}"}}
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "tron:{address}?amount={amount}"}}
 }

@@ -38,6 +38,6 @@ func Define() chain.Definition {
 }
 
 // links are the form of XLS-2, which few wallets read: a code holds the address, and the tag is copied by itself.
-func links() chain.PaymentLinks {
-	return chain.PaymentLinks{Native: bursar.PaymentLink{Form: "xrpl://{address}?amount={amount}&dt={tag}"}}
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "xrpl://{address}?amount={amount}&dt={tag}"}}
 }

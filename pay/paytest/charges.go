@@ -36,7 +36,7 @@ func (b *Book) fill() {
 	b.quoted("rate_ended", many, "BTC")
 	d := b.of("rate_ended")
 	d.Option("BTC").Quotes[0].Until = b.Now()
-	b.quoted("confirming", many, "BTC", payment{amount: "0.00059703", status: bursar.DepositPending})
+	b.quoted("confirming", many, "BTC", payment{amount: "0.00059704", status: bursar.DepositPending})
 	b.quoted("paid", many, "USDT", payment{amount: "56.4", status: bursar.DepositConfirmed})
 	b.quoted("over", many, "USDT", payment{amount: "70", status: bursar.DepositConfirmed})
 	b.quoted("reversed", many, "USDT", payment{amount: "56.4", status: bursar.DepositReversed})
@@ -79,10 +79,10 @@ func (b *Book) add(name string, unit bursar.CurrencyCode, amount string, codes .
 	d.Success, d.Failure = "https://fern-and-fig.example/thanks", "https://fern-and-fig.example/basket"
 	d.CreatedAt, d.Expires, d.RateLock, d.Late, d.Other = now, now.Add(life), life, bursar.HandlingReview,
 		bursar.HandlingReview
-	if fiat, is := bursar.FiatUnit(unit); is {
-		d.Unit = fiat
-	} else if c, err := b.Registry.Get(unit); err == nil {
+	if c, err := b.Registry.Get(unit); err == nil {
 		d.Unit = bursar.UnitOf(c)
+	} else {
+		d.Unit, _ = bursar.FiatUnit(unit)
 	}
 	d.Required, _ = d.Unit.Parse(amount)
 	d.Recorded.Version = 1
