@@ -68,6 +68,7 @@ var mayImport = map[string][]string{
 	"client":                {},
 	"pay":                   {".", "charge", "wire", "pay/qr"},
 	"pay/qr":                {},
+	"pay/paytest":           nil,
 	"docs":                  {},
 	"examples/receiver-go":  {"client"},
 	"bench":                 {},

@@ -8,16 +8,19 @@ import (
 	"github.com/bursar/bursar/charge"
 )
 
-// addresses are valid ones of the main networks, by chain.
-var addresses = map[bursar.ChainID]bursar.Address{
-	bursar.Bitcoin:  {Base: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
-	bursar.Litecoin: {Base: "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9"},
-	bursar.Ethereum: {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
-	bursar.BSC:      {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
-	bursar.Polygon:  {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
-	bursar.Tron:     {Base: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"},
-	bursar.Solana:   {Base: "7S3P4HxJpyyigGzodYwHtCxZyUQe9JiBMHyRWXArAaKv"},
-	bursar.XRPL:     {Base: "rU6K7V3Po4snVhBBaU29sesqs2qTQJWDw1", HasMemo: true, Memo: 4294967295},
+// addresses are valid ones of the main networks, by currency; those of one chain share theirs.
+var addresses = map[bursar.CurrencyCode]bursar.Address{
+	"BTC":        {Base: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
+	"LTC":        {Base: "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9"},
+	"ETH":        {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
+	"BNB":        {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
+	"MATIC":      {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
+	"USDT-MATIC": {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
+	"USDC-MATIC": {Base: "0x52908400098527886E0F7030069857D2E4169EE7"},
+	"USDT":       {Base: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"},
+	"TRX":        {Base: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"},
+	"SOL":        {Base: "7S3P4HxJpyyigGzodYwHtCxZyUQe9JiBMHyRWXArAaKv"},
+	"XRP":        {Base: "rU6K7V3Po4snVhBBaU29sesqs2qTQJWDw1", HasMemo: true, Memo: 4294967295},
 }
 
 const life = 15 * time.Minute
@@ -102,7 +105,7 @@ func (b *Book) choose(d *charge.Shown, o *bursar.InvoiceOption) {
 	if err != nil {
 		return
 	}
-	o.Wallet, o.Address = d.Number, addresses[c.Chain]
+	o.Wallet, o.Address = d.Number, addresses[c.Code]
 	q := bursar.Quote{Rate: bursar.Par(), RateAt: now, At: now}
 	if d.Unit.Fiat {
 		q = b.price(o.Currency, d.Unit)
