@@ -25,6 +25,7 @@ func withPages(t *testing.T) func(*api.Config) {
 			Find:     c.Charges.Shown,
 			Changes:  c.Charges.Changes,
 			Quote:    c.Charges.Quote,
+			Refund:   c.Charges.ProposeRefund,
 			Registry: c.Registry,
 			Prices:   c.Prices.Price,
 			Checkout: c.Checkout,

@@ -14,6 +14,7 @@ type asked struct {
 	Currency bursar.CurrencyCode
 	Form     string // of the QR code: "address" or "link"; empty: the usual one
 	Choose   bool   // all currencies are to be shown
+	Wrong    bool   // the address for a refund was not taken
 }
 
 func askedBy(r *http.Request) asked {
@@ -24,6 +25,7 @@ func askedBy(r *http.Request) asked {
 		Currency: bursar.CurrencyCode(q.Get("currency")),
 		Form:     q.Get("form"),
 		Choose:   q.Get("choose") == "1",
+		Wrong:    q.Get("refund") == "wrong",
 	}
 	if a.Form != formAddress && a.Form != formLink {
 		a.Form = ""
@@ -47,6 +49,9 @@ func (a asked) query() string {
 	}
 	if a.Choose {
 		q.Set("choose", "1")
+	}
+	if a.Wrong {
+		q.Set("refund", "wrong")
 	}
 	if len(q) == 0 {
 		return ""

@@ -1,7 +1,7 @@
 // Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}.
 //
 // It owns the page, its texts in every language, its style and its one script, and who may hold a stream of changes. It
-// changes nothing but the currency that a payer chooses, through package charge, and shows nothing that only the client
+// changes nothing but the currency that a payer chooses and the address that they name for a refund, and shows nothing that only the client
 // should know: neither reference nor customer nor metadata. Its invariants: the page works without scripts; it loads
 // nothing from another host, sets no cookie and stores nothing, and the browser enforces that; what clients wrote is
 // text and never markup; an unknown token is answered like any other; a page is served whole or not at all.
@@ -35,6 +35,7 @@ type Config struct {
 	Find    func(ctx context.Context, token bursar.ID) (charge.Shown, error)
 	Changes func(ctx context.Context, tokens []bursar.ID) (charge.Changes, error)
 	Quote   func(ctx context.Context, c charge.Change, code bursar.CurrencyCode) (bursar.InvoiceDetail, error)
+	Refund  func(ctx context.Context, p charge.Proposal) (bursar.InvoiceDetail, error)
 
 	Registry *bursar.Registry
 	Prices   wire.Prices // nil: no charge is priced in fiat
@@ -115,6 +116,8 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, client netip.Pre
 		h.page(w, r, token)
 	case !deeper && r.Method == http.MethodPost:
 		h.choose(w, r, token, client)
+	case rest == "refund" && r.Method == http.MethodPost:
+		h.refund(w, r, token, client)
 	case rest == "events" && r.Method == http.MethodGet:
 		h.events(w, r, token, client)
 	case isCode && read:
@@ -156,14 +159,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request, token bursar.ID) 
 
 // choose answers POST /pay/{token}: it gives the chosen currency its address and its rate, and returns to the page.
 func (h *Handler) choose(w http.ResponseWriter, r *http.Request, token bursar.ID, client netip.Prefix) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if h.foreign.Check(r) != nil || r.ParseForm() != nil {
-		h.fail(w, r, errForeign)
-		return
-	}
-	if !h.choices.may(client, h.Now()) {
-		w.Header().Set("Retry-After", "60")
-		h.fail(w, r, errBusy)
+	if !h.formOf(w, r, client) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)

@@ -38,12 +38,16 @@ type Page struct {
 	Pay         *Payable // what is asked for
 	Progress    *Progress
 	Payments    []Received
+	Refunds     []RefundForm
+	Wrong       bool   // the address for a refund was not taken
+	Token       string // in the paths of forms
 	Back        string // URL of the shop
 	Contact     string
 	ContactURL  string
 	Live        bool // changes are expected
 
-	texts *catalogue
+	texts  *catalogue
+	chosen string // language
 }
 
 // Money is an amount for people.
@@ -115,7 +119,7 @@ func (p Page) N(key string, n int, values ...string) string {
 func (h *Handler) blank(a asked, locale string) Page {
 	c := h.texts.pick(a.Language, locale, a.Accepted)
 	p := Page{Lang: c.Tag.String(), Dir: "ltr", Style: h.assets.Style, Script: h.assets.Script, Logo: h.assets.Logo,
-		Shop: h.Brand.Name, texts: c}
+		Shop: h.Brand.Name, texts: c, chosen: a.Language}
 	if c.RTL {
 		p.Dir = "rtl"
 	}
@@ -148,6 +152,11 @@ func (h *Handler) pageOf(d charge.Shown, a asked, now time.Time) Page {
 		}
 	}
 	h.addPayments(&p, d, s)
+	p.Wrong, p.Token = a.Wrong, d.Token.String()
+	if p.State == Late || p.State == ExpiredPartial || s.Attention && p.State == Paid {
+		p.Refunds = h.refunds(d, s)
+	}
+	a.Wrong = false
 	p.Seen.Record = bursar.InvoiceRecord{Version: d.Recorded.Version}
 	p.Seen.Turns = s.TurnsAt
 	if p.State == Waiting || p.State == Partial || p.State == RateEnded {
@@ -357,3 +366,11 @@ func contactURL(contact string) string {
 
 // Wallet returns the payment URI as a link. Its scheme is one of the chains', and its parts are escaped.
 func (p Page) Wallet() template.URL { return template.URL(p.Pay.URI) } //nolint:gosec // see above
+
+// Query is what a form's path ends with, so that the page is shown in the same way after it.
+func (p Page) Query() string {
+	if p.chosen == "" {
+		return ""
+	}
+	return "?lang=" + url.QueryEscape(p.chosen)
+}

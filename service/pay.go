@@ -53,6 +53,7 @@ func (s *Service) newPages() (*pay.Handler, error) {
 		Find:     s.Charges.Shown,
 		Changes:  s.Charges.Changes,
 		Quote:    s.Charges.Quote,
+		Refund:   s.Charges.ProposeRefund,
 		Registry: s.Registry,
 		Networks: s.payNetworks(),
 		Checkout: s.parts.Pay.Checkout(),

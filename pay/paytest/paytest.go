@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,6 +85,7 @@ func (b *Book) Config() pay.Config {
 		Find:     b.find,
 		Changes:  b.changes,
 		Quote:    b.quote,
+		Refund:   b.propose,
 		Registry: b.Registry,
 		Prices:   b.price,
 		Networks: networks,
@@ -161,4 +163,20 @@ func (b *Book) Reset() {
 		b.heights[chain] = height
 	}
 	b.fill()
+}
+
+// propose notes where a payer wants to be refunded; an address without a digit is none.
+func (b *Book) propose(_ context.Context, p charge.Proposal) (d bursar.InvoiceDetail, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.charges[p.Token]
+	if found == nil {
+		return d, bursar.ErrNotFound
+	}
+	if !strings.ContainsAny(p.Address, "0123456789") {
+		return d, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is no address")
+	}
+	found.Proposals = []bursar.RefundProposal{{Currency: p.Currency, Address: bursar.Address{Base: p.Address}, At: b.Now()}}
+	found.Recorded.Version++
+	return found.InvoiceDetail, nil
 }
