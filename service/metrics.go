@@ -161,6 +161,11 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		return err
 	}
 	tell("deliveries", "", due)
+	charges, err := tx.Queues().WaitingCharges(ctx)
+	if err != nil {
+		return err
+	}
+	tell("charges", "", charges)
 	for _, id := range m.service.order {
 		for _, queue := range []struct {
 			name string

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -141,73 +140,4 @@ func (tx Invoices) Refunded(ctx context.Context, withdrawals []bursar.ID) (map[b
 func (tx Invoices) Turning(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	return rows(ctx, tx.Tx, "list turning invoices", scanOne[int64],
 		`SELECT number FROM invoices WHERE turns_at > 0 AND turns_at <= $1 ORDER BY turns_at LIMIT $2`, micros(now), limit)
-}
-
-// ChargeFilter selects charges. The zero values select all.
-type ChargeFilter struct {
-	Status    bursar.ChargeStatus
-	Label     bursar.ChargeLabel
-	Attention *bool
-	Reference string
-	Currency  bursar.CurrencyCode // in which it may be paid
-	From      time.Time           // made at or after
-	To        time.Time           // made before
-}
-
-// SumOnly reports whether only charges whose deposits add up can match.
-func (f ChargeFilter) SumOnly() bool {
-	return f.Status != "" || f.Label != "" || f.Attention != nil || f.Reference != ""
-}
-
-// List returns an account's invoices, newest first. A status is that of now, whether or not it is recorded already.
-func (tx Invoices) List(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) ([]bursar.Invoice, error) {
-	q := condition{args: []any{account, page.bound(), page.Limit}}
-	now := micros(tx.now)
-	switch f.Status {
-	case "":
-	case bursar.ChargeExpired:
-		q.and(`(i.status = 'expired' OR i.turns_at > 0 AND i.turns_at <= $?)`, now)
-	case bursar.ChargeOpen:
-		q.and(`i.status = 'open' AND i.turns_at > $?`, now)
-	default:
-		q.and(`i.status = $?`, string(f.Status))
-	}
-	if f.Label != "" {
-		q.and(`',' || i.labels || ',' LIKE $?`, "%,"+string(f.Label)+",%")
-	}
-	if f.Attention != nil { // what is partial when it ends waits for a resolution from then on
-		q.and(`(i.attention OR i.turns_at > 0 AND i.turns_at <= $? AND ',' || i.labels || ',' LIKE '%,partial,%') = `+
-			map[bool]string{true: "TRUE", false: "FALSE"}[*f.Attention], now)
-	}
-	if f.Reference != "" {
-		q.and(`i.reference = $?`, f.Reference)
-	}
-	if f.Currency != "" {
-		q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`, string(f.Currency))
-	}
-	q.between("i.created_at", f.From, f.To)
-	return invoiceColumns.rows(ctx, tx.Tx, "list invoices", invoiceFrom+` WHERE i.account_id = $1 AND i.number < $2`+
-		q.text+` ORDER BY i.number DESC LIMIT $3`, q.args...)
-}
-
-// condition is the end of a WHERE that grows with what is asked for.
-type condition struct {
-	text string
-	args []any
-}
-
-// and adds a condition whose one argument is written $?, wherever it is used in it.
-func (c *condition) and(text string, arg any) {
-	c.args = append(c.args, arg)
-	c.text += ` AND ` + strings.ReplaceAll(text, "$?", list(1, len(c.args)-1))
-}
-
-// between adds that a column is at or after one time and before another one, where they are set.
-func (c *condition) between(column string, from, to time.Time) {
-	if !from.IsZero() {
-		c.and(column+` >= $?`, micros(from))
-	}
-	if !to.IsZero() {
-		c.and(column+` < $?`, micros(to))
-	}
 }

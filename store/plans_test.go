@@ -111,6 +111,39 @@ var listed = []read{
 		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeExpired, Currency: "BTC",
 			Label: bursar.LabelPartial, Attention: &waits, From: today, To: today}, aPage)
 	}),
+	reading("charges of a status", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargePaid}, aPage)
+	}),
+	reading("open charges", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeOpen}, aPage)
+	}),
+	reading("charges with a label", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Label: bursar.LabelOver}, aPage)
+	}),
+	reading("charges that wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		waits := true
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits}, aPage)
+	}),
+	reading("charges that do not wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		waits := false
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits, From: today, To: today}, aPage)
+	}),
+	reading("how long charges wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Queues().WaitingCharges(ctx)
+	}),
+	reading("payment links", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.PaymentLinks().List(ctx, someone, aPage)
+	}),
+	reading("a payment link by its token", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.PaymentLinks().ByToken(ctx, something)
+	}),
+	reading("charge of a token", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().ByToken(ctx, something)
+	}),
+	{"charges of a payment link", func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := tx.PaymentLinks().Used(ctx, something, today, 100)
+		return err
+	}},
 	reading("a charge that adds up", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().Get(ctx, someone, something)
 	}),
