@@ -26,6 +26,8 @@ func withPages(t *testing.T) func(*api.Config) {
 			Changes:  c.Charges.Changes,
 			Quote:    c.Charges.Quote,
 			Refund:   c.Charges.ProposeRefund,
+			FindLink: c.Charges.LinkByToken,
+			FromLink: c.Charges.FromLink,
 			Registry: c.Registry,
 			Prices:   c.Prices.Price,
 			Checkout: c.Checkout,
@@ -141,4 +143,56 @@ func TestLimitOfPages(t *testing.T) {
 	if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("the fourth request is %d, want 429 with a time", answer.StatusCode)
 	}
+}
+
+// A payer of a link says how much and who they are, and comes to the page of a charge of their own; opening the page
+// makes none.
+func TestTheLinksPage(t *testing.T) {
+	onEach(t, func(t *testing.T, database string) {
+		s := newHarness(t, database, newClock(), withPages(t))
+		key := s.account(false).APIKey
+		path := "/pay/link/" + s.linked(key, "currency=USDT&webhook=https://shop.example/x&fields=email&description=Gifts")
+		answer, page := s.look(http.MethodGet, path, nil)
+		if answer.StatusCode != http.StatusOK || !strings.Contains(page, "Gifts") ||
+			!strings.Contains(page, `name="field-email"`) || !strings.Contains(page, "Amount in USDT") {
+			t.Fatalf("the page is %d with\n%s\nwant that it asks for an amount and a mail address", answer.StatusCode, page)
+		}
+		for _, wrong := range []url.Values{{"amount": {"5"}}, {"amount": {"-1"}, "field-email": {"a@b.example"}}} {
+			answer, page = s.look(http.MethodPost, path, wrong)
+			if answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(page, `role="alert"`) {
+				t.Errorf("%v is %d, want 422 with what is wrong", wrong, answer.StatusCode)
+			}
+		}
+		_, page = s.look(http.MethodPost, path, url.Values{"amount": {"5,50"}, "field-email": {"a@b.example"}})
+		if !strings.Contains(page, `data-state="waiting"`) || !strings.Contains(page, "5.50") {
+			t.Errorf("the charge's page is\n%s\nwant that it waits for 5.50", page)
+		}
+		for _, unknown := range []string{"/pay/link/", "/pay/link/x", "/pay/link/" + bursar.ID{9}.String()} {
+			if answer, _ := s.look(http.MethodGet, unknown, nil); answer.StatusCode != http.StatusNotFound {
+				t.Errorf("%s is %d, want 404", unknown, answer.StatusCode)
+			}
+		}
+		s.clock.Advance(48 * time.Hour)
+		closing := "/pay/link/" + s.linked(key, "currency=USDT&amount=5&webhook=https://shop.example/x&closesAt=2026-01-05T00:00:00Z")
+		s.clock.Advance(48 * time.Hour)
+		if _, page = s.look(http.MethodGet, closing, nil); !strings.Contains(page, "This payment link has ended") {
+			t.Errorf("the page of a link that has ended is\n%s\nwant that it says so", page)
+		}
+	})
+}
+
+// linked makes a payment link and returns its token.
+func (s *harness) linked(key, query string) string {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v1/link?"+query, http.NoBody)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("X-API-KEY", key)
+	answer, body := s.send(r)
+	var found struct{ Response struct{ Link wire.Link } }
+	if err := json.Unmarshal(body, &found); err != nil || answer.StatusCode != http.StatusOK {
+		s.Fatalf("the link is %d %s (%v), want it", answer.StatusCode, body, err)
+	}
+	return found.Response.Link.Token.String()
 }

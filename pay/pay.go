@@ -1,4 +1,5 @@
-// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}.
+// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}, and that of a payment link, at
+// /pay/link/{token}.
 //
 // It owns the page, its texts in every language, its style and its one script, and who may hold a stream of changes. It
 // changes nothing but the currency that a payer chooses and the address that they name for a refund, and shows nothing that only the client
@@ -36,6 +37,9 @@ type Config struct {
 	Changes func(ctx context.Context, tokens []bursar.ID) (charge.Changes, error)
 	Quote   func(ctx context.Context, c charge.Change, code bursar.CurrencyCode) (bursar.InvoiceDetail, error)
 	Refund  func(ctx context.Context, p charge.Proposal) (bursar.InvoiceDetail, error)
+
+	FindLink func(ctx context.Context, token bursar.ID) (bursar.PaymentLink, error)
+	FromLink func(ctx context.Context, v charge.Visit) (bursar.InvoiceDetail, error)
 
 	Registry *bursar.Registry
 	Prices   wire.Prices // nil: no charge is priced in fiat
@@ -106,6 +110,10 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, client netip.Pre
 		h.assets.serve(w, r, rest)
 		return
 	}
+	if first == "link" && deeper {
+		h.link(w, r, rest, client)
+		return
+	}
 	token, err := bursar.ParseID(first)
 	read := r.Method == http.MethodGet || r.Method == http.MethodHead
 	code, isCode := strings.CutPrefix(rest, "qr/")
@@ -154,7 +162,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request, token bursar.ID) 
 		}
 		name = "main"
 	}
-	h.write(w, http.StatusOK, name, p)
+	h.write(w, http.StatusOK, name, p.Lang, p)
 }
 
 // choose answers POST /pay/{token}: it gives the chosen currency its address and its rate, and returns to the page.

@@ -18,11 +18,12 @@ var (
 	errBusy    = errors.New("too many choices")
 )
 
-// pages are the templates: "page" is the whole page, "main" the part that changes, "problem" a page without a charge.
+// pages are the templates: "page" is the whole page, "main" the part that changes, "problem" a page without
+// a charge, "link" the page of a payment link.
 var pages = template.Must(template.ParseFS(files, "page.html"))
 
 // write writes a page whole or not at all.
-func (h *Handler) write(w http.ResponseWriter, status int, name string, p Page) {
+func (h *Handler) write(w http.ResponseWriter, status int, name, lang string, p any) {
 	var text bytes.Buffer
 	if err := pages.ExecuteTemplate(&text, name, p); err != nil {
 		h.Log.Error("payer's page failed", "error", err)
@@ -30,7 +31,7 @@ func (h *Handler) write(w http.ResponseWriter, status int, name string, p Page) 
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Language", p.Lang)
+	w.Header().Set("Content-Language", lang)
 	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
 	_, _ = w.Write(text.Bytes()) // a client that disconnected is not an error of ours
@@ -52,5 +53,5 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p := h.blank(askedBy(r), "")
 	p.Problem = problem
-	h.write(w, status, "problem", p)
+	h.write(w, status, "problem", p.Lang, p)
 }

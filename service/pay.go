@@ -54,6 +54,8 @@ func (s *Service) newPages() (*pay.Handler, error) {
 		Changes:  s.Charges.Changes,
 		Quote:    s.Charges.Quote,
 		Refund:   s.Charges.ProposeRefund,
+		FindLink: s.Charges.LinkByToken,
+		FromLink: s.Charges.FromLink,
 		Registry: s.Registry,
 		Networks: s.payNetworks(),
 		Checkout: s.parts.Pay.Checkout(),
