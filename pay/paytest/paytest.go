@@ -86,6 +86,7 @@ func (b *Book) Config() pay.Config {
 		Changes:  b.changes,
 		Quote:    b.quote,
 		Refund:   b.propose,
+		FindLink: b.link,
 		Registry: b.Registry,
 		Prices:   b.price,
 		Networks: networks,
@@ -179,4 +180,17 @@ func (b *Book) propose(_ context.Context, p charge.Proposal) (d bursar.InvoiceDe
 	found.Proposals = []bursar.RefundProposal{{Currency: p.Currency, Address: bursar.Address{Base: p.Address}, At: b.Now()}}
 	found.Recorded.Version++
 	return found.InvoiceDetail, nil
+}
+
+// LinkToken opens the page of a payment link of an open amount, which asks for a mail address.
+var LinkToken = bursar.ID{4, 15: 1}
+
+// link returns the payment link, which is only looked at: no charge is made of it.
+func (b *Book) link(_ context.Context, token bursar.ID) (bursar.PaymentLink, error) {
+	if token != LinkToken {
+		return bursar.PaymentLink{}, bursar.ErrNotFound
+	}
+	l := bursar.PaymentLink{Token: token, Fields: []string{"email"}}
+	l.Terms.Unit, l.Terms.Description = "EUR", "A gift for the garden"
+	return l, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/pay/paytest"
 )
 
 // Chromium plays payers through every state, with scripts and without. One browser plays all, since it takes longer to
@@ -49,6 +50,8 @@ func (p *payer) everyState() {
 	p.dark(false)
 	p.do(chromedp.Navigate(p.url + "/pay/unknown"))
 	p.examine("an unknown charge")
+	p.do(chromedp.Navigate(p.url + "/pay/link/" + paytest.LinkToken.String()))
+	p.examine("a payment link")
 }
 
 func (p *payer) dark(on bool) {
