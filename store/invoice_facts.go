@@ -135,8 +135,13 @@ func (tx Invoices) Facts(ctx context.Context, list []bursar.InvoiceDetail) error
 	if err != nil {
 		return err
 	}
-	return attach(ctx, tx.Tx, list, "read moments", momentColumns, "i.number", fmt.Sprintf(`FROM invoices i
-		JOIN invoice_moments m ON m.invoice = i.number AND m.version > i.version - %d`, recentVersions),
+	of := fmt.Sprintf(`m.invoice = i.number AND m.version > i.version - %d`, recentVersions)
+	from := `FROM invoices i JOIN invoice_moments m ON ` + of
+	if tx.postgres { // it would rather read all moments of all invoices and leave out what is old
+		from = `FROM invoices i CROSS JOIN LATERAL (SELECT m.* FROM invoice_moments m WHERE ` + of + `
+			ORDER BY m.version DESC LIMIT 1000) AS m`
+	}
+	return attach(ctx, tx.Tx, list, "read moments", momentColumns, "i.number", from,
 		` ORDER BY m.invoice, m.version, m.at`,
 		func(d *bursar.InvoiceDetail, m ofInvoice[bursar.InvoiceMoment]) { d.Moments = append(d.Moments, m.row) })
 }

@@ -136,6 +136,35 @@ func (tx Invoices) Refunded(ctx context.Context, withdrawals []bursar.ID) (map[b
 	return found, nil
 }
 
+// SecondRefunds returns the other withdrawals that refund the payment which a withdrawal refunds and that were not taken
+// back, newest first, and by how much all of them exceed what the payment credited. A withdrawal that refunds none has
+// none.
+func (tx Invoices) SecondRefunds(ctx context.Context, withdrawal bursar.ID) (others []bursar.ID, excess bursar.Amount,
+	err error) {
+	var total, credited bursar.Amount
+	_, err = rows(ctx, tx.Tx, "read the refunds of a payment", func(s scanner) (none struct{}, err error) {
+		var r bursar.InvoiceRefund
+		var amount, fee bursar.Amount
+		if err := s.Scan(&r.Withdrawal, &r.Amount, &r.Status, &amount, &fee); err != nil {
+			return none, err
+		}
+		credited = amount.SubOrZero(fee)
+		if !r.Stands() {
+			return none, nil
+		}
+		if total, err = total.Add(r.Amount); err == nil && r.Withdrawal != withdrawal {
+			others = append(others, r.Withdrawal)
+		}
+		return none, err
+	}, `SELECT r.withdrawal, r.amount, w.status, d.amount, d.fee
+		FROM invoice_refunds f
+		JOIN invoice_refunds r ON r.invoice = f.invoice AND r.deposit = f.deposit
+		JOIN withdrawals w ON w.id = r.withdrawal
+		JOIN deposits d ON d.id = r.deposit
+		WHERE f.withdrawal = $1 ORDER BY w.number DESC`, withdrawal)
+	return others, total.SubOrZero(credited), err
+}
+
 // Turning returns the numbers of invoices whose status has changed by itself and is not recorded so, up to a limit.
 func (tx Invoices) Turning(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	return rows(ctx, tx.Tx, "list turning invoices", scanOne[int64],

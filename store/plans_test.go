@@ -144,6 +144,10 @@ var listed = []read{
 		_, _, err := tx.PaymentLinks().Used(ctx, something, today, 100)
 		return err
 	}},
+	{"second refunds of a payment", func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := tx.Invoices().SecondRefunds(ctx, something)
+		return err
+	}},
 	reading("a charge that adds up", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().Get(ctx, someone, something)
 	}),
