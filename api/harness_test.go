@@ -76,8 +76,16 @@ func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64,
 type chargePayer struct{ withdrawals *withdrawal.Service }
 
 func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
-	return p.withdrawals.Request(ctx, withdrawal.Request{Account: o.Account, Currency: o.Currency, Amount: o.Amount,
-		Address: o.Address, By: o.By, Done: o.Done})
+	return p.withdrawals.Request(ctx, requestOf(o))
+}
+
+func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
+	return p.withdrawals.Ordered(ctx, requestOf(o))
+}
+
+func requestOf(o charge.Payout) withdrawal.Request {
+	return withdrawal.Request{Account: o.Account, Currency: o.Currency, Amount: o.Amount, Address: o.Address,
+		Order: withdrawal.Order(o.Order), By: o.By, Done: o.Done}
 }
 
 // prices are rates in EUR: of USDT, and of BTC while it is known.

@@ -243,6 +243,8 @@ func (a *api) refundCharge(ctx context.Context, c *call) (any, error) {
 			return c.keep(tx, view)
 		},
 	}
+	r.Order.Text, _ = c.in.optional("order")
+	r.Order.Signature = only(c.signatures)
 	c.in.refundOf(&r)
 	if c.in.err != nil {
 		return nil, c.in.err

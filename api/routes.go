@@ -36,7 +36,8 @@ func (a *api) table() map[string]methods {
 	}
 	withdraw := change(a.withdraw, "currency", "amount", "address", "order")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
-	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address")
+	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address",
+		"order")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),

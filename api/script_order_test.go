@@ -37,7 +37,13 @@ func (c *script) orderKey(account, name string) {
 // lines. {{name}} is its text as JSON has it, {{name.sig}} its signature.
 func (c *script) order(name, key string, changes []string) {
 	c.Helper()
-	currency, err := c.registry.Get("USDT-MATIC")
+	code := "USDT-MATIC"
+	for _, change := range changes {
+		if named, is := strings.CutPrefix(change, "currency="); is {
+			code = named
+		}
+	}
+	currency, err := c.registry.Get(bursar.CurrencyCode(code))
 	if err != nil {
 		c.fatalf("%v", err)
 	}

@@ -26,6 +26,7 @@ import (
 //	stray currency hash amount height     final value that belongs to no wallet
 //	assign hash wallet WALLETID           the operator assigns it, also to "account NAME"
 //	attempt hash 500 oops                 a failed attempt to send its event
+//	unfreeze NAME                         ends that freeze
 //	freeze NAME | revoke NAME             freezes an account's withdrawals, revokes a key
 //	down bitcoin                          the chain's node does not answer the next call
 //	allow NAME CIDR… | scopes NAME read…  networks of a key, none: all; and its scopes
@@ -69,6 +70,11 @@ func (c *script) execute(args []string) {
 		c.do(func(tx *store.Tx) error {
 			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(args[1])), Kind: store.HaltByOperator,
 				Reason: "for a test"})
+		})
+	case "unfreeze":
+		c.do(func(tx *store.Tx) error {
+			_, err := tx.Halts().Lift(c.Context(), store.HaltAccount(c.id(args[1])), store.HaltByOperator, "")
+			return err
 		})
 	case "revoke":
 		id, _ := bursar.ParseID(c.names[args[1]+".keyID"])

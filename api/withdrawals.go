@@ -21,15 +21,28 @@ func (a *api) viewWithdrawal(w bursar.Withdrawal) (wire.Withdrawal, error) {
 	return wire.NewWithdrawal(w, c), nil
 }
 
-// viewWithdrawalOf is viewWithdrawal with the charge that a withdrawal refunds, by the withdrawals' IDs.
-func (a *api) viewWithdrawalOf(refunds map[bursar.ID]bursar.ID) func(bursar.Withdrawal) (wire.Withdrawal, error) {
-	return func(w bursar.Withdrawal) (wire.Withdrawal, error) {
+// viewWithdrawals views withdrawals as they are read: with the charges that they refund, and what they wait for.
+func (a *api) viewWithdrawals(ctx context.Context, list ...bursar.Withdrawal) ([]wire.Withdrawal, error) {
+	ids := make([]bursar.ID, len(list))
+	for i, w := range list {
+		ids[i] = w.ID
+	}
+	refunds, err := a.Charges.RefundedBy(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	waits, err := a.Withdrawals.Waits(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return each(list, func(w bursar.Withdrawal) (wire.Withdrawal, error) {
 		view, err := a.viewWithdrawal(w)
 		if charge, refunds := refunds[w.ID]; refunds {
 			view.ChargeID = &charge
 		}
+		view.WaitsFor = waits[w.ID]
 		return view, err
-	}
+	})
 }
 
 func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
@@ -74,12 +87,11 @@ func (a *api) getWithdrawal(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	refunds, err := a.Charges.RefundedBy(ctx, w.ID)
+	views, err := a.viewWithdrawals(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	view, err := a.viewWithdrawalOf(refunds)(w)
-	return withdrawalAnswer{view}, err
+	return withdrawalAnswer{views[0]}, nil
 }
 
 type withdrawalsAnswer struct {
@@ -99,14 +111,6 @@ func (a *api) listWithdrawals(ctx context.Context, c *call) (any, error) {
 	}
 	var answer withdrawalsAnswer
 	list, answer.NextCursor = cut(list, page, withdrawalList, func(w bursar.Withdrawal) int64 { return w.Number })
-	ids := make([]bursar.ID, len(list))
-	for i, w := range list {
-		ids[i] = w.ID
-	}
-	refunds, err := a.Charges.RefundedBy(ctx, ids...)
-	if err != nil {
-		return nil, err
-	}
-	answer.Withdrawals, err = each(list, a.viewWithdrawalOf(refunds))
+	answer.Withdrawals, err = a.viewWithdrawals(ctx, list...)
 	return answer, err
 }

@@ -44,6 +44,8 @@ type OneChain struct {
 	Accounts    []bursar.ID
 	Trouble     bool // faults are injected: a step may fail
 	Forged      bool // somebody else has written to the database: its rows may contradict each other
+
+	opened *store.DB // the handle that storetest opened, where DB is another of the same database
 }
 
 // NewOneChain returns a harness over a database and a chain, with three accounts that have nothing yet.

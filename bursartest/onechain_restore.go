@@ -1,6 +1,7 @@
 package bursartest
 
 import (
+	"cmp"
 	"log/slog"
 
 	"github.com/bursar/bursar"
@@ -15,13 +16,14 @@ import (
 // Backup copies the database and returns the copy's URL.
 func (r *OneChain) Backup() string {
 	r.T.Helper()
-	return storetest.Copy(r.T, r.DB)
+	return storetest.Copy(r.T, cmp.Or(r.opened, r.DB))
 }
 
-// Restore puts a copy of the database in its place and has another process take over.
+// Restore puts a copy of the database in its place, with its clock, and has another process take over.
 func (r *OneChain) Restore(url string) {
 	r.T.Helper()
-	r.DB = storetest.Open(r.T, url)
+	r.opened = storetest.Open(r.T, url)
+	r.DB = r.opened.As(r.DB.Now, store.Conduct{})
 	r.Do(func(tx *store.Tx) (err error) {
 		r.Lease, _, err = tx.Leases().Acquire(ctx, r.Lease.Chain, r.Lease.Holder, 1) // as the backup has it
 		return err

@@ -9,6 +9,9 @@ import (
 
 // Payer pays refunds; the withdrawal service implements it.
 type Payer interface {
+	// Ordered returns the withdrawal that the payout's order became before; found is false where it is new. The order is
+	// verified, and nothing changes.
+	Ordered(ctx context.Context, p Payout) (w bursar.Withdrawal, found bool, err error)
 	Pay(ctx context.Context, p Payout) (bursar.Withdrawal, error)
 	// Destination reads an address to which a currency can be paid; the error is invalid_address for any other text.
 	Destination(code bursar.CurrencyCode, text string) (bursar.Address, error)
@@ -21,7 +24,14 @@ type Payout struct {
 	Amount   string // plain decimal
 	Address  string
 	By       string // who asks, as bursar.KeyRequester writes it
+	Order    SignedOrder
 	Done     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+}
+
+// SignedOrder is the order of a refund that a client signed, as it came. The zero SignedOrder is none.
+type SignedOrder struct {
+	Text      string
+	Signature string // the value of the header
 }
 
 // The parts of a payment that a refund may be of.
@@ -41,11 +51,12 @@ type Refund struct {
 	Account bursar.ID
 	Charge  bursar.ID
 	Deposit bursar.ID
-	Part    string // RefundAll or RefundOver; empty: Amount
-	Amount  string // plain decimal of the payment's currency
-	Rate    string // RateThen or RateNow, with a Part; empty: RateThen
-	Address string // never the sender by default: it may be an exchange
-	By      string // who asks, as bursar.KeyRequester writes it; empty: not known
+	Part    string      // RefundAll or RefundOver; empty: Amount
+	Amount  string      // plain decimal of the payment's currency
+	Rate    string      // RateThen or RateNow, with a Part; empty: RateThen
+	Address string      // never the sender by default: it may be an exchange
+	By      string      // who asks, as bursar.KeyRequester writes it; empty: not known
+	Order   SignedOrder // of an account whose orders are signed: of exactly the amount that is paid back
 
 	// Done runs in the transaction that records the refund.
 	Done func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail, w bursar.Withdrawal) error
@@ -53,9 +64,16 @@ type Refund struct {
 
 // Refund pays a payment back by a withdrawal of the account, with the limits and approvals of any other. All refunds of
 // a payment together never exceed what it credited; one that was rejected, cancelled or failed does not count. A charge
-// that still waits for value has to be cancelled first. Errors: those of a withdrawal, not_found, invalid_request
-// while the charge is open, above_maximum, rate_unavailable.
+// that still waits for value has to be cancelled first. The same signed order again is the same refund. Errors: those
+// of a withdrawal, not_found, invalid_request while the charge is open, above_maximum, rate_unavailable, and
+// idempotency_conflict for an order that paid something else before.
 func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail, w bursar.Withdrawal, err error) {
+	if r.Order != (SignedOrder{}) {
+		w, found, err := s.Payer.Ordered(ctx, Payout{Account: r.Account, Order: r.Order})
+		if err != nil || found {
+			return s.refundedBefore(ctx, r, w, err)
+		}
+	}
 	var p bursar.JudgedPayment
 	var amount bursar.Amount
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -79,6 +97,7 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 		Amount:   trimmed(amount, p.Payment),
 		Address:  r.Address,
 		By:       r.By,
+		Order:    r.Order,
 		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 			d, err = s.refunded(ctx, tx, r, w, before)
 			return err
@@ -199,6 +218,12 @@ func (s *Service) refunded(
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
 	}
+	switch before, err := isRecorded(ctx, tx, r, d, w.ID); {
+	case err != nil:
+		return d, err
+	case before:
+		return d, r.done(ctx, tx, d, w)
+	}
 	state := d.State(tx.Now())
 	again := r
 	again.Part, again.Amount = "", trimmed(w.Amount, *d.Payment(r.Deposit))
@@ -225,8 +250,8 @@ func (s *Service) refunded(
 	if err := s.Keeper.Advanced(ctx, tx, d.Number, bursar.MomentRefunded); err != nil {
 		return d, err
 	}
-	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil || r.Done == nil {
+	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
 	}
-	return d, r.Done(ctx, tx, d, w)
+	return d, r.done(ctx, tx, d, w)
 }

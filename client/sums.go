@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -193,13 +194,23 @@ type Refund struct {
 	Rate      string // with a Part: then or now
 
 	IdempotencyKey string // empty: a random one for this call
+
+	// The rest is of clients whose Config has Orders, as in NewWithdrawal. What is signed is Amount, so it must be set.
+	Currency string      // that was paid
+	Created  time.Time   // when the refund was decided, stored with its key; zero: now
+	MaxFee   string      // in units of the native asset; empty: no bound of yours
+	Order    SignedOrder // as Orders.Order returned it and you stored it; zero: it is signed now
 }
 
 // RefundCharge pays a payment back by a withdrawal and returns both. Errors: those of Withdraw, NotFound,
 // RateUnavailable, and InvalidRequest while the charge still takes payments.
 func (c *Client) RefundCharge(ctx context.Context, r Refund) (Charge, Withdrawal, error) {
+	if err := c.signRefund(&r); err != nil {
+		return Charge{}, Withdrawal{}, err
+	}
 	values := map[string]any{"chargeID": r.ChargeID, "depositID": r.DepositID, "address": r.Address}
-	for name, text := range map[string]string{"amount": r.Amount, "part": r.Part, "rate": r.Rate} {
+	for name, text := range map[string]string{"amount": r.Amount, "part": r.Part, "rate": r.Rate,
+		"order": r.Order.Text} {
 		if text != "" {
 			values[name] = text
 		}
@@ -207,8 +218,37 @@ func (c *Client) RefundCharge(ctx context.Context, r Refund) (Charge, Withdrawal
 	answer, err := call[struct {
 		Charge     Charge     `json:"charge"`
 		Withdrawal Withdrawal `json:"withdrawal"`
-	}](ctx, c, request{method: http.MethodPost, path: "charge/refund", key: r.IdempotencyKey, values: values, secret: true})
+	}](ctx, c, request{
+		method:    http.MethodPost,
+		path:      "charge/refund",
+		key:       r.IdempotencyKey,
+		secret:    true,
+		signature: r.Order.Signature,
+		values:    values,
+	})
 	return answer.Charge, answer.Withdrawal, err
+}
+
+// signRefund signs the order of a refund where the client signs its orders.
+func (c *Client) signRefund(r *Refund) (err error) {
+	if c.config.Orders == nil || r.Order != (SignedOrder{}) {
+		return nil
+	}
+	if r.Amount == "" || r.Currency == "" {
+		return errors.New("client: a refund that is signed needs Amount and Currency")
+	}
+	if r.IdempotencyKey == "" {
+		r.IdempotencyKey = drawKey()
+	}
+	r.Order, err = c.config.Orders.Order(NewWithdrawal{
+		Currency:       r.Currency,
+		Amount:         r.Amount,
+		Address:        r.Address,
+		IdempotencyKey: r.IdempotencyKey,
+		Created:        r.Created,
+		MaxFee:         r.MaxFee,
+	})
+	return err
 }
 
 // ChargeFilter selects charges. The zero values select all; Status, Label, Attention and Reference select only charges

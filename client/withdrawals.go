@@ -28,7 +28,8 @@ type Withdrawal struct {
 	Address      string     `json:"address"`
 	HashID       string     `json:"hashID"` // empty until it is signed
 	Status       string     `json:"status"`
-	Error        string     `json:"error"` // why it was rejected or failed
+	WaitsFor     string     `json:"waitsFor"` // while it is queued and cannot be signed, where it is read: fee, funds, …
+	Error        string     `json:"error"`    // why it was rejected or failed
 	CreatedAt    time.Time  `json:"createdAt"`
 	CompletedAt  *time.Time `json:"completedAt"`
 }

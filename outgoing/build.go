@@ -23,7 +23,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	if request, err = s.complete(ctx, state, request); err != nil {
+	if request, err = s.complete(ctx, state, request, false); err != nil {
 		return p, err
 	}
 	switch {

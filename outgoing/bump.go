@@ -60,7 +60,7 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 		return request, unsigned, err
 	}
 	kept := request
-	if request, err = s.complete(ctx, state, request); err != nil {
+	if request, err = s.complete(ctx, state, request, true); err != nil {
 		return request, unsigned, err
 	}
 	request.Replaces = &before

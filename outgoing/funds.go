@@ -157,8 +157,9 @@ func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 				currency.Text(short.Missing), waiting, id, s.Hot.Base)}, true
 	case bursar.WaitsForFee:
 		return store.Alarm{Chain: id, Kind: alarmFee, Ref: ref,
-			Message: fmt.Sprintf("%s of %s on %s wait because the network fee is above the limit: wait for lower "+
-				"fees, or raise max_fee, also that of the signer",
+			Message: fmt.Sprintf("%s of %s on %s wait because the network fee is above the limit, or above the "+
+				"max_fee of their clients' orders: wait for lower fees, or raise max_fee, also that of the signer; an order "+
+				"with a lower max_fee ends by itself when it expires",
 				waiting, currency.Code, id)}, true
 	case bursar.WaitsForInputs:
 		return store.Alarm{Chain: id, Kind: alarmInputs, Ref: ref,

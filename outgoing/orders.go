@@ -3,6 +3,7 @@ package outgoing
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -15,6 +16,9 @@ const spent = "its transaction can never be included, and the signer signs an or
 
 // outdated is why a withdrawal fails whose order was not signed in time.
 const outdated = "its order expired before it was signed: sign another order"
+
+// clocksDiffer is how long after an order's end the signer, by its own clock, is expected to call it expired.
+const clocksDiffer = 2 * time.Minute
 
 // together returns those of some queued withdrawals that one transaction pays. One whose order bounds the fee is paid
 // alone: its bound must not hold up the others.
@@ -41,13 +45,18 @@ func (s *Sender) together(
 }
 
 // feeOfOrders lowers the highest fee of a request to what the orders that it pays allow: the signer signs no higher
-// one.
-func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest) error {
+// one. Of a request that was never signed, an order that has expired bounds nothing: the signer is asked, and either says
+// that it never signed the order and that it is too late, upon which it is refunded, or refuses the fee. Only the signer
+// can say the former: the database may be older than what was signed.
+func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest, signed bool) error {
 	if request.Kind != chain.KindWithdrawal {
 		return nil
 	}
 	orders, err := tx.SignedOrders().PaidBy(ctx, request.ID)
 	for _, o := range orders {
+		if !signed && !tx.Now().Before(o.ExpiresAt.Add(clocksDiffer)) {
+			continue
+		}
 		if !o.MaxFee.IsZero() && (request.MaxFee.IsZero() || o.MaxFee.Less(request.MaxFee)) {
 			request.MaxFee = o.MaxFee
 		}
@@ -69,7 +78,7 @@ func (s *Sender) orderHolds(
 		return false, nil
 	}
 	bound := chain.TxRequest{ID: request.ID, Kind: request.Kind, MaxFee: s.MaxFee}
-	err := feeOfOrders(ctx, tx, &bound)
+	err := feeOfOrders(ctx, tx, &bound, true)
 	return bound.MaxFee != s.MaxFee, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/orderkey"
@@ -255,5 +257,93 @@ func TestARevokedKeyDoesNotBlockTheNoncesBehindItsPayment(t *testing.T) {
 		if got := s.Now(revoked).Status; got != bursar.WithdrawalFailed {
 			t.Errorf("the one of the revoked key is %s, want it refunded", got)
 		}
+	})
+}
+
+// An order bounds its fee, and fees never fall that low: when it has expired, the signer says that it never signed it, and
+// the client gets the money back. Until then it waits.
+func TestAnOrderWhoseFeeIsNeverMetEndsWithItsTime(t *testing.T) {
+	for name, config := range map[string]sim.Config{"batches": bursartest.UTXOModel, "nonces": bumping()} {
+		t.Run(name, func(t *testing.T) {
+			ordering(t, config, func(t *testing.T, s *signing) {
+				before, to := s.Prepare(), s.Chain.Named("outside")
+				w := s.order(20_000_000, to, time.Hour, 1)
+				s.Trouble = true // it waits
+				s.Blocks(3)
+				s.clock.Advance(time.Hour + time.Minute)
+				s.Blocks(3)
+				waits, err := s.Withdrawals.Waits(t.Context(), w.ID)
+				s.Must(err)
+				if waits[w.ID] != bursar.WaitsForFee {
+					t.Errorf("it waits for %q, want %q", waits[w.ID], bursar.WaitsForFee)
+				}
+				if got := s.Now(w); got.Status != bursar.WithdrawalQueued {
+					t.Fatalf("within what clocks may differ it is %s, want it to wait", got.Status)
+				}
+				s.clock.Advance(2 * time.Minute)
+				s.Blocks(3)
+				s.Trouble = false
+				s.Ends(w, to, bursar.WithdrawalFailed, before)
+				if got := s.Now(w).Error; !strings.Contains(got, "expired") {
+					t.Errorf("the customer reads %q, want that the order expired", got)
+				}
+				s.WantAlarms()
+			})
+		})
+	}
+}
+
+// The signer's clock is behind: the service's alone ends no order, and nothing is signed above its bound.
+func TestOnlyTheSignerEndsAnOrder(t *testing.T) {
+	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
+		before, to := s.Prepare(), s.Chain.Named("outside")
+		w := s.order(20_000_000, to, time.Hour, 1)
+		s.Trouble = true // it waits
+		signs := s.Sender.Signer
+		behind := &observed{Signer: signs, err: &signer.RefusalError{Reason: signer.ReasonOrderOnce, Detail: "it was signed"}}
+		s.Sender.Signer = behind
+		s.Step()
+		behind.outgoingID = s.Now(w).OutgoingID
+		s.clock.Advance(2 * time.Hour)
+		s.Blocks(3)
+		if got := s.Now(w); got.Status != bursar.WithdrawalQueued || behind.asked == 0 {
+			t.Errorf("it is %s after the signer was asked %d times, want it to wait for the signer", got.Status, behind.asked)
+		}
+		s.Sender.Signer = signs
+		s.Blocks(3)
+		s.Trouble = false
+		s.Ends(w, to, bursar.WithdrawalFailed, before)
+	})
+}
+
+// A payment that the database has forgotten is signed again with its order: the signer may lack it, as where the process
+// ended between the journal and the signer.
+func TestAForgottenPaymentIsPutBackWithItsOrder(t *testing.T) {
+	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		s.Guarded(file)
+		s.Prepare()
+		s.Settle()
+		w := s.order(300_000_000, s.Chain.Named("receiver"), time.Hour, 0)
+		before, signs := s.Backup(), s.Sender.Signer
+		s.Step()
+		s.Chain.Forget()
+		s.Revive(before, file)
+		waiting := s.waitingToBePutBack()
+		if len(waiting) != 1 {
+			t.Fatalf("%d payments are forgotten, want one", len(waiting))
+		}
+		carries := &relay.Relay{DB: s.DB, Registry: s.Registry}
+		s.Must(carries.Note(t.Context(), store.PolicyText{Instance: s.instance, Orders: true}))
+		s.Sender.Orders = carries.Orders
+		var got []chain.Order
+		s.Sender.Signer = &observed{Signer: signs, outgoingID: waiting[0].OutgoingID,
+			before: func(_ chain.TxRequest, unsigned chain.UnsignedTx) { got = unsigned.Orders }}
+		s.Step()
+		if len(got) != 1 || got[0].Signature == "" {
+			t.Errorf("the signer got the orders %+v, want the one that the client signed", got)
+		}
+		s.Settle()
+		s.holdsOnce(w)
 	})
 }

@@ -29,15 +29,16 @@ func (s *Sender) prove(ctx context.Context, unsigned chain.UnsignedTx) (chain.Un
 	return unsigned, nil
 }
 
-// evidence is prove, with the orders and approvals of what is paid, for a signer that has a policy.
+// evidence is prove, with the orders and approvals of what is paid, for a signer that has a policy. paid are the
+// withdrawals of a transaction that the database has forgotten.
 func (s *Sender) evidence(
-	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, unsigned chain.UnsignedTx, paid ...bursar.ID,
 ) (chain.UnsignedTx, error) {
 	proven, err := s.prove(ctx, unsigned)
 	if err != nil || s.Orders == nil || request.Kind != chain.KindWithdrawal {
 		return proven, err
 	}
-	if proven.Orders, err = s.Orders(ctx, p, request); err != nil {
+	if proven.Orders, err = s.Orders(ctx, p, request, paid...); err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("collect the approvals: %w", err)
 	}
 	return proven, nil

@@ -50,7 +50,12 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return err
 	}
-	proven, err := s.prove(ctx, unsigned)
+	paid, err := recovery.Withdrawals(f)
+	if err != nil {
+		return err
+	}
+	// The signer signs again what it remembers; of what it does not remember it asks who ordered it.
+	proven, err := s.evidence(ctx, bursar.OutgoingTx{ID: f.OutgoingID, Chain: f.Chain}, request, unsigned, paid...)
 	if err != nil {
 		return err
 	}

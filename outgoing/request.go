@@ -62,15 +62,15 @@ func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 }
 
 // complete adds to a request what it may use now: UTXOs, or the next nonce and the amounts that are already reserved.
-// For a sweep it adds what is there to collect.
+// For a sweep it adds what is there to collect. signed says that a version of it was signed.
 func (s *Sender) complete(
-	ctx context.Context, state store.ChainState, request chain.TxRequest,
+	ctx context.Context, state store.ChainState, request chain.TxRequest, signed bool,
 ) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()
 	request.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
 	var utxos []store.UTXO
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if err := feeOfOrders(ctx, tx, &request); err != nil {
+		if err := feeOfOrders(ctx, tx, &request, signed); err != nil {
 			return err
 		}
 		if capabilities.Model == chain.AccountModel {

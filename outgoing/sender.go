@@ -58,8 +58,11 @@ type Sender struct {
 	}
 
 	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy; empty
-	// where it has none. nil: none are sent to the signer.
-	Orders func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error)
+	// where it has none. paid are the withdrawals that it pays, if the database does not say so. nil: none are sent to the
+	// signer.
+	Orders func(
+		ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
+	) ([]chain.Order, error)
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events

@@ -37,6 +37,15 @@ func Resign(f store.ForgottenPayment) (request chain.TxRequest, unsigned chain.U
 	return request, unsigned, nil
 }
 
+// Withdrawals returns the withdrawals that a forgotten outgoing transaction pays, in the sequence of its payments.
+func Withdrawals(f store.ForgottenPayment) (ids []bursar.ID, err error) {
+	c, err := contentOf(f)
+	for _, w := range c.Withdrawals {
+		ids = append(ids, w.ID)
+	}
+	return ids, err
+}
+
 func contentOf(f store.ForgottenPayment) (c content, err error) {
 	if err := json.Unmarshal(f.Content, &c); err != nil {
 		return c, fmt.Errorf("read forgotten transaction %s: %w", f.OutgoingID, err)

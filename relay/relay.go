@@ -55,12 +55,19 @@ func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
 }
 
 // Orders returns the order of each payment of an outgoing transaction with its approvals. It is nil where the signer has
-// neither a policy nor keys of clients, and no client signed any of them.
-func (r *Relay) Orders(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) (list []chain.Order, err error) {
+// neither a policy nor keys of clients, and no client signed any of them. paid are the withdrawals that it pays, in the
+// sequence of its payments, where the database has forgotten it; it is nil too where it has forgotten one of those.
+func (r *Relay) Orders(
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
+) (list []chain.Order, err error) {
 	policy := r.policy.Load()
 	err = r.DB.View(ctx, func(tx *store.Tx) error {
+		withdrawals, err := paidBy(ctx, tx, p.ID, paid)
+		if err != nil || len(withdrawals) < len(paid) {
+			return err
+		}
 		if policy == nil || policy.Text == "" && !policy.Orders {
-			signed, err := tx.SignedOrders().PaidBy(ctx, p.ID)
+			signed, err := signedOf(ctx, tx, withdrawals)
 			if err != nil || len(signed) == 0 {
 				return err
 			}
@@ -68,13 +75,28 @@ func (r *Relay) Orders(ctx context.Context, p bursar.OutgoingTx, request chain.T
 				return errors.New("the signer has not said yet which of its states it has")
 			}
 		}
-		orders, err := r.ordersOf(ctx, tx, policy.Instance, p, request)
+		orders, err := r.ordersOf(ctx, tx, policy.Instance, p, request, withdrawals)
 		if err != nil {
 			return err
 		}
 		list, err = withApprovals(ctx, tx, orders)
 		return err
 	})
+	return list, err
+}
+
+// paidBy returns the withdrawals that an outgoing transaction pays: those that are named, if any are, without what the
+// database has forgotten.
+func paidBy(ctx context.Context, tx *store.Tx, id bursar.ID, named []bursar.ID) (list []bursar.Withdrawal, err error) {
+	if len(named) == 0 {
+		return tx.Withdrawals().PaidBy(ctx, id)
+	}
+	found, err := tx.Withdrawals().Recorded(ctx, named)
+	for _, one := range named {
+		if w, is := found[one]; is {
+			list = append(list, w)
+		}
+	}
 	return list, err
 }
 
@@ -89,11 +111,8 @@ type ordered struct {
 // ordersOf returns the orders of an outgoing transaction's payments, in their sequence.
 func (r *Relay) ordersOf(
 	ctx context.Context, tx *store.Tx, instance string, p bursar.OutgoingTx, request chain.TxRequest,
+	withdrawals []bursar.Withdrawal,
 ) (orders []ordered, err error) {
-	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
-	if err != nil {
-		return nil, err
-	}
 	if len(withdrawals) == 0 { // a refund to a sender, which nobody ordered but the operator
 		by, err := refunder(ctx, tx, p.ID)
 		if err != nil {
@@ -237,7 +256,11 @@ func (r *Relay) add(ctx context.Context, tx *store.Tx, w *Waiting, p bursar.Outg
 	if err != nil || request.Kind != chain.KindWithdrawal {
 		return err
 	}
-	orders, err := r.ordersOf(ctx, tx, w.Instance, p, request)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	orders, err := r.ordersOf(ctx, tx, w.Instance, p, request, withdrawals)
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,9 @@ func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 			"no approvals": func(list []chain.Order) { list[0].Approvals = nil },
 			"one of them":  func(list []chain.Order) { list[0].Approvals = list[0].Approvals[:1] },
 		} {
-			r.Sender.Orders = func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
+			r.Sender.Orders = func(
+				ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, _ ...bursar.ID,
+			) ([]chain.Order, error) {
 				list, err := orders(ctx, p, request)
 				if len(list) > 0 {
 					change(list)
@@ -324,7 +326,9 @@ func TestARefundNamesItsOperator(t *testing.T) {
 			To: r.Chain.Named("sender"), By: "bob"})
 		r.Must(err)
 		var texts []string
-		r.Sender.Orders = func(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
+		r.Sender.Orders = func(
+			ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, _ ...bursar.ID,
+		) ([]chain.Order, error) {
 			list, err := d.relay.Orders(ctx, p, request)
 			for _, o := range list {
 				texts = append(texts, o.Text)

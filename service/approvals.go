@@ -33,8 +33,10 @@ func (s *Service) addRelay() {
 }
 
 // orders is relay.Relay.Orders, for senders that are made before it.
-func (s *Service) orders(ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest) ([]chain.Order, error) {
-	return s.Approvals.Orders(ctx, p, request)
+func (s *Service) orders(
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
+) ([]chain.Order, error) {
+	return s.Approvals.Orders(ctx, p, request, paid...)
 }
 
 // watchPolicy follows the signer's policy until ctx ends.

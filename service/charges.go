@@ -94,14 +94,24 @@ type chargePayer struct{ withdrawals *withdrawal.Service }
 
 // Pay requests a withdrawal.
 func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
-	return p.withdrawals.Request(ctx, withdrawal.Request{
+	return p.withdrawals.Request(ctx, requestOf(o))
+}
+
+// Ordered returns the withdrawal that a signed order became before.
+func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
+	return p.withdrawals.Ordered(ctx, requestOf(o))
+}
+
+func requestOf(o charge.Payout) withdrawal.Request {
+	return withdrawal.Request{
 		Account:  o.Account,
 		Currency: o.Currency,
 		Amount:   o.Amount,
 		Address:  o.Address,
+		Order:    withdrawal.Order(o.Order),
 		By:       o.By,
 		Done:     o.Done,
-	})
+	}
 }
 
 // Destination reads an address of a withdrawal.

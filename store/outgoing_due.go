@@ -164,3 +164,25 @@ func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Short
 
 // maxShort bounds how many waiting outgoing transactions a sum of shortages is made of.
 const maxShort = 1000
+
+// Waits returns what those of some withdrawals wait for whose transactions are not signed and cannot be now, by the
+// withdrawals' IDs.
+func (tx Outgoing) Waits(ctx context.Context, withdrawals []bursar.ID) (map[bursar.ID]bursar.OutgoingWait, error) {
+	waits := map[bursar.ID]bursar.OutgoingWait{}
+	for part := range parts(tx.Tx, withdrawals) {
+		those, args := among(tx.Tx, "w.id", part)
+		_, err := rows(ctx, tx.Tx, "list what withdrawals wait for", func(s scanner) (none struct{}, err error) {
+			var id bursar.ID
+			var wait bursar.OutgoingWait
+			if err = s.Scan(&id, &wait); err == nil {
+				waits[id] = wait
+			}
+			return none, err
+		}, `SELECT w.id, s.waits_for FROM withdrawals w JOIN outgoing_txs s ON s.id = w.outgoing_id
+			WHERE w.status = 'queued' AND s.status = 'new' AND s.waits_for <> '' AND `+those, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return waits, nil
+}

@@ -116,6 +116,7 @@ type Withdrawal struct {
 	Address      string                  `json:"address"`
 	HashID       *string                 `json:"hashID"`
 	Status       bursar.WithdrawalStatus `json:"status"`
+	WaitsFor     bursar.OutgoingWait     `json:"waitsFor,omitempty"` // of one that is not signed yet, in lists and when read
 	Error        *string                 `json:"error"`
 	CreatedAt    time.Time               `json:"createdAt"`
 	CompletedAt  *time.Time              `json:"completedAt"`

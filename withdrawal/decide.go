@@ -14,8 +14,9 @@ import (
 var ErrTooLate = errors.New("its status does not allow this")
 
 // Approve releases a withdrawal that waits for an operator. The error is destination_refused where its destination was
-// removed from the account's list since, or became the wallet of another currency, and withdrawals_frozen while the
-// account is frozen, for internal transfers too: the withdrawal may still be rejected.
+// removed from the account's list since, or became the wallet of another currency, withdrawals_frozen while the account
+// is frozen, and order_expired once its client's order has expired, all for internal transfers too: the withdrawal may
+// still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -33,6 +34,9 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 			return w, err
 		}
 		if err := s.heldToList(ctx, tx, w, c.Capabilities().Family); err != nil {
+			return w, err
+		}
+		if err := inTime(ctx, tx, w.ID); err != nil {
 			return w, err
 		}
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {

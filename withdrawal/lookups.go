@@ -67,3 +67,15 @@ func distinct[T comparable](values []T) []T {
 	}
 	return list
 }
+
+// Waits returns what those of some withdrawals wait for that cannot be signed now, by their IDs.
+func (s *Service) Waits(ctx context.Context, ids ...bursar.ID) (waits map[bursar.ID]bursar.OutgoingWait, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		waits, err = tx.Outgoing().Waits(ctx, ids)
+		return err
+	})
+	return waits, err
+}

@@ -218,3 +218,26 @@ func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []
 	}
 	return nil
 }
+
+// inTime refuses a withdrawal whose client ordered it for a time that is over. A payment within the service never reaches
+// the signer, which would refuse it otherwise.
+func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+	orders, err := tx.SignedOrders().Of(ctx, id)
+	o, ordered := orders[id]
+	if err != nil || !ordered || tx.Now().Before(o.ExpiresAt) {
+		return err
+	}
+	return bursar.RefuseField(bursar.CodeOrderExpired, "order",
+		"its order expired at %s: reject the withdrawal, and have the client sign another order", approval.Moment(o.ExpiresAt))
+}
+
+// Ordered verifies the order of a request and returns the withdrawal that it became before. found is false where it is
+// new, or there is no order. It changes nothing.
+func (s *Service) Ordered(ctx context.Context, o Request) (w bursar.Withdrawal, found bool, err error) {
+	order, err := s.verified(ctx, o)
+	if err != nil {
+		return w, false, err
+	}
+	o.Done = nil
+	return s.replayed(ctx, o, order)
+}

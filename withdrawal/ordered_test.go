@@ -133,3 +133,33 @@ func TestOneBatchTakesAnOrderOnce(t *testing.T) {
 		t.Errorf("another again: got %v, want %s", results[1].Err, bursar.CodeIdempotencyConflict)
 	}
 }
+
+// A payment within the service waits for an operator, and its order expires: it is approved no more, as the signer would
+// refuse it outside.
+func TestAnExpiredOrderIsNotApproved(t *testing.T) {
+	for _, where := range []string{"inside", "outside"} {
+		t.Run(where, func(t *testing.T) {
+			d := newHarness(t)
+			to := d.node.Named("outside")
+			if where == "inside" {
+				to = d.wallet(bob, "COIN", "bob", 0).Address.Base
+			}
+			order := d.signs()
+			w, err := d.orders.Request(ctx, order(1, 50_000_001, to))
+			d.Must(err)
+			if w.Status != bursar.WithdrawalPendingApproval {
+				t.Fatalf("it is %s, want it to wait for an operator", w.Status)
+			}
+			d.clock.Advance(time.Hour)
+			if _, err := d.orders.Approve(ctx, w.ID); !bursartest.IsCode(err, bursar.CodeOrderExpired) {
+				t.Errorf("approved after its time: got %v, want %s", err, bursar.CodeOrderExpired)
+			}
+			if got := d.current(w).Status; got != bursar.WithdrawalPendingApproval {
+				t.Errorf("it is %s, want it to wait", got)
+			}
+			if _, err := d.orders.Reject(ctx, w.ID, "too late"); err != nil {
+				t.Errorf("reject: %v, want it refunded", err)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 )
@@ -83,13 +85,21 @@ func (c *Call) orderKey(
 	ctx context.Context, cfg config.Config, k approval.OrderKey, who string,
 ) (from time.Time, err error) {
 	err = c.signerState(ctx, func(file *memory.File) error {
+		if err := c.noteOrderKeys(ctx, cfg, file); err != nil {
+			return err // a key that is lost is added again, without a hold
+		}
 		from, err = people.KeyOnMachine(ctx, file, k, cfg.Withdrawals.DestinationHold, who, now())
-		return err
+		return errors.Join(err, c.noteOrderKeys(ctx, cfg, file))
 	})
 	if errors.Is(err, people.ErrPolicy) {
 		err = fmt.Errorf("%w: `bursar-approve order-key`, `bursar-approve sign`, then `bursar signer apply`", err)
 	}
 	return from, err
+}
+
+// noteOrderKeys notes beside the seed which keys the signer has, and learns from there which it had.
+func (c *Call) noteOrderKeys(ctx context.Context, cfg config.Config, file *memory.File) error {
+	return host.AgreeOrderKeys(ctx, cfg, file, slog.New(slog.NewTextHandler(c.Stderr, nil)))
 }
 
 type signerOrderKeyRevokeCommand struct {

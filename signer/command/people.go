@@ -54,7 +54,7 @@ func (cmd *signerApplyCommand) Run(ctx context.Context, c *Call) error {
 		case approval.KindDestination:
 			return c.applyDestination(ctx, cfg, file, text, signatures)
 		case approval.KindOrderKey:
-			return c.applyOrderKey(ctx, file, text, signatures)
+			return errors.Join(c.applyOrderKey(ctx, file, text, signatures), c.noteOrderKeys(ctx, cfg, file))
 		case approval.KindFreeze:
 			return c.applyFreeze(ctx, host.StateFile(cfg), file, text, signatures)
 		}

@@ -30,26 +30,30 @@ func NotePolicy(cfg config.Config, p memory.KnownPolicy) error {
 	if err != nil {
 		return fmt.Errorf("note the policy: %w", err)
 	}
-	path := PolicyFile(cfg)
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
-	if err != nil {
+	if err := writeDurably(PolicyFile(cfg), append(text, '\n')); err != nil {
 		return fmt.Errorf("note the policy: %w", err)
 	}
-	_, err = file.Write(append(text, '\n'))
+	return nil
+}
+
+// writeDurably replaces a file by another, at once and so that a power cut leaves the one or the other.
+func writeDurably(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("note the policy: %w", errors.Join(err, os.Remove(file.Name())))
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	folder, err := os.Open(filepath.Dir(path))
-	if err == nil {
-		err = errors.Join(folder.Sync(), folder.Close())
-	}
 	if err != nil {
-		return fmt.Errorf("note the policy: %w", err)
+		return err
 	}
-	return nil
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be read is an error: it says that there was one.

@@ -36,7 +36,8 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(memory.Agree(ctx, file), AgreePolicy(ctx, cfg, file, log), logMemory(ctx, file, log)); err != nil {
+	if err := errors.Join(memory.Agree(ctx, file), AgreePolicy(ctx, cfg, file, log),
+		AgreeOrderKeys(ctx, cfg, file, log), logMemory(ctx, file, log)); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil

@@ -31,7 +31,7 @@ const (
 	KindHeld        = "held"        // an order's approvals are complete, and its hold begins
 	KindOrderKey    = "order_key"   // a client's key was added or revoked
 	KindDenied      = "denied"      // somebody said no to an order
-	KindLost        = "policy_lost" // a policy was in force that this state does not have
+	KindLost        = "policy_lost" // a policy was in force, or there was a key of a client, that this state does not have
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 

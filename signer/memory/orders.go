@@ -13,7 +13,7 @@ type Orders interface {
 	OrderKeys(ctx context.Context, account bursar.ID) ([]OrderKey, error)
 	// AnyOrderKey reports whether any account ever had a key.
 	AnyOrderKey(ctx context.Context) (bool, error)
-	// AddOrderKey adds a key that the account never had.
+	// AddOrderKey adds a key that the account never had, or gives one that is Lost its spelling and name again.
 	AddOrderKey(ctx context.Context, k OrderKey) error
 	// RevokeOrderKey revokes a key of an account that is not revoked.
 	RevokeOrderKey(ctx context.Context, account bursar.ID, id string, at time.Time) error
@@ -35,6 +35,10 @@ type OrderKey struct {
 	From    time.Time // from when on it counts
 	Revoked time.Time // zero: it is not
 }
+
+// Lost reports whether all that is known of the key is its ID, because the state that had it was lost: nothing that it
+// signs counts until it is added again, and its account stays bound.
+func (k OrderKey) Lost() bool { return k.Public == "" && k.Revoked.IsZero() }
 
 // Ordered is what was signed under an order's ID.
 type Ordered struct {

@@ -93,3 +93,35 @@ func TestOrdersOutliveABeginningAgain(t *testing.T) {
 		return errors.Join(err, err2)
 	})
 }
+
+// A key of which only the ID is known is lost until it is added again, and one that was revoked stays so.
+func TestALostKeyIsAddedAgain(t *testing.T) {
+	t.Parallel()
+	bothKinds(t, func(t *testing.T, k Keeper) {
+		shop := bursar.ID{1}
+		again := OrderKey{Account: shop, ID: "a", Public: "A", Name: "one", From: noon.Add(time.Hour)}
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			return errors.Join(tx.AddOrderKey(ctx, OrderKey{Account: shop, ID: "a", From: noon}),
+				tx.AddOrderKey(ctx, OrderKey{Account: shop, ID: "b", From: noon}), tx.RevokeOrderKey(ctx, shop, "b", noon))
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			list, err := tx.OrderKeys(ctx, shop)
+			if len(list) != 2 || !list[0].Lost() || list[1].Lost() {
+				t.Errorf("got %+v, want the first lost and the second revoked", list)
+			}
+			return errors.Join(err, tx.AddOrderKey(ctx, again))
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			for _, id := range []string{"a", "b"} {
+				if tx.AddOrderKey(ctx, OrderKey{Account: shop, ID: id, Public: "X"}) == nil {
+					t.Errorf("key %s was added again, want an error", id)
+				}
+			}
+			list, err := tx.OrderKeys(ctx, shop)
+			if len(list) != 2 || list[0] != again || list[1].Revoked.IsZero() || list[1].Public != "" {
+				t.Errorf("got %+v, want %+v and the revoked one", list, again)
+			}
+			return err
+		})
+	})
+}

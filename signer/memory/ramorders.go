@@ -33,6 +33,14 @@ func (m ramTx) AnyOrderKey(context.Context) (bool, error) { return len(m.orders.
 // AddOrderKey implements Tx.
 func (m ramTx) AddOrderKey(_ context.Context, k OrderKey) error {
 	k.Revoked = time.Time{}
+	i := slices.IndexFunc(m.orders.keys, func(l OrderKey) bool { return l.Account == k.Account && l.ID == k.ID })
+	switch {
+	case i >= 0 && !m.orders.keys[i].Lost():
+		return fmt.Errorf("account %s has or had the key %s already", k.Account, k.ID)
+	case i >= 0:
+		m.orders.keys[i] = k
+		return nil
+	}
 	m.orders.keys = append(m.orders.keys, k)
 	return nil
 }

@@ -40,8 +40,16 @@ func (tx *sqlTx) AnyOrderKey(ctx context.Context) (any bool, err error) {
 
 // AddOrderKey implements Tx.
 func (tx *sqlTx) AddOrderKey(ctx context.Context, k OrderKey) error {
-	_, err := tx.exec(ctx, `INSERT INTO order_keys(account, id, public, name, usable_from, revoked_at)
-		VALUES (?, ?, ?, ?, ?, 0)`, k.Account.String(), k.ID, k.Public, k.Name, millis(k.From))
+	done, err := tx.exec(ctx, `INSERT INTO order_keys(account, id, public, name, usable_from, revoked_at)
+		VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (account, id) DO UPDATE SET public = excluded.public, name = excluded.name,
+		usable_from = excluded.usable_from WHERE order_keys.public = '' AND order_keys.revoked_at = 0`, k.Account.String(), k.ID, k.Public, k.Name, millis(k.From))
+	if err != nil {
+		return err
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("account %s has or had the key %s already", k.Account, k.ID)
+	}
 	return err
 }
 

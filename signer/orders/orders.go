@@ -193,6 +193,9 @@ func (q Question) signedBy(o approval.Order, evidence chain.Order, keys []memory
 		return "", refuse(RuleSigned, "account %s has no key %s here: `bursar signer order-key add`", o.Account, s.KeyID)
 	}
 	switch k := keys[i]; {
+	case k.Lost():
+		return "", refuse(RuleSigned, "order %s: key %s was lost with the signer's state: add it again with `bursar signer "+
+			"order-key add`", o.ID, k.ID)
 	case !k.Revoked.IsZero():
 		return "", refuse(RuleSigned, "order %s: key %s (%s) was revoked at %s", o.ID, k.ID, k.Name,
 			approval.Moment(k.Revoked))

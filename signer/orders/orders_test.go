@@ -291,3 +291,26 @@ func TestWhatOnlyExpiresIsSignedOnce(t *testing.T) {
 	_, err = h.judge(q, h.flow())
 	h.want("after it expired", err, orders.RuleOnce, "a new payment needs a new order")
 }
+
+// The attack: the state is removed, and the service says that an account without keys orders a payment. All that is known
+// of a lost key is its ID: the account stays bound, and what the key signed does not count until it is added again.
+func TestALostKeyBindsItsAccountAndSignsNothing(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.keeper = memory.NewRAM()
+	h.do(func(ctx context.Context, tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		h.instance = state.Instance
+		return errors.Join(err, tx.AddOrderKey(ctx, memory.OrderKey{Account: shop, ID: h.id(1), From: noon}))
+	})
+	o := h.order()
+	unsigned := h.question(chain.Order{Text: o.Text()})
+	signed := h.question(h.signed(o, 1))
+	_, err := h.judge(unsigned, 1)
+	h.want("unsigned", err, orders.RuleSigned, "is not signed")
+	_, err = h.judge(signed, 1)
+	h.want("signed with the lost key", err, orders.RuleSigned, "lost with the signer's state")
+	h.do(func(ctx context.Context, tx memory.Tx) error { return tx.AddOrderKey(ctx, h.added(shop, 1, noon)) })
+	_, err = h.judge(signed, 1)
+	h.want("once it is added again", err, "", "")
+}

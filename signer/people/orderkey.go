@@ -90,7 +90,8 @@ func enter(
 		return from, err
 	}
 	from = now
-	if len(list) > 0 && !k.Revoke {
+	lost := slices.ContainsFunc(list, func(l memory.OrderKey) bool { return l.ID == k.ID && l.Lost() })
+	if len(list) > 0 && !k.Revoke && !lost { // one that is lost counted before, and its ID proves that it is the same
 		from = now.Add(hold)
 	}
 	if k.Revoke {
@@ -114,7 +115,7 @@ func add(ctx context.Context, tx memory.Tx, k approval.OrderKey, list []memory.O
 	if public.ID() != k.ID {
 		return fmt.Errorf("%w: its ID is %s, and the text says %s", orderkey.ErrKey, public.ID(), k.ID)
 	}
-	if slices.ContainsFunc(list, func(one memory.OrderKey) bool { return one.ID == k.ID }) {
+	if slices.ContainsFunc(list, func(one memory.OrderKey) bool { return one.ID == k.ID && !one.Lost() }) {
 		return fmt.Errorf("account %s has or had the key %s already: one that was revoked does not come back", k.Account, k.ID)
 	}
 	return tx.AddOrderKey(ctx, memory.OrderKey{Account: k.Account, ID: k.ID, Public: k.Key, Name: k.Name, From: from})
