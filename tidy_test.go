@@ -87,7 +87,9 @@ var mayImport = map[string][]string{
 		domain...),
 	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
+	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory
+	"bursartest/replicas":  nil,
 	"bursartest/clocktest": {},
 	"simulation":           nil,
 	"cmd/bursar":           nil,
@@ -142,6 +144,11 @@ func sources(t *testing.T) []source {
 	return list
 }
 
+// forTests reports whether a package serves tests alone.
+func forTests(pkg string) bool {
+	return strings.HasSuffix(pkg, "test") || strings.HasPrefix(pkg, "bursartest/")
+}
+
 func TestImportsRunOneWay(t *testing.T) {
 	for _, s := range sources(t) {
 		allowed, known := plan(s.pkg)
@@ -161,7 +168,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			if allowed != nil && !slices.Contains(allowed, target) {
 				t.Errorf("%s imports %s, which runs the other way", s.path, target)
 			}
-			if strings.HasSuffix(target, "test") && !strings.HasSuffix(s.pkg, "test") && s.pkg != "simulation" {
+			if forTests(target) && !forTests(s.pkg) && s.pkg != "simulation" {
 				t.Errorf("%s imports %s, which is for tests", s.path, target)
 			}
 		}

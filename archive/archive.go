@@ -2,9 +2,9 @@
 //
 // It owns the files: their form, and that nothing is removed from the database that is not in one. Its invariants: an
 // existing file is never overwritten; a file is read and verified from its first byte to its last before anything that
-// it has is removed; an event that has changed since it was written stays. Of the books only postings are removed, in one
-// transaction with the sums of what is archived and a checkpoint under the key of the books: balances, statements and
-// the audit begin there, and entries stay, so that nothing is booked twice.
+// it has is removed; an event that has changed since it was written stays. Of the books only postings are removed, in
+// one transaction with the sums of what is archived and a checkpoint under the key of the books: balances, statements
+// and the audit begin there, and entries stay, so that nothing is booked twice.
 package archive
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// BenchmarkArchiveOfTheBooks archives 50,000 transfers of two postings, 50 in a link, and says what they take before and
-// after on PostgreSQL.
+// BenchmarkArchiveOfTheBooks archives 50,000 transfers of two postings, 50 in a link, and says what they take before
+// and after on PostgreSQL.
 func BenchmarkArchiveOfTheBooks(b *testing.B) {
 	const links, each = 1000, 50
 	for range b.N {

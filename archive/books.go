@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// YoungestEntry is the least age of an entry that is archived: far more than a chain is ever reorganised by, or an order
-// takes.
+// YoungestEntry is the least age of an entry that is archived: far more than a chain is ever reorganised by, or an
+// order takes.
 const YoungestEntry = 7 * 24 * time.Hour
 
 // ErrTooYoung is returned by WriteBooks for a time that is less than YoungestEntry ago.
@@ -33,8 +33,9 @@ type Books struct {
 }
 
 // WriteBooks writes the next links of the books whose entries were booked before a time, with all postings, into a new
-// file that only its owner may read, and verifies the file. It stops before the first link with a posting that may still
-// be needed. It removes nothing. The database must have the books' key (store.DB.SealWith). Errors: ErrExists, ErrTooYoung.
+// file that only its owner may read, and verifies the file. It stops before the first link with a posting that may
+// still be needed. It removes nothing. The database must have the books' key (store.DB.SealWith). Errors: ErrExists,
+// ErrTooYoung.
 func WriteBooks(ctx context.Context, db *store.DB, file string, before time.Time) (Books, error) {
 	if before.After(db.Now().Add(-YoungestEntry)) {
 		return Books{}, ErrTooYoung
@@ -142,10 +143,10 @@ func older(l store.Link, before time.Time) bool {
 	return true
 }
 
-// RemoveBooks removes the postings of a file from the database and moves the checkpoint behind them, once all of the file
-// is verified: a bounded number of links with each transaction, each compared with the file to the last posting. What was
-// removed before is passed over, so that it can be called again after an interruption. It returns how many entries'
-// postings were removed. Errors: ErrDamaged, store.ErrOtherBooks, store.ErrNotArchivable.
+// RemoveBooks removes the postings of a file from the database and moves the checkpoint behind them, once all of the
+// file is verified: a bounded number of links with each transaction, each compared with the file to the last posting.
+// What was removed before is passed over, so that it can be called again after an interruption. It returns how many
+// entries' postings were removed. Errors: ErrDamaged, store.ErrOtherBooks, store.ErrNotArchivable.
 func RemoveBooks(ctx context.Context, db *store.DB, file string) (removed int64, err error) {
 	books, err := CheckBooks(file)
 	if err != nil {
@@ -184,8 +185,8 @@ func RemoveBooks(ctx context.Context, db *store.DB, file string) (removed int64,
 	return removed, err
 }
 
-// removable returns up to where the books are archived, if the sums of that hold, to which the file's are to be added, and
-// if a file of which nothing is left to remove is one whose postings were removed.
+// removable returns up to where the books are archived, if the sums of that hold, to which the file's are to be added,
+// and if a file of which nothing is left to remove is one whose postings were removed.
 func removable(ctx context.Context, db *store.DB, books Books) (done int64, err error) {
 	return done, db.View(ctx, func(tx *store.Tx) error {
 		list, err := allCheckpoints(ctx, tx)

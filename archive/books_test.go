@@ -179,8 +179,8 @@ func (b *books) same(want state, files ...string) {
 	}
 }
 
-// found verifies all of the books, by the command's way and by a whole pass of the rolling audit, and returns the faults
-// of each.
+// found verifies all of the books, by the command's way and by a whole pass of the rolling audit, and returns the
+// faults of each.
 func (b *books) found() (all, rolling []store.BookFault) {
 	b.t.Helper()
 	_, all, err := b.auditor.VerifyAll(b.t.Context())
@@ -248,8 +248,8 @@ func (b *books) attack(query string) {
 	}
 }
 
-// Old postings move into a file and are removed; every statement, balance and check of the books stays what it was, what
-// was booked is not booked again, and the next archive goes on where this one ended.
+// Old postings move into a file and are removed; every statement, balance and check of the books stays what it was,
+// what was booked is not booked again, and the next archive goes on where this one ended.
 func TestOldPostingsMoveIntoAFile(t *testing.T) {
 	t.Parallel()
 	onBooks(t, func(b *books) {

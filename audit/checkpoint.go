@@ -11,8 +11,8 @@ import (
 // checkpointsAtOnce bounds the checkpoints that VerifyAll reads with one statement.
 const checkpointsAtOnce = 100
 
-// readCheckpoints verifies what stays of the entries under the next checkpoint, rolling over all, and that the newest one
-// was written by this service: the rest of the audit begins there.
+// readCheckpoints verifies what stays of the entries under the next checkpoint, rolling over all, and that the newest
+// one was written by this service: the rest of the audit begins there.
 func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings) error {
 	newest, err := tx.Checkpoints().Newest(ctx)
 	if err != nil || newest.Link == 0 {
@@ -44,8 +44,8 @@ func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings
 
 // startOver has an audit whose own rows were lost, so that it would begin with links whose postings are in archives, go
 // on behind the newest checkpoint, from the archived sums, if both are what was written under the key when they were
-// archived. It reads all archived sums at once, since a part of them says nothing. over reports whether it did, or found
-// that it must not.
+// archived. It reads all archived sums at once, since a part of them says nothing. over reports whether it did, or
+// found that it must not.
 func (a *Auditor) startOver(ctx context.Context, tx *store.Tx, f *findings) (over bool, err error) {
 	newest, err := tx.Checkpoints().Newest(ctx)
 	if err != nil || f.from.Link >= newest.Link {
@@ -113,8 +113,8 @@ func (a *Auditor) checkpointBroken(ctx context.Context, tx *store.Tx, link int64
 	}
 }
 
-// verifyCheckpoints verifies all checkpoints with what stays of their links, and the archived sums, and returns where the
-// rest of the books begins.
+// verifyCheckpoints verifies all checkpoints with what stays of their links, and the archived sums, and returns where
+// the rest of the books begins.
 func (a *Auditor) verifyCheckpoints(ctx context.Context, tx *store.Tx, f *findings) (begin store.Link, err error) {
 	var newest store.Checkpoint
 	for {

@@ -12,7 +12,8 @@ import (
 )
 
 // VerifyAll reads all of the books once, from the first link to the current newest one, and returns the number of links
-// and the faults. Of links whose postings are in archives it verifies what stays and the sums. It writes nothing to the database; it keeps the sums of all accounts in memory.
+// and the faults. Of links whose postings are in archives it verifies what stays and the sums. It writes nothing to the
+// database; it keeps the sums of all accounts in memory.
 func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		var f findings

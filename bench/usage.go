@@ -88,8 +88,8 @@ func (c cluster) processor() (time.Duration, error) {
 	return all, nil
 }
 
-// processorTimes keeps the processor time that so many deliveries took, beside that of as many requests of the bare POST
-// loop. The receiver is this process.
+// processorTimes keeps the processor time that so many deliveries took, beside that of as many requests of the bare
+// POST loop. The receiver is this process.
 func (s *site) processorTimes(name string, sent, loop usage, count int) {
 	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(count) }
 	for _, side := range []struct {

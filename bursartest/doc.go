@@ -1,15 +1,7 @@
-// Package bursartest runs a whole Bursar in memory: a database, chains, replicas, customers and receivers, under one
-// virtual clock and one scheduler that decides about every interleaving. The same calls give the same history, byte
-// for byte.
+// Package bursartest is the harness of tests of several packages.
 //
-// It runs the real code of the service: the API's handler, followers, senders, sweepers, the deliverer and the
-// signer. Only their surroundings are made here: chains are those of package sim, receivers are functions, and time
-// passes only when the clock is advanced. Nothing uses a network, a file or the system's clock.
-//
-// Every action of a process runs as a Task. A task runs until it ends or is interrupted at one of its points: before
-// and after each database transaction, before each statement and at each call of a node or of the signer. There it
-// can be suspended while others run, be refused, or die with its process and everything in its memory.
-//
-// OneChain is the small harness beside it: one chain with a database file and every worker, which a test drives step by
-// step. Database is what all smaller harnesses share: what they do to a database and read back from it.
+// OneChain is one chain with a database file and every worker, which a test drives step by step. Database is what all
+// harnesses share: what they do to a database and read back from it. Both own nothing of the service's: they run its
+// real code on chains of package sim, and no network. A test of the whole service, with several replicas and its API,
+// begins with package replicas.
 package bursartest

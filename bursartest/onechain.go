@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -32,11 +32,11 @@ type OneChain struct {
 	Chain       *sim.Chain
 	Registry    *bursar.Registry
 	Currency    bursar.Currency
-	Keys        *cachedKeys
+	Keys        *CachedKeys
 	Signer      *signer.Signer
 	Hot         chain.Source
 	Lease       store.Lease
-	Follower    service.Followed
+	Follower    follower.Followed
 	Sender      *outgoing.Sender
 	Sweeper     *sweep.Sweeper
 	Wallets     *wallet.Service
@@ -86,9 +86,9 @@ func newOneChain(t testing.TB, db *store.DB, url string, config sim.Config) *One
 
 // ZeroKeys are the keys of every OneChain. Their public keys are derived once: a service of wallets derives hundreds
 // ahead, and each test starts several.
-var ZeroKeys = sync.OnceValues(func() (*cachedKeys, error) {
+var ZeroKeys = sync.OnceValues(func() (*CachedKeys, error) {
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
-	return newCachedKeys(keys), err
+	return NewCachedKeys(keys), err
 })
 
 // Restart simulates a process that ended and another one that takes over: nothing in memory survives.
@@ -110,7 +110,7 @@ func (r *OneChain) Restart() {
 	if r.Chain.Capabilities().SharedAddress {
 		capital = "" // a payment there without a memo belongs to no wallet
 	}
-	r.Follower = service.Follow(service.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
+	r.Follower = follower.Follow(follower.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
 		Hot: r.Hot.Base, OperatorAddress: capital})
 	maxFee := bursar.Units(1 << 30)
 	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,

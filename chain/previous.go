@@ -28,8 +28,8 @@ type Output struct {
 	Amount bursar.Amount
 }
 
-// Provable is the pure part of an adapter of the UTXO model that proves what the inputs of an unsigned transaction hold.
-// On a chain of the account model a signature commits to all that matters, and nothing is proven.
+// Provable is the pure part of an adapter of the UTXO model that proves what the inputs of an unsigned transaction
+// hold. On a chain of the account model a signature commits to all that matters, and nothing is proven.
 type Provable interface {
 	// ReadPrevious reads a previous transaction: its ID, computed from the bytes, and those of the wanted outputs that it
 	// has, by their numbers. Every transaction has exactly one such form; other bytes are an error, those with witnesses

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -117,7 +117,7 @@ func benchFollower(b *testing.B, database string, c far) (*follow.Follower, stor
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := service.Follow(service.Following{DB: db, Chain: c, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
+	f := follower.Follow(follower.Following{DB: db, Chain: c, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
 		Log: slog.New(slog.DiscardHandler), Hot: "hot", OperatorAddress: "hot", Pace: time.Millisecond})
 	f.Start = new(uint64)
 	var lease store.Lease

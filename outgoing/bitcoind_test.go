@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -75,7 +75,7 @@ func (b *bank) open() {
 	}
 	b.Lease = b.AcquireLease(capabilities.ID, "bank")
 	log := slog.New(slog.DiscardHandler)
-	b.Follower = service.Follow(service.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs, Log: log,
+	b.Follower = follower.Follow(follower.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs, Log: log,
 		Hot: b.Hot.Base, OperatorAddress: b.Hot.Base})
 	b.Sender = &outgoing.Sender{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs, Log: log,
 		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000}

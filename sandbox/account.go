@@ -35,8 +35,8 @@ func (s *environment) openAccount(ctx context.Context) error {
 	return s.dir.keepAccount(s.account)
 }
 
-// newAccount creates an account with an API key, an API secret and a webhook secret, and with orders a key that signs its
-// withdrawals.
+// newAccount creates an account with an API key, an API secret and a webhook secret, and with orders a key that signs
+// its withdrawals.
 func (s *environment) newAccount(ctx context.Context, name string, orders bool) (control.Account, error) {
 	if s.service == nil {
 		return s.newAccountWithoutService(ctx, name, orders)

@@ -25,6 +25,7 @@ import (
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
@@ -79,7 +80,7 @@ type Service struct {
 type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
-	follower Followed
+	follower follower.Followed
 	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
@@ -161,7 +162,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		payouts: make(chan struct{}, 1),
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
-	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
+	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
 		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family)})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }

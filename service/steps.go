@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/sweep"
 	"github.com/bursar/bursar/webhook"
@@ -44,7 +45,7 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 
 // Workers are the workers of one chain. A caller that runs their steps one by one must not Run the service.
 type Workers struct {
-	Follower Followed
+	Follower follower.Followed
 	Sender   *outgoing.Sender
 	Sweeper  *sweep.Sweeper
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 )
@@ -80,7 +80,7 @@ func (h *history) deposit(e Event) {
 		return
 	}
 	w := h.wallets[int(e.A)%len(h.wallets)]
-	amount := 1000 + uint64(e.B)%(5*bursartest.Unit)
+	amount := 1000 + uint64(e.B)%(5*replicas.Unit)
 	if e.C%10 == 0 {
 		amount = 1 + uint64(e.B%999)
 	}
@@ -107,7 +107,7 @@ func (h *history) stray(e Event) {
 	default:
 		return
 	}
-	h.pay(c, to, currency.Contract, 1000+uint64(e.C)%(2*bursartest.Unit))
+	h.pay(c, to, currency.Contract, 1000+uint64(e.C)%(2*replicas.Unit))
 }
 
 // operatorFunds pays the operator's own money to the hot wallet address, where it counts as operator funds.
@@ -115,7 +115,7 @@ func (h *history) operatorFunds(e Event) {
 	currency := h.currency(e.A)
 	c := h.Chain(currency.Chain)
 	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract,
-		bursartest.Unit+uint64(e.B)%(4*bursartest.Unit))
+		replicas.Unit+uint64(e.B)%(4*replicas.Unit))
 }
 
 // again repeats a request whose outcome its customer does not know.
@@ -125,8 +125,8 @@ func (h *history) again(e Event) {
 	}
 }
 
-var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Sender, bursartest.Sender,
-	bursartest.Sweeper, bursartest.Opinions}
+var workers = []replicas.Worker{replicas.Follower, replicas.Follower, replicas.Sender, replicas.Sender,
+	replicas.Sweeper, replicas.Opinions}
 
 // oneStep makes a step of a worker of the process that holds the chain lease, now and then of one that has lost it.
 func (h *history) oneStep(e Event) {
@@ -143,8 +143,8 @@ func (h *history) oneStep(e Event) {
 // round makes the process that holds the chain lease do everything that is due once.
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
-	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Sender,
-		bursartest.Sweeper} {
+	for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Sender,
+		replicas.Sweeper} {
 		h.step(h.leaseHolder(c), c, worker, e.Interrupts)
 	}
 }
@@ -249,7 +249,7 @@ func (h *history) lie(e Event) {
 			h.lied, h.liar = true, int(e.B%3)
 		}
 		c.Forge(c.Endpoints()[h.liar].Name, at,
-			chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
+			chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(replicas.Unit)})
 		h.log("  endpoint %d forges a payment at %d", h.liar, at)
 		return
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
 // ask sends a request of a customer to a process. A request whose outcome is unknown stays open.
 func (h *history) ask(
-	n uint32, customer int, path string, body any, interrupts []bursartest.Interrupt, then func(bursartest.Answer),
+	n uint32, customer int, path string, body any, interrupts []replicas.Interrupt, then func(replicas.Answer),
 ) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -21,14 +21,14 @@ func (h *history) ask(
 		return
 	}
 	h.requests++
-	r := &request{customer: customer, then: then, Request: bursartest.Request{Customer: h.Template.Customers[customer],
+	r := &request{customer: customer, then: then, Request: replicas.Request{Customer: h.Template.Customers[customer],
 		Method: http.MethodPost, Path: path, Key: fmt.Sprint("request ", h.requests), Body: string(text)}}
 	h.open = append(h.open, r)
 	h.send(n, r, interrupts)
 }
 
 // send sends a request once. Its callback then is called once for a request, however often it is sent.
-func (h *history) send(n uint32, r *request, interrupts []bursartest.Interrupt) {
+func (h *history) send(n uint32, r *request, interrupts []replicas.Interrupt) {
 	p := h.process(n)
 	h.requests++
 	outcome := p.Do(fmt.Sprint("request ", h.requests), interrupts, func(ctx context.Context) error {
@@ -44,7 +44,7 @@ func (h *history) send(n uint32, r *request, interrupts []bursartest.Interrupt) 
 	}
 }
 
-func (h *history) answered(r *request, answer bursartest.Answer) {
+func (h *history) answered(r *request, answer replicas.Answer) {
 	h.log("  %s %s: %d %s", r.Path, r.Key, answer.Status, answer.Body)
 	if answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusConflict ||
 		answer.Status == http.StatusTooManyRequests {
@@ -69,12 +69,12 @@ func (h *history) newWallet(e Event, charge bool) {
 	hook := fmt.Sprintf("https://%s.c%d.example/hook", kind, customer)
 	path, body := "wallet", map[string]any{"currency": currency.Code, "webhook": hook}
 	if charge {
-		path, body["minimum"], body["expires"] = "charge", currency.Exact(bursar.Units(bursartest.Unit/10)), 60+e.B%3600
+		path, body["minimum"], body["expires"] = "charge", currency.Exact(bursar.Units(replicas.Unit/10)), 60+e.B%3600
 	}
-	h.ask(e.A, customer, path, body, e.Interrupts, func(a bursartest.Answer) { h.madeWallet(a, customer, currency, hook) })
+	h.ask(e.A, customer, path, body, e.Interrupts, func(a replicas.Answer) { h.madeWallet(a, customer, currency, hook) })
 }
 
-func (h *history) madeWallet(a bursartest.Answer, customer int, currency bursar.Currency, hook string) {
+func (h *history) madeWallet(a replicas.Answer, customer int, currency bursar.Currency, hook string) {
 	var made struct {
 		Response struct {
 			Wallet, Charge struct {
@@ -127,16 +127,16 @@ func (h *history) inside(e Event) {
 }
 
 func (h *history) order(e Event, currency bursar.Currency, to bursar.Address, inside *wallet) {
-	amount := uint64(500 + e.B%(2*bursartest.Unit))
+	amount := uint64(500 + e.B%(2*replicas.Unit))
 	if e.A>>16%8 == 0 {
 		amount *= 12
 	}
 	o := &order{customer: h.customer(e.A >> 4), currency: currency, amount: bursar.Units(amount), to: to, inside: inside}
 	body := map[string]any{"currency": currency.Code, "amount": currency.Exact(o.amount), "address": to.String()}
-	h.ask(e.A, o.customer, "account/withdraw", body, e.Interrupts, func(a bursartest.Answer) { h.ordered(a, o) })
+	h.ask(e.A, o.customer, "account/withdraw", body, e.Interrupts, func(a replicas.Answer) { h.ordered(a, o) })
 }
 
-func (h *history) ordered(a bursartest.Answer, o *order) {
+func (h *history) ordered(a replicas.Answer, o *order) {
 	var made struct {
 		Response struct {
 			Withdrawal struct {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
@@ -15,11 +15,11 @@ import (
 func (h *history) external(e Event) {
 	c := h.chain(e.A)
 	hot := h.Hot(c.Capabilities().ID).Base
-	if c.Balance(hot, "").Less(bursar.Units(2 * bursartest.Unit)) {
+	if c.Balance(hot, "").Less(bursar.Units(2 * replicas.Unit)) {
 		return
 	}
 	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
-	id := c.ExternalSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
+	id := c.ExternalSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(replicas.Unit / 2)})
 	h.externals[c.Capabilities().ID] = append(h.externals[c.Capabilities().ID], id)
 	h.stolen++
 	h.log("  %s is an external spend", id)

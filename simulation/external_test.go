@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
 // TestAnExternalSpendIsSettled checks that every chain comes to rest again after an operator settles an external
@@ -11,9 +11,9 @@ import (
 func TestAnExternalSpendIsSettled(t *testing.T) {
 	t.Parallel()
 	template := memory(t)
-	for _, kind := range bursartest.Kinds() {
-		p := Plan{Seed: 1, Kinds: []bursartest.Kind{kind}, Events: []Event{
-			{Do: "wallet"}, {Do: "capital", B: 3 * bursartest.Unit}, {Do: "deposit", B: 2 * bursartest.Unit, C: 1},
+	for _, kind := range replicas.Kinds() {
+		p := Plan{Seed: 1, Kinds: []replicas.Kind{kind}, Events: []Event{
+			{Do: "wallet"}, {Do: "capital", B: 3 * replicas.Unit}, {Do: "deposit", B: 2 * replicas.Unit, C: 1},
 			{Do: "mine", B: 2}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "external"}, {Do: "mine"}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "withdraw", A: 1, B: 1000}, {Do: "round"}}}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -18,7 +18,7 @@ import (
 
 // Setting is the environment of a history.
 type Setting struct {
-	Template *bursartest.Template
+	Template *replicas.Template
 	DB       *store.DB // nil: in memory
 	Print    io.Writer // receives the log as it is written; nil: discarded
 	Service  io.Writer // receives what the service logs; nil: discarded
@@ -39,7 +39,7 @@ type Result struct {
 
 // history is a harness with what its customers, payers and operator know of it.
 type history struct {
-	*bursartest.Harness
+	*replicas.Harness
 	ctx     context.Context
 	hash    hash.Hash
 	print   io.Writer
@@ -103,9 +103,9 @@ type order struct {
 
 // request is a customer's request, repeated until there is an answer.
 type request struct {
-	bursartest.Request
+	replicas.Request
 	customer int
-	then     func(bursartest.Answer)
+	then     func(replicas.Answer)
 }
 
 // run runs a plan, lets it come to rest, and judges it.
@@ -114,7 +114,7 @@ func run(p Plan, s Setting) (result Result) {
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
 		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
-	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
+	config := replicas.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)
 	}
@@ -122,7 +122,7 @@ func run(p Plan, s Setting) (result Result) {
 		h.record = newRecord()
 		config.Asked = h.log
 	}
-	harness, err := bursartest.New(h.ctx, config)
+	harness, err := replicas.New(h.ctx, config)
 	if err != nil {
 		return Result{Err: err}
 	}
@@ -204,7 +204,7 @@ func (h *history) start(i int) {
 }
 
 // process returns a live process.
-func (h *history) process(n uint32) *bursartest.Process {
+func (h *history) process(n uint32) *replicas.Process {
 	i := int(n % 2)
 	if h.Processes[i].Killed() {
 		h.start(i)
@@ -214,7 +214,7 @@ func (h *history) process(n uint32) *bursartest.Process {
 }
 
 // leaseHolder returns the process that holds a chain's lease, as far as it knows.
-func (h *history) leaseHolder(c *sim.Chain) *bursartest.Process {
+func (h *history) leaseHolder(c *sim.Chain) *replicas.Process {
 	for i := range h.Processes {
 		if p := h.process(uint32(i)); p.HoldsLease(c.Capabilities().ID) {
 			return p
@@ -223,7 +223,7 @@ func (h *history) leaseHolder(c *sim.Chain) *bursartest.Process {
 	return h.takeLease(0, c)
 }
 
-func (h *history) takeLease(n uint32, c *sim.Chain) *bursartest.Process {
+func (h *history) takeLease(n uint32, c *sim.Chain) *replicas.Process {
 	p := h.process(n)
 	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
 		return p.TakeLease(ctx, c.Capabilities().ID)
@@ -245,11 +245,11 @@ func (h *history) currency(n uint32) bursar.Currency {
 
 // step makes a step of a worker.
 func (h *history) step(
-	p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt,
+	p *replicas.Process, c *sim.Chain, worker replicas.Worker, interrupts []replicas.Interrupt,
 ) {
 	name := fmt.Sprintf("%s %s", worker, c.Capabilities().ID)
-	if worker == bursartest.Opinions {
-		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Capabilities().ID) // they share what they have in memory
+	if worker == replicas.Opinions {
+		name = fmt.Sprintf("%s %s", replicas.Follower, c.Capabilities().ID) // they share what they have in memory
 	}
 	outcome := p.Do(name, interrupts, func(ctx context.Context) error { return p.Step(ctx, c, worker) })
 	if outcome != "ok" {
@@ -258,7 +258,7 @@ func (h *history) step(
 }
 
 // hooks makes a process deliver what is due.
-func (h *history) hooks(p *bursartest.Process, interrupts []bursartest.Interrupt) {
+func (h *history) hooks(p *replicas.Process, interrupts []replicas.Interrupt) {
 	outcome := p.Do("hooks", interrupts, func(ctx context.Context) error { return p.Service.Deliverer.Step(ctx) })
 	if outcome != "ok" {
 		h.log("  %s hooks: %s", p.Name, outcome)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
@@ -135,7 +135,7 @@ func (h *history) reconciled() error {
 
 func (h *history) nothingHeld() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		for _, customer := range append(slices.Clone(h.Template.Customers), bursartest.Customer{ID: treasury.Account}) {
+		for _, customer := range append(slices.Clone(h.Template.Customers), replicas.Customer{ID: treasury.Account}) {
 			balances, err := tx.Ledger().Balances(h.ctx, ledger.Held(customer.ID))
 			if err != nil {
 				return err
@@ -228,9 +228,9 @@ func units(currency bursar.Currency, text string) (*big.Int, error) {
 }
 
 func (h *history) read(customer int, path string, into any) error {
-	var answer bursartest.Answer
+	var answer replicas.Answer
 	outcome := h.process(0).Do("read "+path, nil, func(ctx context.Context) (err error) {
-		answer, err = h.process(0).Ask(ctx, bursartest.Request{Customer: h.Template.Customers[customer],
+		answer, err = h.process(0).Ask(ctx, replicas.Request{Customer: h.Template.Customers[customer],
 			Method: http.MethodGet, Path: path})
 		return err
 	})

@@ -26,7 +26,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
 // command is the parsed command line.
@@ -45,7 +45,7 @@ type command struct {
 	planted  bool
 	record   bool
 	profile  string
-	template *bursartest.Template
+	template *replicas.Template
 }
 
 func main() {
@@ -85,7 +85,7 @@ func (c command) run() (err error) {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if c.template, err = bursartest.InMemory(); err != nil {
+	if c.template, err = replicas.InMemory(); err != nil {
 		return err
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/recovery"
@@ -75,7 +75,7 @@ func (h *history) resolve(e Event) {
 // refundSigned reports whether a transaction was ever signed that refunds a deposit to its sender.
 func (h *history) refundSigned(d bursar.Deposit) bool {
 	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
-	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
+	return slices.ContainsFunc(h.Signed, func(s replicas.Signed) bool {
 		return s.Chain == d.Chain && slices.ContainsFunc(s.Request.Payments, func(p chain.Payment) bool {
 			return p.Address.Base == sender
 		})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -46,7 +46,7 @@ func (h *history) paceHolds() error {
 	return nil
 }
 
-func (h *history) countPace(s bursartest.Signed, contract string) error {
+func (h *history) countPace(s replicas.Signed, contract string) error {
 	var paid bursar.Amount
 	for _, p := range s.Request.Payments {
 		if p.Contract == contract {
@@ -71,7 +71,7 @@ func (h *history) countPace(s bursartest.Signed, contract string) error {
 			sum, _ = sum.Add(o.paid)
 		}
 	}
-	if bursar.Units(bursartest.Hourly).Less(sum) {
+	if bursar.Units(replicas.Hourly).Less(sum) {
 		return fmt.Errorf("signer %s let %s of %q on %s leave within an hour", s.By, sum, contract, s.Chain)
 	}
 	return nil

@@ -7,17 +7,17 @@ import (
 	"os"
 	"slices"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
 // Event is one event of a plan. The action decides what its numbers mean; each of them is taken modulo the number of
 // choices, so that an event means something in every history, and any subset of a plan is a plan.
 type Event struct {
-	Do         string                 `json:"do"`
-	A          uint32                 `json:"a,omitempty"`
-	B          uint32                 `json:"b,omitempty"`
-	C          uint32                 `json:"c,omitempty"`
-	Interrupts []bursartest.Interrupt `json:"interrupts,omitempty"`
+	Do         string               `json:"do"`
+	A          uint32               `json:"a,omitempty"`
+	B          uint32               `json:"b,omitempty"`
+	C          uint32               `json:"c,omitempty"`
+	Interrupts []replicas.Interrupt `json:"interrupts,omitempty"`
 }
 
 func (e Event) String() string {
@@ -30,10 +30,10 @@ func (e Event) String() string {
 
 // Plan is a whole history before it runs.
 type Plan struct {
-	Seed   uint64            `json:"seed"`
-	Why    string            `json:"why,omitempty"` // the failure when it was kept
-	Kinds  []bursartest.Kind `json:"kinds"`
-	Events []Event           `json:"events"`
+	Seed   uint64          `json:"seed"`
+	Why    string          `json:"why,omitempty"` // the failure when it was kept
+	Kinds  []replicas.Kind `json:"kinds"`
+	Events []Event         `json:"events"`
 }
 
 // defaultLength is how many events are planned for a history, besides its prologue.
@@ -108,7 +108,7 @@ var off = []string{}
 func generate(seed uint64, length int) Plan {
 	random := rand.New(rand.NewPCG(seed, 0x0b5e55ed))
 	p := Plan{Seed: seed}
-	kinds := bursartest.Kinds()
+	kinds := replicas.Kinds()
 	random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	p.Kinds = slices.Sorted(slices.Values(kinds[:1+random.IntN(6)/4+random.IntN(8)/7]))
 	p.Events = prologue(random)
@@ -156,15 +156,15 @@ func prologue(random *rand.Rand) (events []Event) {
 func planned(random *rand.Rand, w weight) Event {
 	e := Event{Do: w.do, A: random.Uint32(), B: random.Uint32(), C: random.Uint32()}
 	if w.interrupt && random.IntN(5) == 0 {
-		in := bursartest.Interrupt{At: 1 + random.IntN(60), How: bursartest.Suspend, Last: 1 + random.IntN(8)}
+		in := replicas.Interrupt{At: 1 + random.IntN(60), How: replicas.Suspend, Last: 1 + random.IntN(8)}
 		if random.IntN(3) == 0 {
 			in.At = 1 + random.IntN(8)
 		}
 		switch random.IntN(4) {
 		case 0:
-			in.How = bursartest.Kill
+			in.How = replicas.Kill
 		case 1:
-			in.How = bursartest.Refuse
+			in.How = replicas.Refuse
 		}
 		e.Interrupts = append(e.Interrupts, in)
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -43,12 +44,12 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 func onPostgres(t *testing.T, print *bytes.Buffer) Setting {
 	t.Helper()
 	ctx := context.Background()
-	db, err := store.Open(ctx, store.Config{URL: storetest.Postgres(t), Now: bursartest.NewClock().Now, Conns: 2})
+	db, err := store.Open(ctx, store.Config{URL: storetest.Postgres(t), Now: clocktest.New().Now, Conns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	template, err := bursartest.NewTemplate(ctx, db)
+	template, err := replicas.NewTemplate(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
 // recordedFile keeps the sums of histories: a line each, with the seed or the kept plan's file and the sum of each
@@ -49,7 +49,7 @@ func (r recording) plan(dir string) (Plan, error) {
 }
 
 // again runs the history and returns its recording now.
-func (r recording) again(dir string, template *bursartest.Template) (recording, error) {
+func (r recording) again(dir string, template *replicas.Template) (recording, error) {
 	p, err := r.plan(dir)
 	if err != nil {
 		return recording{}, err
@@ -72,7 +72,7 @@ func (r recording) differs(other recording) int {
 }
 
 // recordAgain runs all histories of a file of recordings and writes their present sums.
-func recordAgain(file string, template *bursartest.Template, workers int) error {
+func recordAgain(file string, template *replicas.Template, workers int) error {
 	comment, list, err := readRecordings(file)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
@@ -62,7 +62,7 @@ func (h *history) rest() {
 func (h *history) fund() {
 	for _, currency := range h.Registry.All() {
 		c := h.Chain(currency.Chain)
-		h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract, 1000*bursartest.Unit)
+		h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract, 1000*replicas.Unit)
 	}
 }
 
@@ -79,8 +79,8 @@ func (h *history) settle(round int) bool {
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leaseHolder(c)
-		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower,
-			bursartest.Sender, bursartest.Sweeper} {
+		for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Follower,
+			replicas.Sender, replicas.Sweeper} {
 			h.step(p, c, worker, nil)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 )
 
-func memory(t *testing.T) *bursartest.Template {
+func memory(t *testing.T) *replicas.Template {
 	t.Helper()
-	template, err := bursartest.InMemory()
+	template, err := replicas.InMemory()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/replicas"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
@@ -27,7 +27,7 @@ func (h *history) treasury(e Event) {
 	h.requests++
 	currency := h.currency(e.B)
 	c := h.Chain(currency.Chain)
-	d := &drawn{currency: currency, amount: bursar.Units(1000 + uint64(e.C)%(2*bursartest.Unit)),
+	d := &drawn{currency: currency, amount: bursar.Units(1000 + uint64(e.C)%(2*replicas.Unit)),
 		to: c.Named(fmt.Sprint("cold ", h.requests))}
 	p := h.process(e.A)
 	outcome := p.Do("treasury", e.Interrupts, func(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (h *history) treasury(e Event) {
 }
 
 // listCold lists an address for the treasury whose waiting period is over.
-func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Process, d *drawn) error {
+func (h *history) listCold(ctx context.Context, tx *store.Tx, p *replicas.Process, d *drawn) error {
 	before := tx.Now().Add(-24 * time.Hour)
 	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{
 		ID:         p.Service.IDs.Next(),

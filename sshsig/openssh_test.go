@@ -96,8 +96,8 @@ func TestAgainstSSHKeygen(t *testing.T) {
 	}
 }
 
-// ssh-keygen reads the signatures of the tests' security key as those of a real one. It leaves the flags to whoever asks
-// it; here they are demanded.
+// ssh-keygen reads the signatures of the tests' security key as those of a real one. It leaves the flags to whoever
+// asks it; here they are demanded.
 func TestSecurityKeysAgainstSSHKeygen(t *testing.T) {
 	t.Parallel()
 	needsOpenSSH(t)

@@ -1,7 +1,7 @@
 // Package sshsig makes and checks signatures of SSH keys over documents, in the format SSHSIG of OpenSSH.
 //
-// It owns the format (PROTOCOL.sshsig of OpenSSH) and which keys count: ssh-ed25519, and sk-ssh-ed25519@openssh.com of a
-// security key, which must have been touched and have verified its owner, by a PIN or otherwise. Its invariants: a
+// It owns the format (PROTOCOL.sshsig of OpenSSH) and which keys count: ssh-ed25519, and sk-ssh-ed25519@openssh.com of
+// a security key, which must have been touched and have verified its owner, by a PIN or otherwise. Its invariants: a
 // signature belongs to one namespace, so that what was signed for one purpose is never taken for another; it has one
 // spelling, except for line ends of the armor; everything else than what `ssh-keygen -Y sign` makes of such a key is
 // refused. It decides nothing about whose key it is.
@@ -58,8 +58,8 @@ func toSign(namespace string, message []byte) []byte {
 	return append([]byte(magic), ssh.Marshal(signedData{namespace, "", hash, digest[:]})...)
 }
 
-// Sign signs a message for a namespace and returns the armored signature. The error is ErrKey, one of the signer, or one
-// of Verify: a signature that would be refused is not returned.
+// Sign signs a message for a namespace and returns the armored signature. The error is ErrKey, one of the signer, or
+// one of Verify: a signature that would be refused is not returned.
 func Sign(signer ssh.Signer, namespace string, message []byte) (string, error) {
 	key, err := NewKey(signer.PublicKey())
 	if err != nil {

@@ -45,7 +45,8 @@ func check(ctx context.Context, m machine, asked arguments) error {
 
 // static builds without cgo, as the released programs are built, unless the environment says otherwise: nothing of the
 // project needs cgo, the tests build static programs anyway, and compiling the standard library and go-ethereum's
-// libraries of C a second time took a minute and a half of CPU time. The linter gets the same, to share what is compiled.
+// libraries of C a second time took a minute and a half of CPU time. The linter gets the same, to share what is
+// compiled.
 func static(m machine) (env []string) {
 	if m.getenv("CGO_ENABLED") == "" {
 		env = append(env, "CGO_ENABLED=0")
@@ -55,8 +56,8 @@ func static(m machine) (env []string) {
 
 // relaxed lets garbage collectors of tests and of what they start work less often, as long as memory is small, unless
 // the environment says how often. sandbox/nodes/ethereum took 19 s of CPU time instead of 27, api 7.7 instead of 9.2.
-// The linter, which runs alone, took 26 s for two packages and all that they import instead of 32, and 3.1 GiB of memory
-// for everything.
+// The linter, which runs alone, took 26 s for two packages and all that they import instead of 32, and 3.1 GiB of
+// memory for everything.
 func relaxed(m machine, memory string) (env []string) {
 	for _, set := range []string{"GOGC=300", "GOMEMLIMIT=" + memory} {
 		if name, _, _ := strings.Cut(set, "="); m.getenv(name) == "" {

@@ -20,8 +20,8 @@ func litestream(m machine) goProgram {
 	return goProgram{m, "litestream", "0.5.18", "github.com/benbjohnson/litestream/cmd/litestream", "BURSAR_LITESTREAM"}
 }
 
-// linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an older
-// Go than the code asks for refuses to read it.
+// linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an
+// older Go than the code asks for refuses to read it.
 func linter(m machine) goProgram {
 	return goProgram{m, "golangci-lint", "2.15.0", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint",
 		"BURSAR_GOLANGCI_LINT"}

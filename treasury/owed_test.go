@@ -24,10 +24,10 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 				ledger.DepositReversed(d, at))
 		})
 		if got := p.free(); got != bursar.Units(180_000_000-40_000_000) {
-			t.Errorf("%s units are free beside a customer 0.4 below zero", got)
+			t.Errorf("%s units are free beside a customer 0.4 below zero, want 140000000", got)
 		}
 		if _, err := p.take("1.40000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
-			t.Errorf("more than what is spare: %v", err)
+			t.Errorf("more than what is spare: %v, want insufficient_balance", err)
 		}
 		if _, err := p.take("1.4", "cold"); err != nil {
 			t.Error(err)
@@ -62,7 +62,7 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 		list, err := p.treasury.Show(ctx)
 		p.Must(err)
 		if len(list) != 1 || list[0].Currency.Code != "TOKEN" || list[0].Free != bursar.Units(70_000_000) {
-			t.Errorf("the treasury has %+v", list)
+			t.Errorf("the treasury has %+v, want 70000000 free of TOKEN", list)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestTheTreasuryShowsItsSources(t *testing.T) {
 	each(t, func(p *purse) {
 		w, err := p.take("1.5", p.cold.String()) // by the address instead of its label
 		if p.Must(err); w.Address != p.cold {
-			t.Errorf("paid is %s", w.Address)
+			t.Errorf("paid is %s, want %s", w.Address, p.cold)
 		}
 		list, err := p.treasury.Show(ctx)
 		p.Must(err)
@@ -80,17 +80,17 @@ func TestTheTreasuryShowsItsSources(t *testing.T) {
 			NetworkFees: bursar.Units(30_000_000),
 			Drawings:    bursar.Units(150_000_000), SetAside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
 		if len(list) != 1 || list[0].Currency.Code != "COIN" {
-			t.Fatalf("it shows %+v", list)
+			t.Fatalf("it shows %+v, want COIN alone", list)
 		}
 		if list[0].Currency = want.Currency; !reflect.DeepEqual(list[0], want) {
-			t.Errorf("it shows %+v", list[0])
+			t.Errorf("it shows %+v, want %+v", list[0], want)
 		}
 		p.Do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.NetworkFee("bitcoin:b", 0, "COIN", bursar.Units(35_000_000), tx.Now()))
 		})
 		list, err = p.treasury.Show(ctx)
 		if p.Must(err); list[0].Short != bursar.Units(5_000_000) || !list[0].Free.IsZero() {
-			t.Errorf("it shows %+v", list[0])
+			t.Errorf("it shows %+v, want it short by 5000000 with nothing free", list[0])
 		}
 	})
 }

@@ -103,24 +103,24 @@ func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 			t.Fatalf("%s units are free", got)
 		}
 		if _, err := p.take("1.80000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
-			t.Errorf("more than the operator's own: %v", err)
+			t.Errorf("more than the operator's own: %v, want insufficient_balance", err)
 		}
 		w, err := p.take("1.5", "cold")
 		p.Must(err)
 		if w.Status != bursar.WithdrawalQueued || w.Address != p.cold || w.AccountID != treasury.Account {
-			t.Errorf("the withdrawal is %+v", w)
+			t.Errorf("the withdrawal is %+v, want it queued to %v from the treasury", w, p.cold)
 		}
 		if got := p.free(); got != bursar.Units(30_000_000) {
-			t.Errorf("%s units are free afterwards", got)
+			t.Errorf("%s units are free afterwards, want 30000000", got)
 		}
 		p.Do(func(tx *store.Tx) error {
 			orders, err := tx.TreasuryOrders().List(ctx, 10)
 			if len(orders) != 1 || orders[0].ID != w.ID || orders[0].Actor != "ann" || orders[0].Reason != "rent" {
-				t.Errorf("recorded is %+v", orders)
+				t.Errorf("recorded is %+v, want the one order of ann with reason rent", orders)
 			}
 			owed, _ := tx.Custody().LiabilitySum(ctx, "COIN")
 			if owed != bursar.Units(640_000_000) { // the customer's 4.9 and the treasury's 1.5
-				t.Errorf("%s units are owed", owed)
+				t.Errorf("%s units are owed, want 640000000", owed)
 			}
 			return err
 		})
@@ -131,10 +131,10 @@ func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 func TestOnlyListedDestinations(t *testing.T) {
 	each(t, func(p *purse) {
 		if _, err := p.take("1", "somewhere"); err == nil {
-			t.Error("an address that is not listed was paid")
+			t.Error("an address that is not listed was paid, want a refusal")
 		}
 		if _, err := p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
-			t.Error("a withdrawal without a reason was accepted")
+			t.Error("a withdrawal without a reason was accepted, want a refusal")
 		}
 		p.Do(func(tx *store.Tx) error {
 			return tx.DestinationLists().Set(ctx, treasury.Account, tx.Now().Add(-time.Hour))
@@ -225,7 +225,7 @@ func TestReturnedFundsMayBeLost(t *testing.T) {
 		p.Do(func(tx *store.Tx) error {
 			own, err := tx.OperatorFunds().Get(ctx, "COIN")
 			if own.Short != bursar.Units(100_000_000) {
-				t.Errorf("the operator is short by %s", own.Short)
+				t.Errorf("the operator is short by %s, want 100000000", own.Short)
 			}
 			return err
 		})

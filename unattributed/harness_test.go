@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
@@ -34,7 +34,7 @@ type harness struct {
 	*testing.T
 	bursartest.Database
 	node     *sim.Chain
-	follower service.Followed
+	follower follower.Followed
 	lease    store.Lease
 	service  *unattributed.Service
 	hot      string
@@ -67,7 +67,7 @@ func newHarness(t *testing.T, config sim.Config) *harness {
 	if config.SharedAddress {
 		capital = "" // what comes there without a tag may be anybody's
 	}
-	r.follower = service.Follow(service.Following{DB: r.DB, Chain: r.node, Registry: registry, IDs: r.IDs, Log: log,
+	r.follower = follower.Follow(follower.Following{DB: r.DB, Chain: r.node, Registry: registry, IDs: r.IDs, Log: log,
 		Hot: r.hot, OperatorAddress: capital})
 	at := unattributed.ChainContext{Chain: r.quoted(), Creditor: r.follower.Deposits, Hot: r.hot}
 	r.service = &unattributed.Service{DB: r.DB, Chains: map[bursar.ChainID]unattributed.ChainContext{config.ID: at},

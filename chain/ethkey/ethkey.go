@@ -1,5 +1,5 @@
-// Package ethkey has what Ethereum and its relatives, Tron among them, do with secp256k1 keys: the hash, the 20 bytes of
-// an address, and who made a signature.
+// Package ethkey has what Ethereum and its relatives, Tron among them, do with secp256k1 keys: the hash, the 20 bytes
+// of an address, and who made a signature.
 //
 // It is pure Go, so that the service and the signer need no C compiler and can be linked statically. Its tests compare
 // it with go-ethereum's package crypto, which calls libsecp256k1.

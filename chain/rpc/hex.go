@@ -34,8 +34,8 @@ func (h *Hex) arrives(through *filter, promise int64) {
 	through.rest = h
 }
 
-// begin begins with the part of a string that the filter cuts off. Only the first such string is kept; if another one is
-// the result, then ReadResult refuses it.
+// begin begins with the part of a string that the filter cuts off. Only the first such string is kept; if another one
+// is the result, then ReadResult refuses it.
 func (h *Hex) begin() {
 	if h.begun++; h.begun == 1 && !h.read {
 		h.Bytes = append(h.Bytes[:0], make([]byte, longestString/2)...)

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/treasury"
@@ -40,13 +39,9 @@ func (accountOrderKeyAddCommand) Help() string {
 // Run adds a key to the service, and then to the signer: in the other order a withdrawal could come in between that the
 // signer never signs.
 func (cmd *accountOrderKeyAddCommand) Run(ctx context.Context, c *call) error {
-	text, err := os.ReadFile(cmd.File)
+	key, err := command.ReadOrderKey(cmd.File)
 	if err != nil {
-		return fmt.Errorf("read the key: %w", err)
-	}
-	key, err := orderkey.ParsePEM(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", cmd.File, err)
+		return err
 	}
 	if cmd.Account == treasury.Account {
 		return wrong("withdrawals of the operator's funds are commands here: no client orders them")

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,25 +24,42 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// program is the built command.
+// program is the command: built, or with -short the test program under the command's name.
 var program string
 
+const programName = "bursar"
+
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == programName {
+		main() // exits
+	}
 	host.KeepPrivate() // as main does
 	dir, err := os.MkdirTemp("", "bursar-command-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	program = filepath.Join(dir, "bursar")
-	build := exec.Command("go", "build", "-ldflags=-w", "-o", program, ".")
-	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	program = filepath.Join(dir, programName)
+	flag.Parse() // of go test, for -short
 	code := 1
-	if err := build.Run(); err == nil {
+	if err := makeProgram(); err == nil {
 		code = m.Run()
+	} else {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// makeProgram builds the command as it is released. -short does not link it: the test program contains it, and runs it
+// where it is started under its name. That is a hard link, because the command starts itself by the path of its file.
+func makeProgram() error {
+	if own, err := os.Executable(); testing.Short() && err == nil && os.Link(own, program) == nil {
+		return nil
+	}
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", program, ".")
+	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	return build.Run()
 }
 
 // passphrase opens every seed file of the tests.

@@ -13,14 +13,14 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
 
 // Harness is an in-memory chain that is followed step by step, with one account and one wallet on it.
 type Harness struct {
-	service.Followed
+	follower.Followed
 	T       *testing.T
 	Sim     *sim.Chain
 	Lease   store.Lease
@@ -81,7 +81,7 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	f.Wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("wallet")}}
 	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN",
 		Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
-	f.Followed = service.Follow(service.Following{
+	f.Followed = follower.Follow(follower.Following{
 		DB:              db,
 		Chain:           f.Sim,
 		Registry:        registry,

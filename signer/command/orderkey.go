@@ -46,15 +46,24 @@ func (cmd *signerOrderKeyAddCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(cmd.File)
+	key, err := ReadOrderKey(cmd.File)
 	if err != nil {
-		return fmt.Errorf("read the key: %w", err)
+		return err
+	}
+	return c.AddOrderKey(ctx, cfg, cmd.Account, cmd.Label, key, cmd.Name())
+}
+
+// ReadOrderKey reads a client's public key from a PEM file. An error names the file.
+func ReadOrderKey(file string) (orderkey.Key, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return orderkey.Key{}, fmt.Errorf("read the key: %w", err)
 	}
 	key, err := orderkey.ParsePEM(string(text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", cmd.File, err)
+		return orderkey.Key{}, fmt.Errorf("%s: %w", file, err)
 	}
-	return c.AddOrderKey(ctx, cfg, cmd.Account, cmd.Label, key, cmd.Name())
+	return key, nil
 }
 
 // AddOrderKey adds a client's key to the state of the signer on this machine.

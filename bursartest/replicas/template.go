@@ -1,4 +1,4 @@
-package bursartest
+package replicas
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/signer"
@@ -27,7 +29,7 @@ type Template struct {
 	Customers []Customer
 	Keys      *signer.Keys
 
-	cached *cachedKeys
+	cached *bursartest.CachedKeys
 	mu     sync.Mutex
 	free   []*store.DB // in memory, with the template's content
 }
@@ -65,7 +67,7 @@ func NewTemplate(ctx context.Context, db *store.DB) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{Keys: keys, cached: newCachedKeys(keys)}
+	t := &Template{Keys: keys, cached: bursartest.NewCachedKeys(keys)}
 	random := rand.NewChaCha8([32]byte{7})
 	accounts := account.NewService(db, bursar.NewIDs(db.Now, random))
 	accounts.DrawFrom(random)
@@ -89,7 +91,7 @@ func NewTemplate(ctx context.Context, db *store.DB) (*Template, error) {
 // InMemory is the template of databases in memory, which is made once.
 var InMemory = sync.OnceValues(func() (*Template, error) {
 	ctx := context.Background()
-	db, err := store.OpenMemory(ctx, nil, store.Config{Now: NewClock().Now})
+	db, err := store.OpenMemory(ctx, nil, store.Config{Now: clocktest.New().Now})
 	if err != nil {
 		return nil, err
 	}
@@ -97,59 +99,13 @@ var InMemory = sync.OnceValues(func() (*Template, error) {
 	return NewTemplate(ctx, db)
 })
 
-// cachedKeys remembers public keys: deriving one costs more than all uses of it.
-type cachedKeys struct {
-	*signer.Keys
-	mu        sync.Mutex
-	known     map[chain.KeyRef]chain.PublicKey
-	addresses map[owned]bursar.Address
-}
-
-// owned is what an address is derived from.
-type owned struct {
-	chain bursar.ChainID
-	pub   string
-	memo  uint32
-}
-
-func newCachedKeys(keys *signer.Keys) *cachedKeys {
-	return &cachedKeys{Keys: keys, known: map[chain.KeyRef]chain.PublicKey{}, addresses: map[owned]bursar.Address{}}
-}
-
-// Public implements signer.Keys.
-func (c *cachedKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if pub, known := c.known[ref]; known {
-		return pub, nil
-	}
-	pub, err := c.Keys.Public(ref)
-	if err == nil {
-		c.known[ref] = pub
-	}
-	return pub, err
-}
-
-// addressed is a chain that remembers addresses, as cachedKeys remembers keys.
+// addressed is a chain that remembers addresses, as bursartest.CachedKeys does keys.
 type addressed struct {
 	*sim.Chain
-	keys *cachedKeys
+	keys *bursartest.CachedKeys
 }
 
 // Address returns what sim.Chain.Address returns.
 func (a addressed) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	k := owned{a.Capabilities().ID, string(pub), memo}
-	a.keys.mu.Lock()
-	known, is := a.keys.addresses[k]
-	a.keys.mu.Unlock()
-	if is {
-		return known, nil
-	}
-	address, err := a.Chain.Address(pub, memo)
-	if err == nil {
-		a.keys.mu.Lock()
-		a.keys.addresses[k] = address
-		a.keys.mu.Unlock()
-	}
-	return address, err
+	return a.keys.Address(a.Chain, pub, memo)
 }

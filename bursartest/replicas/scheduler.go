@@ -1,4 +1,4 @@
-package bursartest
+package replicas
 
 import (
 	"context"

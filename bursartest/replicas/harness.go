@@ -1,4 +1,4 @@
-package bursartest
+package replicas
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/marks"
@@ -30,7 +32,7 @@ type Config struct {
 // Harness is the whole Bursar with its surroundings. It is used by one goroutine.
 type Harness struct {
 	Config
-	Clock      *Clock
+	Clock      *clocktest.Clock
 	Scheduler  *Scheduler
 	DB         *store.DB // for readers from outside: it has no points and the right time
 	Chains     []*sim.Chain
@@ -42,7 +44,7 @@ type Harness struct {
 	Signed     []Signed                 // by any process, in order
 
 	random       *rand.ChaCha8
-	keys         *cachedKeys
+	keys         *bursartest.CachedKeys
 	hot          map[bursar.ChainID]chain.Source
 	started      int
 	remoteSigner *remote.Client // the signer that serves all processes, if one does
@@ -55,7 +57,7 @@ type Harness struct {
 func New(ctx context.Context, c Config) (*Harness, error) {
 	w := &Harness{
 		Config:    c,
-		Clock:     NewClock(),
+		Clock:     clocktest.New(),
 		Scheduler: &Scheduler{},
 		keys:      c.Template.cached,
 		hot:       map[bursar.ChainID]chain.Source{},
