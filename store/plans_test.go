@@ -154,6 +154,9 @@ var listed = []read{
 	reading("a charge by its reference", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().ByReference(ctx, someone, "order 1")
 	}),
+	reading("versions of charges that add up", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Versions(ctx, []bursar.ID{someone, something})
+	}),
 	reading("charges of wallets", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().OfWallets(ctx, []bursar.ID{someone, something})
 	}),

@@ -155,3 +155,13 @@ func zbar(m machine, a *apt) step {
 		present:  func(context.Context) bool { return m.path("zbarimg") != "" },
 	}
 }
+
+// chromium is the browser that plays payers.
+func chromium(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "chromium",
+		packages: []string{"chromium"},
+		present:  func(context.Context) bool { return m.path("chromium") != "" },
+	}
+}

@@ -3,6 +3,7 @@ package tron
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -14,6 +15,9 @@ func Define() chain.Definition {
 	return chain.Definition{
 		ID:        bursar.Tron,
 		Name:      "Tron",
+		Standard:  "TRC-20",
+		BlockTime: 3 * time.Second,
+		Link:      links(),
 		Family:    chain.FamilyTron,
 		ColdKinds: []bursar.ColdKind{bursar.ColdPermission},
 		Decimals:  6,
@@ -76,4 +80,10 @@ func withSolid(nodes rpc.Config, solid []string) rpc.Config {
 	}
 	nodes.Branches = map[string][]string{SolidBranch: solid}
 	return nodes
+}
+
+// links are what some wallets read. No standard of Tron defines a payment URI, and TronLink's scanner takes nothing but
+// an address. None of these wallets is known to read a token from a link, so there is none for tokens.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "tron:{address}?amount={amount}"}}
 }

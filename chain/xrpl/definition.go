@@ -2,6 +2,7 @@ package xrpl
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -15,6 +16,8 @@ func Define() chain.Definition {
 	return chain.Definition{
 		ID:        bursar.XRPL,
 		Name:      "XRP Ledger",
+		BlockTime: 4 * time.Second,
+		Link:      links(),
 		Family:    chain.FamilyXRPL,
 		ColdKinds: []bursar.ColdKind{bursar.ColdSignerList},
 		Decimals:  6,
@@ -33,4 +36,9 @@ func Define() chain.Definition {
 			return New(c, s.Node)
 		},
 	}
+}
+
+// links are the form of XLS-2, which few wallets read: a code holds the address, and the tag is copied by itself.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "xrpl://{address}?amount={amount}&dt={tag}"}}
 }
