@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
+	"os"
 	"slices"
 	"time"
 
@@ -93,8 +93,7 @@ func (s *environment) openService(ctx context.Context) error {
 	if err := s.dir.seed(); err != nil {
 		return err
 	}
-	address := s.receiver.Address()
-	cfg, err := s.dir.configure(s.flags, s.chains, netip.PrefixFrom(address, address.BitLen()).String())
+	cfg, err := s.dir.configure(s.flags, s.chains, s.receiver.Address(), os.Environ())
 	if err != nil {
 		return err
 	}
@@ -142,6 +141,8 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 		Receiver:   s.receiver,
 		Hot:        s.hot,
 		NewAccount: s.newAccount,
+		API:        s.apiURL(),
+		APIKey:     s.account.APIKey,
 		Log:        s.log,
 		Now:        time.Now,
 	})

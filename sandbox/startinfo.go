@@ -32,8 +32,9 @@ func (s *environment) startInfo() startInfo {
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
 		WebhookSecret: s.account.WebhookSecret,
 		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
-	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.separateService {
-		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
+	f.API, f.Dashboard = s.apiURL(), "http://"+s.config.AdminListen
+	if !s.flags.separateService {
+		f.Dashboard = s.service.Address("admin")
 	}
 	for _, c := range s.chains {
 		f.Chains[c.ID] = chainInfo{RPC: c.RPC}
@@ -42,6 +43,14 @@ func (s *environment) startInfo() startInfo {
 		f.native = native.Code
 	}
 	return f
+}
+
+// apiURL is the URL of the API, without a path.
+func (s *environment) apiURL() string {
+	if s.flags.separateService {
+		return "http://" + s.config.Listen
+	}
+	return s.service.Address("api")
 }
 
 // describe prints one line of JSON for a program, or the addresses and what to try next for a person.
