@@ -18,10 +18,11 @@ type Family string
 type Currency struct {
 	Code     CurrencyCode
 	Chain    ChainID
-	Contract string // canonical token contract; empty for the native asset
-	Decimals int    // of the smallest unit
-	Places   int    // display precision: decimals in balances and withdrawal amounts
-	Memo     string // name of the address's memo; empty: the chain uses none
+	Contract string     // canonical token contract; empty for the native asset
+	Decimals int        // of the smallest unit
+	Places   int        // display precision: decimals in balances and withdrawal amounts
+	Memo     string     // name of the address's memo; empty: the chain uses none
+	Link     WalletLink // how wallets of payers are told what to pay
 
 	Minimum           Amount // smallest deposit that is credited
 	WithdrawalMinimum Amount

@@ -66,6 +66,8 @@ var mayImport = map[string][]string{
 	"config":                {".", "netpolicy", "chain", "chain/registry"},
 	"rate":                  {"."},
 	"client":                {},
+	"pay":                   {".", "charge", "wire", "pay/qr"},
+	"pay/qr":                {},
 	"docs":                  {},
 	"examples/receiver-go":  {"client"},
 	"bench":                 {},

@@ -26,6 +26,7 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/wire"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -57,6 +58,8 @@ type Config struct {
 	ProxyHeader    string                          // XForwardedFor or Forwarded; empty: XForwardedFor
 	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
+	Checkout       wire.Checkout                   // where payers' pages are; the zero value: there are none
+	Pages          Pages                           // serves them; nil: there are none
 	Redelivered    func()                          // called after deliveries were made due; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
 }
@@ -74,7 +77,7 @@ type api struct {
 	described func() (docs.Served, error) // built on first use
 }
 
-// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json and /docs. It is safe for concurrent use.
+// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json, /docs and /pay/. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	if c.Ready == nil {
 		c.Ready = c.DB.Ping

@@ -28,7 +28,7 @@ func (a *api) viewInvoice(d bursar.InvoiceDetail, at time.Time) wire.Invoice {
 	if a.Prices != nil {
 		prices = a.Prices.Price
 	}
-	return wire.NewInvoice(&d, d.State(at), a.Registry, prices, at)
+	return wire.NewInvoice(&d, d.State(at), a.Registry, prices, a.Checkout, at)
 }
 
 // isSum reports whether a request for a charge asks for one whose deposits add up.

@@ -3,6 +3,8 @@ package chain
 import (
 	"context"
 	"log/slog"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -64,6 +66,9 @@ type Definition struct {
 	Family bursar.Family
 
 	Decimals      int                // of the native asset
+	Standard      string             // of tokens, as payers know it, such as "ERC-20"; empty: as the chain's name says
+	BlockTime     time.Duration      // the usual time between two blocks, for what a payer is told about waiting
+	Link          WalletLinks        // the URIs that wallets of payers read
 	Confirmations int                // a block with so many, itself included, is final; 0: the nodes report what is final
 	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has no chain ids
 
@@ -90,6 +95,24 @@ type Definition struct {
 	Contract func(text string) (string, error)
 	// New returns the connected adapter. It asks no node, except for a private chain's id.
 	New func(ctx context.Context, s Setup) (Chain, error)
+}
+
+// WalletLinks are the URIs of payments on a chain, in which {chain} is "@" and the EIP-155 id.
+type WalletLinks struct {
+	Native, Token bursar.WalletLink
+}
+
+// LinkOf returns the form of the URIs that pay a currency of the chain; chainID is 0 where it is not known.
+func (d Definition) LinkOf(c bursar.Currency, chainID uint64) bursar.WalletLink {
+	link, chain := d.Link.Native, ""
+	if c.IsToken() {
+		link = d.Link.Token
+	}
+	if chainID != 0 {
+		chain = "@" + strconv.FormatUint(chainID, 10)
+	}
+	link.Form = strings.ReplaceAll(link.Form, "{chain}", chain)
+	return link
 }
 
 // Setup is the configuration that a chain is connected with. A setting that a family does not have is zero.

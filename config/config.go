@@ -71,6 +71,7 @@ type Config struct {
 	Withdrawals  Withdrawals
 	Rates        Rates
 	Prices       Prices
+	Pay          Pay
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // trusted proxies

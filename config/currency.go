@@ -146,6 +146,9 @@ func (r *reader) currencies(section *node, cfg *Config) {
 		}
 	}
 	applyCredit(list, cfg)
+	for i, c := range list {
+		list[i].Link = linkOf(c, cfg)
+	}
 	var err error
 	if cfg.Registry, err = bursar.NewRegistry(list); err != nil {
 		if section == nil {
@@ -155,6 +158,16 @@ func (r *reader) currencies(section *node, cfg *Config) {
 		return
 	}
 	cfg.Off = off(cfg, changed)
+}
+
+// linkOf returns how wallets of payers are told what to pay, on the chain as it is configured.
+func linkOf(c bursar.Currency, cfg *Config) bursar.WalletLink {
+	d := registry.Of(c.Chain)
+	id := d.ChainIDs[cfg.Network]
+	if configured := cfg.Chains[c.Chain].ChainID; configured != 0 {
+		id = configured
+	}
+	return d.LinkOf(c, id)
 }
 
 // off returns which currencies cannot be used, and why. Built-in contracts are those of the main networks.

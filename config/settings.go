@@ -95,7 +95,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
@@ -111,6 +111,7 @@ func (r *reader) config(root *node) Config {
 	r.currencies(r.subsection(root, currenciesKey), &cfg)
 	r.rates(r.subsection(root, ratesKey), &cfg)
 	r.prices(r.subsection(root, pricesKey), &cfg)
+	r.pay(r.subsection(root, payKey), &cfg)
 	return cfg
 }
 

@@ -69,6 +69,7 @@ type Parts struct {
 	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
 	AdminPprof          bool           // the operator's server serves Go's profiles too
 	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
+	Pay                 Pay            // the payer's page; the zero value: none
 	Admin               Admin          // who may use the operator's server
 }
 

@@ -498,6 +498,8 @@ CREATE INDEX invoices_account ON invoices(account_id, number);
 
 CREATE UNIQUE INDEX invoices_reference ON invoices(account_id, reference) WHERE reference <> '';
 
+CREATE UNIQUE INDEX invoices_token ON invoices(token);
+
 CREATE INDEX invoices_turning ON invoices(turns_at) WHERE turns_at > 0;
 
 CREATE TABLE link_head (

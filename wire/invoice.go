@@ -36,6 +36,22 @@ type Invoice struct {
 	Locale      string               `json:"locale"`
 	LinkFormat  string               `json:"linkFormat"`
 	Events      []bursar.EventKind   `json:"events"`
+	CheckoutURL *string              `json:"checkoutURL"` // the payer's page; null in events, and where there is none
+}
+
+// Checkout is where payers' pages are, and the name of the shop in the links that their wallets read. The zero Checkout
+// has no pages.
+type Checkout struct {
+	URL  string // scheme and host
+	Name string
+}
+
+// Page returns the URL of a charge's page, "" where there is none.
+func (c Checkout) Page(v bursar.Invoice) string {
+	if c.URL == "" || v.Token.IsZero() {
+		return ""
+	}
+	return c.URL + "/pay/" + v.Token.String()
 }
 
 // Price is an amount of a currency, which may be a fiat currency.
@@ -67,6 +83,8 @@ type ChargeOption struct {
 	RateAt      *time.Time          `json:"rateAt"`
 	LockedUntil *time.Time          `json:"lockedUntil"` // null: the rate is not locked, or has no end
 	Due         *string             `json:"due"`
+	URI         *string             `json:"uri"` // for a payer's wallet; null: there is nothing to pay, or no such form
+	QR          *string             `json:"qr"`  // URL of an image; null: nothing to pay, or no page
 }
 
 // ChargePayment is a deposit to an address of a charge.
@@ -110,9 +128,10 @@ const maxShown = 100
 // Prices returns what a whole unit of a currency is worth in a unit now; the zero Quote where that is not known.
 type Prices func(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote
 
-// NewInvoice returns the charge as clients see it, with its state at a time. prices may be nil.
+// NewInvoice returns the charge as clients see it, with its state at a time. prices may be nil, and pages
+// zero.
 func NewInvoice(
-	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, pages Checkout, at time.Time,
 ) Invoice {
 	v := Invoice{
 		Charge:      chargeOf(d, s, at),
@@ -144,7 +163,8 @@ func NewInvoice(
 		LinkFormat:  d.LinkFormat,
 		Events:      append([]bursar.EventKind{}, d.Events...),
 	}
-	v.addOptions(d, s, r, prices, at)
+	v.CheckoutURL = optional(pages.Page(d.Invoice))
+	v.addOptions(d, s, r, prices, pages, at)
 	v.addPayments(d, s)
 	for _, m := range newest(d.Moments) {
 		v.Timeline = append(v.Timeline, ChargeMoment{At: m.At, What: m.What, Version: m.Version})
@@ -186,7 +206,8 @@ func newest[T any](list []T) []T { return list[max(0, len(list)-maxShown):] }
 
 // addOptions adds the currencies that have an address, and those whose rate is known: no other one can be chosen.
 func (v *Invoice) addOptions(
-	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, pages Checkout,
+	at time.Time,
 ) {
 	for _, o := range d.Options {
 		currency, err := r.Get(o.Currency)
@@ -212,6 +233,7 @@ func (v *Invoice) addOptions(
 			option.Rate, option.RateSource, option.RateAt = optional(q.Rate.String()), optional(q.Source), optional(q.RateAt)
 			if due, err := bursar.OptionDue(q.Rate, s.Due, d.Unit, currency); err == nil {
 				option.Due = optional(currency.Exact(due))
+				option.link(o, currency, due, pages, pages.Page(d.Invoice))
 			}
 		}
 		if locked {
@@ -221,6 +243,17 @@ func (v *Invoice) addOptions(
 			v.Minimum = *option.Due
 		}
 		v.Options = append(v.Options, option)
+	}
+}
+
+// link adds how a payer's wallet is told what to pay, where something is due at an address.
+func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, pages Checkout, page string) {
+	if at.Wallet == 0 || due.IsZero() {
+		return
+	}
+	o.URI = optional(c.PaymentURI(at.Address, due, pages.Name))
+	if page != "" {
+		o.QR = optional(page + "/qr/" + string(c.Code))
 	}
 }
 
@@ -267,7 +300,7 @@ func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 // a receiver drops what is older than what it knows.
 func InvoiceEvent(id bursar.ID, kind bursar.EventKind, d *bursar.InvoiceDetail, s bursar.InvoiceState,
 	r *bursar.Registry, now time.Time) (bursar.Event, error) {
-	view := NewInvoice(d, s, r, nil, now)
+	view := NewInvoice(d, s, r, nil, Checkout{}, now)
 	view.Webhook = "" // the receiver knows its own URL
 	return withBody(bursar.Event{
 		ID:        id,

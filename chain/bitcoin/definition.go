@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -25,6 +26,8 @@ func DefineBitcoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Bitcoin,
 		Name:          "Bitcoin",
+		BlockTime:     10 * time.Minute,
+		Link:          linkOf("bitcoin"),
 		Family:        chain.FamilyBitcoin,
 		Decimals:      8,
 		Confirmations: bitcoinConfirmations,
@@ -43,6 +46,8 @@ func DefineLitecoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Litecoin,
 		Name:          "Litecoin",
+		BlockTime:     150 * time.Second,
+		Link:          linkOf("litecoin"),
 		Family:        chain.FamilyLitecoin,
 		Decimals:      8,
 		Confirmations: litecoinConfirmations,
@@ -54,6 +59,13 @@ func DefineLitecoin() chain.Definition {
 		Tested:        testedLitecoin(),
 		Forks:         forksOfLitecoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Litecoin) },
+	}
+}
+
+// linkOf returns the form of payment URIs: what BIP 21 and its draft successor BIP 321 have in common.
+func linkOf(scheme string) chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: scheme + ":{address}?amount={amount}&label={label}", Usual: true},
 	}
 }
 
