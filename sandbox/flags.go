@@ -19,6 +19,7 @@ type settings struct {
 	listen          string
 	admin           string
 	control         string
+	shop            string
 	data            string
 	database        string
 	config          string          // file with settings of the service; "": none
@@ -52,6 +53,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		"`address` of the operator's dashboard and metrics; port 0 chooses a free port")
 	set.StringVar(&s.control, "control", "127.0.0.1:8082",
 		"`address` of the remote control, on the loopback interface; port 0 chooses a free port")
+	set.StringVar(&s.shop, "shop", "127.0.0.1:8083",
+		"`address` of the demo shop, on the loopback interface; without this flag a free port is used where 8083 is taken")
 	set.StringVar(&s.data, "data", "",
 		"data `directory` with the chains, the seed, the account and the database; without it, nothing is kept after the run")
 	set.StringVar(&s.database, "database", "",

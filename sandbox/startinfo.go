@@ -13,6 +13,7 @@ type startInfo struct {
 	API           string                       `json:"api"`
 	Dashboard     string                       `json:"dashboard"`
 	Control       string                       `json:"control"`
+	Shop          string                       `json:"shop"`
 	AccountID     string                       `json:"accountID"`
 	APIKey        string                       `json:"apiKey"`
 	APISecret     string                       `json:"apiSecret"`
@@ -28,7 +29,7 @@ type chainInfo struct {
 }
 
 func (s *environment) startInfo() startInfo {
-	f := startInfo{Control: s.control.URL(),
+	f := startInfo{Control: s.control.URL(), Shop: s.shop.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
 		WebhookSecret: s.account.WebhookSecret,
 		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
@@ -64,11 +65,12 @@ The sandbox is ready. Its chains run on this machine only: nothing on them has a
   API         %s/api/v1
   Dashboard   %s
   Control     %s
+  Demo shop   %s
   Account     %s
   API key     %s
   API secret  %s
   Webhooks    %s
-`, f.API, f.Dashboard, f.Control, f.AccountID, f.APIKey, f.APISecret, f.WebhookSecret)
+`, f.API, f.Dashboard, f.Control, f.Shop, f.AccountID, f.APIKey, f.APISecret, f.WebhookSecret)
 	if err != nil {
 		return err
 	}
