@@ -48,6 +48,7 @@ type Charge struct {
 	Locale      string          `json:"locale"`
 	LinkFormat  string          `json:"linkFormat"`
 	Events      []string        `json:"events"`
+	CheckoutURL string          `json:"checkoutURL"` // where the payer pays; empty in events, and where there is no such page
 }
 
 // NewCharge is a request for a charge.

@@ -105,6 +105,7 @@ func fixedPaths() (paths [][]string) {
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
 	add(pricesKey, keysOf(pricesSettings))
+	add(payKey, keysOf(paySettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
 	for _, key := range keysOf(tlsSettings) {
@@ -149,6 +150,9 @@ func locate(root *node, name string) []string {
 			return nil
 		}
 		return append([]string{pricesKey}, path...)
+	}
+	if chain, ok := strings.CutPrefix(name, "PAY_EXPLORERS_"); ok && chain != "" {
+		return []string{payKey, explorersKey, strings.ToLower(strings.ReplaceAll(chain, "_", "-"))}
 	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
 		return locateIn(root, chainsKey, rest, chainKeys(), strings.ToLower)
