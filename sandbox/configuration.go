@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -53,6 +54,9 @@ func (p dataDir) ownSettings(
 	fmt.Fprintf(&b, "webhooks: {allow_networks: [%q, 127.0.0.0/8, \"::1/128\"]}\n",
 		netip.PrefixFrom(receiver, receiver.BitLen()))
 	writePrices(&b)
+	if _, port, err := net.SplitHostPort(s.listen); err == nil && port != "0" {
+		fmt.Fprintf(&b, "pay: {url: \"http://%s\", name: Demo shop}\n", s.listen)
+	}
 	b.WriteString("chains:\n")
 	for _, c := range running {
 		fmt.Fprintf(&b, "  %s: %s\n", c.ID, c.Settings)
