@@ -17,19 +17,19 @@ import (
 
 // The ways to pay a charge. Each moves coins as a payer would, and what becomes of them is the service's decision.
 const (
-	payExact        = "exact"         // what is due
-	payPartial      = "partial"       // half of it
-	payOver         = "over"          // half as much again
-	payLate         = "late"          // what is due, after the charge's end
-	payOtherAsset   = "other_asset"   // another currency of the same chain
-	payOtherNetwork = "other_network" // another chain on which the address exists
-	payNoTag        = "no_tag"        // to the address without its tag
-	payReorg        = "reorg"         // what is due, in a block that is then replaced by one without it
+	PayExact        = "exact"         // what is due
+	PayPartial      = "partial"       // half of it
+	PayOver         = "over"          // half as much again
+	PayLate         = "late"          // what is due, after the charge's end
+	PayOtherAsset   = "other_asset"   // another currency of the same chain
+	PayOtherNetwork = "other_network" // another chain on which the address exists
+	PayNoTag        = "no_tag"        // to the address without its tag
+	PayReorg        = "reorg"         // what is due, in a block that is then replaced by one without it
 )
 
 // PayHows lists the ways to pay a charge.
 func PayHows() []string {
-	return []string{payExact, payPartial, payOver, payLate, payOtherAsset, payOtherNetwork, payNoTag, payReorg}
+	return []string{PayExact, PayPartial, PayOver, PayLate, PayOtherAsset, PayOtherNetwork, PayNoTag, PayReorg}
 }
 
 // maxWait bounds how long a payment is put off until its charge has ended.
@@ -54,7 +54,7 @@ type chargePaid struct {
 	PayAt    *time.Time          `json:"payAt,omitempty"`
 }
 
-// payment is what a payer sends, and where.
+// chargePayment is what a payer sends, and where.
 type chargePayment struct {
 	currency bursar.Currency
 	chain    *chains.Chain
@@ -64,7 +64,7 @@ type chargePayment struct {
 
 // payCharge pays a charge in one of many ways, with coins of the sandbox.
 func (s *Server) payCharge(r *http.Request, body []byte) (any, error) {
-	request := payCharge{How: payExact, APIKey: s.APIKey}
+	request := payCharge{How: PayExact, APIKey: s.APIKey}
 	if err := read(body, &request); err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func (s *Server) payCharge(r *http.Request, body []byte) (any, error) {
 	}
 	answer := chargePaid{How: request.How, Currency: p.currency.Code, Address: p.address, Amount: p.currency.Exact(p.amount)}
 	switch request.How {
-	case payLate:
+	case PayLate:
 		answer.PayAt, err = s.payLater(charge, p)
-	case payReorg:
+	case PayReorg:
 		answer.HashID, err = s.payAndReorg(api, charge, p)
 	default:
 		answer.HashID, err = p.pay()
@@ -146,13 +146,13 @@ func (s *Server) paymentOf(request payCharge, option client.ChargeOption) (charg
 	}
 	p := chargePayment{currency: currency, chain: chain, address: tagged(option)}
 	switch request.How {
-	case payNoTag:
+	case PayNoTag:
 		if option.Tag == "" {
 			return p, wrong("addresses of %s have no tag: use a charge in XRP", currency.Code)
 		}
 		p.address, _, _ = strings.Cut(option.Address, ":")
-	case payOtherAsset, payOtherNetwork:
-		if p.currency, p.chain, err = s.other(currency, request.How == payOtherNetwork); err != nil {
+	case PayOtherAsset, PayOtherNetwork:
+		if p.currency, p.chain, err = s.other(currency, request.How == PayOtherNetwork); err != nil {
 			return p, err
 		}
 	}
@@ -186,9 +186,9 @@ func amountOf(
 	}
 	half, _ := due.Div(2)
 	switch request.How {
-	case payPartial:
+	case PayPartial:
 		amount = half
-	case payOver:
+	case PayOver:
 		amount, err = due.Add(half)
 	default:
 		amount = due

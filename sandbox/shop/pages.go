@@ -83,6 +83,21 @@ func (s *Shop) buy(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/order/"+number, http.StatusSeeOther)
 }
 
+// way is a way in which the sandbox pays, in words.
+type way struct{ How, Says string }
+
+// ways are the remote control's, in its order.
+var ways = []way{
+	{control.PayExact, "exactly what is due"},
+	{control.PayPartial, "half of it"},
+	{control.PayOver, "half as much again"},
+	{control.PayLate, "after the end"},
+	{control.PayOtherAsset, "another currency of the same network"},
+	{control.PayOtherNetwork, "on another network"},
+	{control.PayNoTag, "without the tag"},
+	{control.PayReorg, "in a block that is replaced"},
+}
+
 // order shows an order as the service has it now.
 func (s *Shop) order(w http.ResponseWriter, r *http.Request) {
 	order, found := s.orders.get(r.PathValue("number"))
@@ -99,8 +114,9 @@ func (s *Shop) order(w http.ResponseWriter, r *http.Request) {
 	order, _ = s.orders.get(order.Number)
 	s.show(w, http.StatusOK, "order", struct {
 		Order
-		Hows []string
-	}{order, control.PayHows()})
+		Hows    []way
+		Watched bool // the page loads itself again until the order has ended
+	}{order, ways, r.URL.Query().Has("watch") && !order.Ended()})
 }
 
 // pay has the remote control pay for the payer.
@@ -121,7 +137,7 @@ func (s *Shop) pay(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	http.Redirect(w, r, "/order/"+order.Number, http.StatusSeeOther)
+	http.Redirect(w, r, "/order/"+order.Number+"?watch", http.StatusSeeOther)
 }
 
 // payBy asks the remote control.
