@@ -38,9 +38,11 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	total := all.amount()
 	s.Received = received.amount()
 	s.Pending = total.SubOrZero(s.Received)
+	s.Returned = s.returned()
+	total = total.SubOrZero(s.Returned)
 	enough := v.Required.SubOrZero(v.Under)
 	switch {
-	case accepted || !s.Received.Less(enough):
+	case accepted || !s.Received.SubOrZero(s.Returned).Less(enough):
 		s.Status = ChargePaid
 	case awaited || !total.Less(enough):
 		s.Status = ChargeConfirming
@@ -58,6 +60,16 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	v.question(&s)
 	v.label(&s, accepted)
 	return s
+}
+
+// returned returns what was received beyond what was required, and is refunded.
+func (s *InvoiceState) returned() (sum Amount) {
+	for _, p := range s.Payments {
+		if p.Counted && p.Deposit.Status == DepositConfirmed {
+			sum = plus(sum, p.Surplus.Min(p.Value))
+		}
+	}
+	return sum
 }
 
 // tally is a sum of values that is rounded down once and not for each payment: who pays exactly what is due in several
@@ -151,7 +163,7 @@ func (v Invoice) question(s *InvoiceState) {
 	for i := range s.Payments {
 		p := &s.Payments[i]
 		if p.Counted && p.Deposit.Status == DepositConfirmed {
-			sum = plus(sum, p.Value)
+			sum = plus(sum, p.Value.SubOrZero(p.Surplus))
 		}
 		if p.Resolved() != "" {
 			continue
@@ -170,7 +182,8 @@ func (v Invoice) label(s *InvoiceState, accepted bool) {
 	has := map[ChargeLabel]bool{
 		LabelPartial:   s.Status != ChargePaid && !s.Received.IsZero(),
 		LabelOver:      v.most(s).Less(s.Received),
-		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.Less(v.Required),
+		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.SubOrZero(s.Returned).Less(v.Required),
+		LabelCrowded:   v.Crowded,
 		LabelMarked:    accepted,
 	}
 	some, all := false, true
@@ -204,5 +217,5 @@ func ChargeStatuses() []ChargeStatus {
 // ChargeLabels returns every label of an invoice, in the order in which they are listed.
 func ChargeLabels() []ChargeLabel {
 	return []ChargeLabel{LabelPartial, LabelOver, LabelLate, LabelTolerated, LabelOtherAsset, LabelOtherNetwork,
-		LabelUnrated, LabelReversed, LabelMarked, LabelRefunded, LabelPartRefunded}
+		LabelUnrated, LabelReversed, LabelCrowded, LabelMarked, LabelRefunded, LabelPartRefunded}
 }

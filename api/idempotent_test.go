@@ -170,6 +170,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			{"PUT", "wallet/webhook", map[string]string{"walletID": id, "webhook": "https://new.example"}},
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "amount": "0.5"}},
+			{"POST", "link", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "amount": "0.5"}},
 			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6",
 				"address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
@@ -187,7 +188,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
 			}
 		}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[4].parameters,
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[5].parameters,
 			false); status != http.StatusUnprocessableEntity {
 			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
 		}

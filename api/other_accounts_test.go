@@ -32,6 +32,10 @@ func neighbours(t *testing.T, url string) (*script, map[string]any) {
 > @mine
 < 200
 
+> POST /api/v1/link?currency=USDT&amount=6&webhook=https://shop.example/hook
+> @mine
+< 200
+
 > POST /api/v1/account/withdraw?currency=USDT&amount=1&address={{outsider.tron}}
 > @mine+
 > Idempotency-Key: one
@@ -120,7 +124,7 @@ func TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne(t *testing.T) {
 			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID",
 			"GET account/withdrawal withdrawalID",
 			"POST charge/cancel chargeID", "POST charge/quote chargeID", "POST charge/resolve depositID",
-			"POST charge/refund chargeID", "POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
+			"GET link linkID", "POST link/close linkID", "POST charge/refund chargeID", "POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
 			if !slices.Contains(asked, known) {
 				t.Errorf("%s was not asked", known)
 			}

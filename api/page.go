@@ -20,6 +20,7 @@ const (
 	deliveryList   listName = 'e'
 
 	destinationList listName = 't'
+	linkList        listName = 'p'
 )
 
 // cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,

@@ -36,6 +36,11 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 < 200
 < {"success":true,"response":{"withdrawal":{"withdrawalID":"{{withdrawal:uuid}}","currency":"USDT","amount":"1.00","fee":"0.00","address":"{{outsider.tron}}","hashID":null,"status":"queued","error":null,"createdAt":"2026-01-02T03:04:05Z","completedAt":null}}}
 `)
+	c.run(`> POST /api/v1/link?currency=USDT&amount=5&webhook=https://shop.example/hook
+> @mine
+< 200
+< {"success":true,"response":{"link":{"linkID":"{{link:uuid}}","token":"{{linkToken:text}}","currencies":["USDT"],"priceCurrency":"USDT","amount":"5","fields":[],"maxUses":null,"expires":3600,"description":"","webhook":"https://shop.example/hook","metadata":"","createdAt":"2026-01-02T03:04:05Z","closesAt":null,"closedAt":null}}}
+`)
 	for _, name := range []string{"quotable", "payable", "resolvable", "cancelled"} {
 		c.sum(name)
 	}
@@ -62,7 +67,8 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then",
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
-		"until": "2026-01-03T00:00:00Z", "kind": "deposit"}
+		"until": "2026-01-03T00:00:00Z", "kind": "deposit",
+		"linkID": c.names["link"], "fields": "email,order", "maxUses": 3, "closesAt": "2026-02-01T00:00:00Z"}
 }
 
 // sum makes a charge of 1000 USDT whose deposits add up, known by a name.
@@ -91,7 +97,7 @@ func (c *script) learn(name string, r *http.Request) {
 // apart reports whether a parameter has another value, or none, beside what the endpoint's requests have.
 func (e endpoint) apart(name string) bool {
 	switch e.op.OperationID {
-	case "createCharge":
+	case "createCharge", "createLink":
 		return slices.Contains([]string{"minimum", "price", "priceCurrency"}, name)
 	case "refundCharge":
 		return slices.Contains([]string{"part", "rate", "chargeID", "depositID"}, name)
@@ -133,7 +139,7 @@ func (e endpoint) least(right map[string]any) map[string]any {
 	switch e.op.OperationID {
 	case "redeliver":
 		values["eventID"] = right["eventID"]
-	case "createCharge": // of the rule that takes all parameters
+	case "createCharge", "createLink": // of the rule that takes all parameters
 		values["amount"] = right["amount"]
 	case "quoteCharge":
 		values["chargeID"] = right["quotable"]

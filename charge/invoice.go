@@ -47,6 +47,8 @@ type Terms struct {
 	Locale      string
 	LinkFormat  string
 	Events      []bursar.EventKind
+	Link        bursar.ID // the payment link whose visit this is; zero: none
+	Answers     []bursar.LinkAnswer
 
 	// Done runs in the transaction that creates the invoice, or that finds it by its reference.
 	Done func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail) error
@@ -161,6 +163,11 @@ func (s *Service) begun(tx *store.Tx, draft bursar.InvoiceDetail, number int64) 
 }
 
 func (s *Service) write(ctx context.Context, tx *store.Tx, t Terms, made bursar.InvoiceDetail) error {
+	if !t.Link.IsZero() {
+		if err := admit(ctx, tx, t.Link); err != nil {
+			return err
+		}
+	}
 	if err := tx.Invoices().Insert(ctx, made); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ type Shown struct {
 	Heights map[bursar.ChainID]uint64
 }
 
-// ByToken returns the charge whose payer's page a token opens, or bursar.ErrNotFound.
-func (s *Service) ByToken(ctx context.Context, token bursar.ID) (found Shown, err error) {
+// Shown returns the charge whose payer's page a token opens, or bursar.ErrNotFound.
+func (s *Service) Shown(ctx context.Context, token bursar.ID) (found Shown, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		v, err := tx.Invoices().ByToken(ctx, token)
 		if err != nil {

@@ -49,6 +49,12 @@ type Charge struct {
 	LinkFormat  string          `json:"linkFormat"`
 	Events      []string        `json:"events"`
 	CheckoutURL string          `json:"checkoutURL"` // where the payer pays; empty in events, and where there is no such page
+	Returned    string          `json:"returned"`    // of Received: was too much and is refunded
+
+	AttentionSince  *time.Time        `json:"attentionSince"` // nil: nothing waits
+	RefundAddresses []RefundAddress   `json:"refundAddresses"`
+	LinkID          string            `json:"linkID"`  // empty: it was made by no payment link
+	Answers         map[string]string `json:"answers"` // of the payer, to the fields of the link
 }
 
 // NewCharge is a request for a charge.

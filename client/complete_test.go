@@ -114,7 +114,7 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"ChargeOption": client.ChargeOption{}, "ChargePayment": client.ChargePayment{},
 		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},
 		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{},
-		"OrderKey": client.OrderKey{}} {
+		"RefundAddress": client.RefundAddress{}, "Link": client.Link{}, "OrderKey": client.OrderKey{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

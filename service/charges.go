@@ -104,6 +104,11 @@ func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawa
 	})
 }
 
+// Destination reads an address of a withdrawal.
+func (p chargePayer) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
+	return p.withdrawals.Destination(code, text)
+}
+
 // Prices are rates in fiat, from memory.
 type Prices interface {
 	deposit.Prices

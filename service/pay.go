@@ -50,7 +50,7 @@ func (s *Service) newPages() (*pay.Handler, error) {
 		return nil, nil
 	}
 	c := pay.Config{
-		Find:     s.Charges.ByToken,
+		Find:     s.Charges.Shown,
 		Changes:  s.Charges.Changes,
 		Quote:    s.Charges.Quote,
 		Registry: s.Registry,

@@ -53,6 +53,8 @@ type (
 	IdempotencyKeys struct{ *Tx }
 	// Invoices reads and writes charges whose deposits add up, with the facts about them.
 	Invoices struct{ *Tx }
+	// PaymentLinks reads and writes templates of charges.
+	PaymentLinks struct{ *Tx }
 	// KeyIndexes reads and writes key indexes, none of which is given out twice.
 	KeyIndexes struct{ *Tx }
 	// KeyPool reads and writes public keys that were derived ahead.
@@ -173,6 +175,9 @@ func (tx *Tx) IdempotencyKeys() IdempotencyKeys { return IdempotencyKeys{tx} }
 
 // Invoices returns the handle of charges whose deposits add up.
 func (tx *Tx) Invoices() Invoices { return Invoices{tx} }
+
+// PaymentLinks returns the handle of templates of charges.
+func (tx *Tx) PaymentLinks() PaymentLinks { return PaymentLinks{tx} }
 
 // KeyIndexes returns the handle.
 func (tx *Tx) KeyIndexes() KeyIndexes { return KeyIndexes{tx} }

@@ -26,6 +26,11 @@ func (tx Invoices) ByReference(ctx context.Context, account bursar.ID, reference
 		invoiceFrom+` WHERE i.account_id = $1 AND i.reference = $2 AND i.reference <> ''`, account, reference)
 }
 
+// ByToken returns the invoice whose payer's page a token opens, or ErrNotFound.
+func (tx Invoices) ByToken(ctx context.Context, token bursar.ID) (bursar.Invoice, error) {
+	return invoiceColumns.one(ctx, tx.Tx, "read invoice by token", invoiceFrom+` WHERE i.token = $1`, token)
+}
+
 // LockAll returns invoices by their numbers, in the order of these, and keeps them unchanged until the transaction
 // ends.
 func (tx Invoices) LockAll(ctx context.Context, numbers []int64) (list []bursar.Invoice, err error) {

@@ -7,11 +7,6 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ByToken returns the invoice whose payer's page the token opens, whichever account's it is, or ErrNotFound.
-func (tx Invoices) ByToken(ctx context.Context, token bursar.ID) (bursar.Invoice, error) {
-	return invoiceColumns.one(ctx, tx.Tx, "read invoice by token", invoiceFrom+` WHERE i.token = $1`, token)
-}
-
 // Versions returns what was last recorded about invoices, with Version and TurnsAt alone, by their tokens. An unknown
 // token is left out.
 func (tx Invoices) Versions(ctx context.Context, tokens []bursar.ID) (map[bursar.ID]bursar.InvoiceRecord, error) {

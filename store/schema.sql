@@ -435,6 +435,16 @@ CREATE TABLE invoice_payments (
 
 CREATE INDEX invoice_payments_invoice ON invoice_payments(invoice);
 
+CREATE TABLE invoice_proposals (
+  invoice  BIGINT NOT NULL REFERENCES invoices(number),
+  currency TEXT NOT NULL,
+  base     TEXT NOT NULL,
+  memo     BIGINT NOT NULL,            -- -1: none
+  at       BIGINT NOT NULL,
+  changes  BIGINT NOT NULL,            -- how often the payer has named one
+  PRIMARY KEY (invoice, currency)
+);
+
 CREATE TABLE invoice_quotes (
   invoice  BIGINT NOT NULL REFERENCES invoices(number),
   currency TEXT NOT NULL,
@@ -453,7 +463,7 @@ CREATE TABLE invoice_refunds (
   amount     TEXT NOT NULL,
   void       BOOLEAN NOT NULL,         -- the invoice was unpaid: the deposit counts no more
   created_at BIGINT NOT NULL
-);
+, value TEXT NOT NULL DEFAULT '0', surplus TEXT NOT NULL DEFAULT '0');
 
 CREATE INDEX invoice_refunds_invoice ON invoice_refunds(invoice);
 
@@ -492,13 +502,21 @@ CREATE TABLE invoices (
   labels       TEXT NOT NULL,
   attention    BOOLEAN NOT NULL,
   turns_at     BIGINT NOT NULL         -- when the status changes by itself; 0: never
-);
+, payments BIGINT NOT NULL DEFAULT 0, crowded BOOLEAN NOT NULL DEFAULT FALSE, attention_at BIGINT NOT NULL DEFAULT 0, link_id BYTEA REFERENCES payment_links(id), answers TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX invoices_account ON invoices(account_id, number);
 
+CREATE INDEX invoices_attention ON invoices(account_id, number) WHERE attention;
+
+CREATE INDEX invoices_created ON invoices(account_id, created_at);
+
+CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '';
+
+CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
+
 CREATE UNIQUE INDEX invoices_reference ON invoices(account_id, reference) WHERE reference <> '';
 
-CREATE UNIQUE INDEX invoices_token ON invoices(token);
+CREATE INDEX invoices_status ON invoices(account_id, status, number);
 
 CREATE INDEX invoices_turning ON invoices(turns_at) WHERE turns_at > 0;
 
@@ -597,6 +615,21 @@ CREATE TABLE "outgoing_versions" (
 );
 
 CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
+
+CREATE TABLE payment_links (
+  number     BIGINT PRIMARY KEY,       -- from the numbers of wallets
+  id         BYTEA NOT NULL UNIQUE,
+  account_id BYTEA NOT NULL REFERENCES accounts(id),
+  token      BYTEA NOT NULL UNIQUE,    -- opens the page of the link
+  terms      TEXT NOT NULL,            -- JSON: what each charge is made with
+  fields     TEXT NOT NULL,            -- that a payer is asked for
+  max_uses   BIGINT NOT NULL,          -- 0: no bound
+  created_at BIGINT NOT NULL,
+  closes_at  BIGINT NOT NULL,          -- 0: never
+  closed_at  BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX payment_links_account ON payment_links(account_id, number);
 
 CREATE TABLE posted (
   account   TEXT NOT NULL,

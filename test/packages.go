@@ -113,3 +113,23 @@ func patroni(m machine, a *apt) step {
 		},
 	}
 }
+
+// zbar reads QR codes.
+func zbar(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "zbar",
+		packages: []string{"zbar-tools"},
+		present:  func(ctx context.Context) bool { return m.works(ctx, "zbarimg", "--version") },
+	}
+}
+
+// chromium is the browser that plays payers.
+func chromium(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "chromium",
+		packages: []string{"chromium"},
+		present:  func(context.Context) bool { return m.path("chromium") != "" },
+	}
+}

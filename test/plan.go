@@ -28,6 +28,7 @@ func steps(m machine) []step {
 	return []step{
 		postgresql(m, debian), curl(m, debian), openssh(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
+		zbar(m, debian), chromium(m, debian),
 		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m),
 	}
 }

@@ -73,7 +73,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	for name, want := range map[string]string{
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
-		"all": "postgresql curl openssh nodejs litecoind pyzmq bitcoind anvil hardhat clients litesvm pgbackrest patroni etcd " +
+		"all": "postgresql curl openssh nodejs litecoind pyzmq bitcoind anvil hardhat clients litesvm zbar chromium pgbackrest patroni etcd " +
 			"litestream golangci-lint",
 	} {
 		chosen, err := choose(all, name)

@@ -18,7 +18,8 @@ type Invoice struct {
 	Description string               `json:"description"`
 	Customer    string               `json:"customer"`
 	Required    Price                `json:"required"`
-	Received    string               `json:"received"` // in the currency of Required, as the next three
+	Received    string               `json:"received"` // in the currency of Required, as the next four
+	Returned    string               `json:"returned"`
 	Pending     string               `json:"pending"`
 	Due         string               `json:"due"`
 	Over        string               `json:"over"`
@@ -37,6 +38,11 @@ type Invoice struct {
 	LinkFormat  string               `json:"linkFormat"`
 	Events      []bursar.EventKind   `json:"events"`
 	CheckoutURL *string              `json:"checkoutURL"` // the payer's page; null in events, and where there is none
+
+	AttentionSince  *time.Time        `json:"attentionSince"` // null: nothing waits for a resolution
+	RefundAddresses []RefundAddress   `json:"refundAddresses"`
+	LinkID          *bursar.ID        `json:"linkID"`  // null: it was made by no payment link
+	Answers         map[string]string `json:"answers"` // of the payer, to the fields of the link
 }
 
 // Checkout is where payers' pages are, and the name of the shop in the links that their wallets read. The zero Checkout
@@ -52,6 +58,15 @@ func (c Checkout) Page(v bursar.Invoice) string {
 		return ""
 	}
 	return c.URL + "/pay/" + v.Token.String()
+}
+
+// RefundAddress is where a payer wants the payments of a currency refunded to.
+type RefundAddress struct {
+	Currency   bursar.CurrencyCode `json:"currency"`
+	Address    string              `json:"address"`
+	Tag        *string             `json:"tag"`
+	ProposedAt time.Time           `json:"proposedAt"`
+	Locked     bool                `json:"locked"` // a payment of the currency is refunded
 }
 
 // Price is an amount of a currency, which may be a fiat currency.
@@ -145,6 +160,7 @@ func NewInvoice(
 		Customer:    d.Customer,
 		Required:    Price{d.Unit.Exact(d.Required), d.Unit.Code},
 		Received:    d.Unit.Exact(s.Received),
+		Returned:    d.Unit.Exact(s.Returned),
 		Pending:     d.Unit.Exact(s.Pending),
 		Due:         d.Unit.Exact(s.Due),
 		Over:        d.Unit.Exact(s.Over),
@@ -164,12 +180,35 @@ func NewInvoice(
 		Events:      append([]bursar.EventKind{}, d.Events...),
 	}
 	v.CheckoutURL = optional(pages.Page(d.Invoice))
+	v.addPayer(d, s)
 	v.addOptions(d, s, r, prices, pages, at)
 	v.addPayments(d, s)
 	for _, m := range newest(d.Moments) {
 		v.Timeline = append(v.Timeline, ChargeMoment{At: m.At, What: m.What, Version: m.Version})
 	}
 	return v
+}
+
+// addPayer adds what the payer said, and since when the client is asked for something.
+func (v *Invoice) addPayer(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
+	v.RefundAddresses, v.Answers, v.LinkID = []RefundAddress{}, map[string]string{}, optional(d.Link)
+	if since := d.Recorded.AttentionAt; s.Attention && !since.IsZero() {
+		v.AttentionSince = &since
+	} else if s.Attention {
+		v.AttentionSince = &d.Expires // it turned by the clock, which is not recorded yet
+	}
+	for _, p := range d.Proposals {
+		v.RefundAddresses = append(v.RefundAddresses, RefundAddress{
+			Currency:   p.Currency,
+			Address:    p.Address.String(),
+			Tag:        optional(p.Address.Tag()),
+			ProposedAt: p.At,
+			Locked:     d.RefundLocked(p.Currency),
+		})
+	}
+	for _, a := range d.Answers {
+		v.Answers[a.Name] = a.Value
+	}
 }
 
 // chargeOf returns the fields that every charge has: the currency and address are those of the first option.

@@ -167,10 +167,9 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	if err != nil {
 		return prepared{}, err
 	}
-	to, err := c.ParseAddress(o.Address)
+	to, err := addressOf(c, currency, o.Address)
 	if err != nil {
-		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
-			"this is not a valid address of %s on this network", currency.Chain)
+		return prepared{}, err
 	}
 	p := prepared{
 		currency: currency,
@@ -201,6 +200,30 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		err = s.quote(ctx, c, &p)
 	}
 	return p, err
+}
+
+// Destination reads an address to which a currency might be paid; whether it can be is for its chain to say when it is.
+// Errors: unsupported_currency, invalid_address.
+func (s *Service) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
+	currency, err := s.registry.Get(code)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	c, on := s.chains[currency.Chain]
+	if !on {
+		return bursar.Address{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
+			"the chain of %s is not configured here", code)
+	}
+	return addressOf(c, currency, text)
+}
+
+func addressOf(c Chain, currency bursar.Currency, text string) (bursar.Address, error) {
+	to, err := c.ParseAddress(text)
+	if err != nil {
+		return to, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
+			"this is not a valid address of %s on this network", currency.Chain)
+	}
+	return to, nil
 }
 
 func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {

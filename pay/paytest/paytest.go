@@ -151,3 +151,14 @@ func (b *Book) quote(
 	}
 	return bursar.InvoiceDetail{}, bursar.ErrNotFound
 }
+
+// Reset makes every charge again as it was.
+func (b *Book) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.charges)
+	for chain := range b.heights {
+		b.heights[chain] = height
+	}
+	b.fill()
+}

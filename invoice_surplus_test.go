@@ -1,0 +1,103 @@
+package bursar_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bursar/bursar"
+)
+
+// kept is a charge in a currency, whose surplus is refunded while payments come, are reorged out and come back.
+type kept struct {
+	bursar.InvoiceDetail
+	t *rapid.T
+}
+
+func (k *kept) pay() {
+	id := byte(len(k.Payments) + 1)
+	status := rapid.SampledFrom([]bursar.DepositStatus{bursar.DepositPending, bursar.DepositConfirmed}).Draw(k.t, "status")
+	k.Payments = append(k.Payments, payment(id, rapid.Uint64Range(1, 1500).Draw(k.t, "units"), status))
+}
+
+// turn changes the status of a payment: a block credits it, or a reorg takes it back.
+func (k *kept) turn() {
+	p := &k.Payments[rapid.IntRange(0, len(k.Payments)-1).Draw(k.t, "turned")].Deposit
+	if p.Status == bursar.DepositConfirmed {
+		p.Status = bursar.DepositReversed
+		p.Reversals++
+		return
+	}
+	p.Status = bursar.DepositConfirmed
+}
+
+// refund refunds what is over, as far as one payment has it.
+func (k *kept) refund() {
+	s := k.State(invoiceStart)
+	p := s.Payments[rapid.IntRange(0, len(s.Payments)-1).Draw(k.t, "refunded")]
+	amount := s.Over.SubOrZero(s.Returned).Min(p.Refundable())
+	if s.Status != bursar.ChargePaid || !p.Counted || amount.IsZero() {
+		return
+	}
+	r := k.RefundTerms(s, p.Deposit.ID, amount, p.Rate, invoiceStart)
+	r.Withdrawal, r.Status = bursar.ID{2, byte(len(k.Refunds))}, bursar.WithdrawalQueued
+	k.Refunds = append(k.Refunds, r)
+}
+
+// end has a refund fail, or undoes that.
+func (k *kept) end() {
+	if len(k.Refunds) == 0 {
+		return
+	}
+	r := &k.Refunds[rapid.IntRange(0, len(k.Refunds)-1).Draw(k.t, "ended")]
+	if r.Status = bursar.WithdrawalFailed; rapid.Bool().Draw(k.t, "undone") {
+		r.Status = bursar.WithdrawalBroadcast
+	}
+}
+
+// check fails if the charge is paid with less than is enough once what was refunded is taken from it, or if the order of
+// its facts means anything.
+func (k *kept) check() {
+	s := k.State(invoiceStart)
+	var credited, refunded bursar.Amount
+	for _, p := range s.Payments {
+		if p.Deposit.Status == bursar.DepositConfirmed {
+			credited, _ = credited.Add(p.Value)
+			refunded, _ = refunded.Add(p.Refunded)
+		}
+	}
+	left := credited.SubOrZero(refunded)
+	if enough := k.Required.SubOrZero(k.Under); s.Status == bursar.ChargePaid && left.Less(enough) {
+		k.t.Fatalf("the charge is paid with %s of %s left, want %s at least; its state is %+v", left, credited, enough, s)
+	}
+	other := k.InvoiceDetail
+	other.Payments, other.Refunds = slices.Clone(k.Payments), slices.Clone(k.Refunds)
+	slices.Reverse(other.Payments)
+	slices.Reverse(other.Refunds)
+	if o := other.State(invoiceStart); o.Status != s.Status || o.Received != s.Received || o.Returned != s.Returned ||
+		o.Due != s.Due || !slices.Equal(o.Labels, s.Labels) {
+		k.t.Fatalf("in the other order the state is %+v, want %+v", o, s)
+	}
+}
+
+// A charge is never paid by money that was refunded because it was too much, whatever is reorged out and comes back.
+func TestARefundedSurplusNeverPays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		k := &kept{bursar.InvoiceDetail{Invoice: invoice()}, t}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			switch n := rapid.IntRange(0, 5).Draw(t, "step"); {
+			case n < 2 || len(k.Payments) == 0:
+				k.pay()
+			case n == 2:
+				k.turn()
+			case n == 3:
+				k.end()
+			default:
+				k.refund()
+			}
+			k.check()
+		}
+	})
+}
