@@ -123,6 +123,8 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		"need in letters":       "wsh(sortedmulti(a," + origin + one + "/0/*))",
 		"one key twice":         "wsh(sortedmulti(1," + origin + one + "/0/*," + origin + one + "/1/*))",
 		"rows of one key":       "wsh(sortedmulti(1," + origin + one + "/<0;1>/*," + origin + two + "/0/*))",
+		"no wsh":                "sortedmulti(1," + origin + one + "/0/*))",
+		"another function":      "sh(sortedmulti(1," + origin + one + "/0/*))",
 		"nothing":               "",
 	} {
 		if _, err := Parse(with(t, body)); !errors.Is(err, ErrDescriptor) {
