@@ -69,7 +69,8 @@ func (b builder) program(ctx context.Context, source, architecture, to string) e
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, source)
 	c.Dir = b.folder
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOTOOLCHAIN="+b.toolchain)
+		"GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "GO111MODULE=on",
+		"GOTOOLCHAIN="+b.toolchain)
 	if b.cache != "" {
 		c.Env = append(c.Env, "GOCACHE="+b.cache)
 	}

@@ -6,11 +6,13 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
 
 // coldOf returns cold wallets with their addresses as the chain writes them. It refuses an address that is not of the
-// chain and network, that has a memo, that is the hot wallet's or that two wallets have.
+// chain and network, that has a memo, that is the hot wallet's, that two wallets have, or that its
+// wallet's descriptor does not have.
 func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []bursar.ColdWallet, err error) {
 	taken := map[string]string{}
 	for _, w := range wallets {
@@ -35,6 +37,9 @@ func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []
 			}
 			taken[address.Base] = w.Name
 			known.Addresses = append(known.Addresses, address.Base)
+		}
+		if err := host.CheckDescriptor(rules, known); err != nil {
+			return nil, err
 		}
 		list = append(list, known)
 	}

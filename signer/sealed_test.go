@@ -144,6 +144,21 @@ func TestAWayThatFailsIsNamed(t *testing.T) {
 	}
 }
 
+// A device or a program that answers with something else does not keep the other ways from opening the file.
+func TestAWayThatGivesAnotherKeyIsPassedOver(t *testing.T) {
+	t.Parallel()
+	s, key, _ := several(t)
+	for name, answer := range map[string]string{"no key": "not a key", "another key": identity(t).String()} {
+		got, err := s.Open(Openers{Identities: []age.Identity{key}, Unwrap: map[Kind]func(string) ([]byte, error){
+			KindTPM: func(string) ([]byte, error) { return []byte(answer), nil },
+		}})
+		if err != nil || got.By != "recovery" || got.Mnemonic.Reveal() != legal || len(got.Failed) != 1 ||
+			got.Failed[0].Name != "machine" || strings.Contains(got.Failed[0].Why, answer) {
+			t.Errorf("%s: opened by %q after %q, %v, want recovery after machine", name, got.By, got.Failed, err)
+		}
+	}
+}
+
 func TestWaysAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	s, _, device := several(t)

@@ -43,6 +43,10 @@ var ErrChanged = errors.New("the seed file was changed meanwhile: look at it, an
 // beside it, is on the disk, was read back and is as it should be; at every moment one of them, whole, has the name.
 // The error is ErrChanging, ErrChanged or one of the files.
 func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
+	old, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("replace the seed file: %w", err)
+	}
 	next := path + ".new"
 	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -59,7 +63,7 @@ func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
 		}
 	}()
 	_, err = file.Write(sealed)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+	if err = errors.Join(err, keepOwner(file, old), file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("replace the seed file: %w", err)
 	}
 	if back, err := ReadSealed(next); err != nil || !bytes.Equal(back, sealed) {

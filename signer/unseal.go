@@ -52,7 +52,10 @@ func (k fileKey) reveal() string {
 }
 
 // ErrNothingOpens means that nothing that the process has opens the seed file.
-var ErrNothingOpens = errors.New("nothing that is given here opens the seed file")
+var (
+	ErrNothingOpens = errors.New("nothing that is given here opens the seed file")
+	errOtherKey     = errors.New("what it gives is not the key of the seed file, or the seed in it is damaged")
+)
 
 // Open opens the file with the first way that can be gone. The cheap ones are tried first, the passphrase last. The
 // error is ErrSeedFile, ErrSeedFileVersion, ErrNothingOpens with what each way says, or for a file with a passphrase
@@ -62,6 +65,7 @@ func (s Sealed) Open(with Openers) (Opened, error) {
 		return s.openWhole(with)
 	}
 	opened := Opened{}
+	var wrong error // of a way that gives another key
 	for _, kind := range []Kind{KindTPM, KindAge, KindToken, KindPassphrase} {
 		for _, way := range s.ways {
 			if way.Kind != kind {
@@ -72,13 +76,17 @@ func (s Sealed) Open(with Openers) (Opened, error) {
 				opened.Failed = append(opened.Failed, Failed{way.Name, way.Kind, err.Error()})
 				continue
 			}
-			opened.By = way.Name
 			if opened.Mnemonic, err = s.seedBy(key); err != nil {
-				return Opened{}, fmt.Errorf("open the seed file: %w", err)
+				opened.Failed, wrong = append(opened.Failed, Failed{way.Name, way.Kind, errOtherKey.Error()}), err
+				continue
 			}
+			opened.By = way.Name
 			opened.key = fileKey{text: conceal(&key)}
 			return opened, nil
 		}
+	}
+	if wrong != nil {
+		return Opened{}, fmt.Errorf("open the seed file: %w", wrong)
 	}
 	var why []string
 	for _, f := range opened.Failed {
@@ -216,7 +224,7 @@ func (a *asked) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	key, err := a.identity.Unwrap(stanzas)
 	a.refused = errors.Is(err, age.ErrIncorrectIdentity)
 	if p, is := a.identity.(*plugin.Identity); is && err != nil && !a.refused {
-		a.err = fmt.Errorf("age-plugin-%s: %.300s", p.Name(), err)
+		a.err = fmt.Errorf("age-plugin-%s: %.300s", p.Name(), err.Error()) // bounded, and so not wrapped
 		return nil, age.ErrIncorrectIdentity
 	}
 	return key, err

@@ -20,8 +20,11 @@ const (
 	toolchainFile = "release/toolchain.txt"
 )
 
-// errVulnerable means that a library has a known vulnerability.
-var errVulnerable = errors.New("known vulnerabilities")
+// errVulnerable means that a library has a known vulnerability, errNoData that no reports can be had.
+var (
+	errVulnerable = errors.New("known vulnerabilities")
+	errNoData     = errors.New("no data")
+)
 
 // vulnerable is a package with a known vulnerability, which a program imports.
 type vulnerable struct{ id, module, version, fixed string }
@@ -39,9 +42,12 @@ func (v vulnerable) String() string {
 func vulnerabilities(ctx context.Context, m machine) error {
 	m.say("== known vulnerabilities of the programs' libraries")
 	found, err := scanned(ctx, m)
-	if err != nil {
-		m.say("   NOT CHECKED: no data: " + err.Error())
+	if errors.Is(err, errNoData) {
+		m.say("   NOT CHECKED: " + err.Error())
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	accepted, err := acceptedReports()
 	if err != nil {
@@ -104,7 +110,7 @@ func scanned(ctx context.Context, m machine) ([]vulnerable, error) {
 	m.say("   vuln.go.dev cannot be asked; the mirror of Go modules is")
 	database, err := vulnDatabase(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errNoData, err)
 	}
 	return scan("-db", database)
 }

@@ -75,9 +75,9 @@ func TestWithoutDataItIsSaidThatNothingWasChecked(t *testing.T) {
 	}
 }
 
-// Where the database cannot be asked, one is made of the module with its reports.
-func TestTheMirrorOfModulesServesTheReports(t *testing.T) {
-	accepting(t, "")
+// reports is a folder as that of the module with the reports.
+func reports(t *testing.T) string {
+	t.Helper()
 	module := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(module, "data", "osv"), 0o755); err != nil {
 		t.Fatal(err)
@@ -90,6 +90,13 @@ func TestTheMirrorOfModulesServesTheReports(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return module
+}
+
+// Where the database cannot be asked, one is made of the module with its reports.
+func TestTheMirrorOfModulesServesTheReports(t *testing.T) {
+	accepting(t, "")
+	module := reports(t)
 	f := newFake(t)
 	read := f.read
 	f.machine.read = func(ctx context.Context, c command) (string, error) {
@@ -107,6 +114,26 @@ func TestTheMirrorOfModulesServesTheReports(t *testing.T) {
 	index, err := os.ReadFile(filepath.Join(f.folder("", "vulndb-v0.1.0"), "index", "modules.json"))
 	if err != nil || strings.Count(string(index), `"id"`) != 1000 || !strings.HasPrefix(string(index), `[{"path":"example.org/0"`) {
 		t.Errorf("the index has %d reports, %v, want 1000", strings.Count(string(index), `"id"`), err)
+	}
+}
+
+// With the reports at hand a program that fails is no lack of data: nothing is green that was not looked at.
+func TestAProgramThatFailsIsNotGreen(t *testing.T) {
+	accepting(t, "")
+	for name, prints := range map[string]string{"nothing": "", "half a message": `{"config":`} {
+		f := newFake(t)
+		f.machine.read = func(_ context.Context, c command) (string, error) {
+			switch {
+			case strings.Contains(c.String(), "mod download"):
+				return fmt.Sprintf(`{"Dir":%q,"Version":"v0.1.0"}`, reports(t)), nil
+			case strings.Contains(c.String(), "-db file://"):
+				return prints, nil
+			}
+			return "", errors.New("no network")
+		}
+		if err := vulnerabilities(t.Context(), f.machine); err == nil {
+			t.Errorf("it prints %s: it is green after %q, want an error", name, f.said)
+		}
 	}
 }
 

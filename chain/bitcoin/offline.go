@@ -59,8 +59,12 @@ func (c *Chain) readCold(wallet bursar.ColdWallet, data []byte) (*coldTx, error)
 	if err := t.plain(); err != nil {
 		return nil, err
 	}
+	known, err := addressesOf(d, len(wallet.Addresses))
+	if err != nil {
+		return nil, err
+	}
 	for i := range p.Inputs {
-		input, err := c.coldInput(wallet, d, p, i)
+		input, err := c.coldInput(wallet, known, p, i)
 		if err != nil {
 			return nil, fmt.Errorf("%w: input %d: %w", errCold, i, err)
 		}
@@ -91,7 +95,7 @@ func (t *coldTx) plain() error {
 }
 
 // coldInput proves what an input spends.
-func (c *Chain) coldInput(wallet bursar.ColdWallet, d *descriptor.Descriptor, p *psbt.Packet, i int) (in coldInput,
+func (c *Chain) coldInput(wallet bursar.ColdWallet, known coldAddresses, p *psbt.Packet, i int) (in coldInput,
 	err error) {
 	fields, from := p.Inputs[i], p.Tx.TxIn[i].PreviousOutPoint
 	for _, kind := range []byte{psbt.InRedeemScript, psbt.InFinalScript, psbt.InFinalWitness} {
@@ -119,7 +123,7 @@ func (c *Chain) coldInput(wallet bursar.ColdWallet, d *descriptor.Descriptor, p 
 	if err != nil || !wallet.Has(base) {
 		return in, fmt.Errorf("it spends from %.100q, which is not listed as the wallet's", base)
 	}
-	if in.output, err = addressOf(d, len(wallet.Addresses), spent.Script); err != nil {
+	if in.output, err = known.of(spent.Script); err != nil {
 		return in, err
 	}
 	if witness := fields.Get(psbt.InWitnessScript); witness != nil && !bytes.Equal(witness, in.output.Witness) {

@@ -1,7 +1,6 @@
 package bitcoin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -31,10 +30,14 @@ func (c *Chain) CheckCold(wallet bursar.ColdWallet) error {
 	if err != nil {
 		return err
 	}
+	known, err := addressesOf(d, len(wallet.Addresses))
+	if err != nil {
+		return err
+	}
 	for _, base := range wallet.Addresses {
 		script, err := c.network.script(base)
 		if err == nil {
-			_, err = addressOf(d, len(wallet.Addresses), script)
+			_, err = known.of(script)
 		}
 		if err != nil {
 			return fmt.Errorf("cold wallet %s: address %.100q: %w", wallet.Name, base, err)
@@ -51,20 +54,32 @@ func (c *Chain) descriptorOf(wallet bursar.ColdWallet) (*descriptor.Descriptor, 
 	return descriptor.Parse(wallet.Descriptor)
 }
 
-// addressOf finds the address of a script, among the first of each row.
-func addressOf(d *descriptor.Descriptor, first int, script []byte) (descriptor.Output, error) {
+// coldAddresses are outputs of a descriptor by their scripts.
+type coldAddresses map[string]descriptor.Output
+
+// addressesOf derives the first addresses of each row, once for all that is compared with them: each takes elliptic curve
+// operations for every key.
+func addressesOf(d *descriptor.Descriptor, first int) (coldAddresses, error) {
+	known := coldAddresses{}
 	for index := range uint32(first) {
 		for lane := range d.Lanes() {
 			out, err := d.At(lane, index)
 			if err != nil {
-				return out, err
+				return nil, err
 			}
-			if bytes.Equal(out.Script, script) {
-				return out, nil
-			}
+			known[string(out.Script)] = out
 		}
 	}
-	return descriptor.Output{}, fmt.Errorf("%w: none of the first %d addresses of the descriptor", errCold, first)
+	return known, nil
+}
+
+// of finds the address of a script.
+func (a coldAddresses) of(script []byte) (descriptor.Output, error) {
+	out, found := a[string(script)]
+	if !found {
+		return out, fmt.Errorf("%w: none of the first %d addresses of the descriptor", errCold, len(a))
+	}
+	return out, nil
 }
 
 // coldSize returns the maximum virtual size of a signed transaction from a descriptor.
@@ -173,6 +188,10 @@ func (c *Chain) coldCoins(ctx context.Context, wallet bursar.ColdWallet, d *desc
 	if !scan.Success {
 		return nil, errors.New("the node did not finish its scan")
 	}
+	known, err := addressesOf(d, len(wallet.Addresses))
+	if err != nil {
+		return nil, err
+	}
 	var coins []coldCoin
 	for _, o := range scan.Outputs {
 		if o.Coinbase && o.Height+coinbaseMatures > scan.Height || o.Height+uint64(c.cfg.Confirmations) > scan.Height+1 {
@@ -183,7 +202,7 @@ func (c *Chain) coldCoins(ctx context.Context, wallet bursar.ColdWallet, d *desc
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("unspent output of the node: %w", err)
 		}
-		out, err := addressOf(d, len(wallet.Addresses), script)
+		out, err := known.of(script)
 		if err != nil {
 			return nil, err
 		}

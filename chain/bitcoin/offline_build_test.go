@@ -173,3 +173,32 @@ func TestWalletsThatAreNotDescriptorsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Each address of a wallet is derived once, however many there are: compared one by one with all of them, a thousand took
+// minutes at each step of a ceremony.
+func TestAWalletOfManyAddressesIsChecked(t *testing.T) {
+	t.Parallel()
+	c := open(t, newFake())
+	w, d := coldVault(t, c)
+	w.Addresses = nil
+	for index := range uint32(bursar.MaxColdAddresses / 4) {
+		for lane := range 2 {
+			out, err := d.At(lane, index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base, err := c.network.AddressOf(out.Script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Addresses = append(w.Addresses, base)
+		}
+	}
+	if err := c.CheckCold(w); err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+	w.Addresses[7] = source(t, c, 0).Base
+	if err := c.CheckCold(w); !errors.Is(err, errCold) {
+		t.Errorf("with a foreign address: got %v, want %v", err, errCold)
+	}
+}

@@ -67,6 +67,9 @@ func (coldRefillCommand) Help() string {
 
 // Run builds a refill.
 func (cmd *coldRefillCommand) Run(ctx context.Context, c *call) error {
+	if err := cmd.Free(); err != nil {
+		return err
+	}
 	cfg, err := c.Load()
 	if err != nil {
 		return err

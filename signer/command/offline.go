@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -113,6 +114,18 @@ func readBounded(path string) ([]byte, error) {
 // BundleOut is where a bundle is written.
 type BundleOut struct {
 	Out string `required:"" placeholder:"FILE" help:"File to write; an existing one is not overwritten."`
+}
+
+// Free says so if the file is there, before anything is done that a bundle which cannot be written would leave behind.
+func (o BundleOut) Free() error {
+	_, err := os.Lstat(o.Out)
+	if err == nil {
+		return &fs.PathError{Op: "write", Path: o.Out, Err: fs.ErrExist}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Write writes a bundle, and says where.

@@ -64,6 +64,30 @@ func Ceremony(
 	return own, adapter, nil
 }
 
+// CheckDescriptor refuses a cold wallet of a descriptor that does not have the listed addresses, which are in the form of
+// the chain: what is paid to them by itself could not be brought back by a refill.
+func CheckDescriptor(adapter chain.Chain, wallet bursar.ColdWallet) error {
+	rules, offline := adapter.(chain.OfflineRules)
+	if !offline || wallet.Kind != bursar.ColdDescriptor {
+		return nil
+	}
+	return rules.CheckCold(wallet)
+}
+
+// checkDescriptors does that for the cold wallets of a configured chain.
+func checkDescriptors(cfg config.Config, adapter chain.Chain, id bursar.ChainID) error {
+	for _, w := range cfg.Chains[id].Cold {
+		known, err := ColdWallet(cfg, adapter, id, w.Name)
+		if err == nil {
+			err = CheckDescriptor(adapter, known)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ColdWallet returns a configured cold wallet, with its addresses as the chain writes them.
 func ColdWallet(cfg config.Config, rules chain.Addresses, id bursar.ChainID, name string) (bursar.ColdWallet, error) {
 	for _, w := range cfg.Chains[id].Cold {

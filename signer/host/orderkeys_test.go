@@ -108,3 +108,37 @@ func TestAFileOfKeysThatCannotBeReadStopsTheSigner(t *testing.T) {
 		}
 	}
 }
+
+// The attack: whoever may add keys adds one, removes the state before its hold is over, and adds it again as one that was
+// lost, which counts at once.
+func TestALostKeyKeepsItsHold(t *testing.T) {
+	t.Parallel()
+	cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
+	log := slog.New(slog.DiscardHandler)
+	enter := func(n byte, hold time.Duration) (from time.Time) {
+		t.Helper()
+		file, err := OpenMemory(t.Context(), cfg, "seed", log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		from, err = people.KeyOnMachine(t.Context(), file, keyOf(t, n), hold, "ann", time.Now())
+		if err = errors.Join(err, AgreeOrderKeys(t.Context(), cfg, file, log)); err != nil {
+			t.Fatal(err)
+		}
+		return from
+	}
+	enter(1, time.Hour)
+	held := enter(2, time.Hour)
+	for range 2 {
+		if err := os.Remove(StateFile(cfg)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := enter(2, time.Hour), held.Truncate(time.Millisecond); got.Before(want) {
+			t.Errorf("the lost key that was added again counts from %v, want not before %v", got, want)
+		}
+	}
+	if got := enter(1, time.Hour); got.After(time.Now()) {
+		t.Errorf("a lost key whose hold was over counts from %v, want at once", got)
+	}
+}

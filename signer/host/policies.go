@@ -42,6 +42,9 @@ func basesOf(wallets []bursar.ColdWallet) (bases []string) {
 func (c Connector) all(ctx context.Context, cfg config.Config) (parts []Part, err error) {
 	for _, id := range ChainOrder(cfg) {
 		adapter, err := c.Connect(ctx, cfg.Chains[id])
+		if err == nil {
+			err = checkDescriptors(cfg, adapter, id)
+		}
 		if err != nil {
 			return nil, err
 		}

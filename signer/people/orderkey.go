@@ -90,8 +90,12 @@ func enter(
 		return from, err
 	}
 	from = now
-	lost := slices.ContainsFunc(list, func(l memory.OrderKey) bool { return l.ID == k.ID && l.Lost() })
-	if len(list) > 0 && !k.Revoke && !lost { // one that is lost counted before, and its ID proves that it is the same
+	lost := slices.IndexFunc(list, func(l memory.OrderKey) bool { return l.ID == k.ID && l.Lost() })
+	switch {
+	case k.Revoke:
+	case lost >= 0: // its ID proves that it is the same: it counts from when it did, and no sooner
+		from = later(now, list[lost].From)
+	case len(list) > 0:
 		from = now.Add(hold)
 	}
 	if k.Revoke {
@@ -105,6 +109,13 @@ func enter(
 	_, err = tx.Append(ctx, now, memory.KindOrderKey, detail(map[string]any{"account": k.Account.String(), "id": k.ID,
 		"key": k.Key, "name": k.Name, "revoked": k.Revoke, "by": by, "from": from}))
 	return from, err
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 func add(ctx context.Context, tx memory.Tx, k approval.OrderKey, list []memory.OrderKey, from time.Time) error {

@@ -29,6 +29,7 @@ var (
 	ErrOtherTPM = errors.New("the secret was sealed by another TPM, or this one was cleared since")
 	ErrBlob     = errors.New("what was sealed is damaged")
 	ErrPCRs     = errors.New("PCRs are numbers from 0 to 23, each once, at least one")
+	errName     = errors.New("the root key is not the one of its name: something between processor and TPM changed it")
 	ErrNothing  = errors.New("the PCR is empty: nothing was measured into it, so it tells no states apart")
 )
 
@@ -179,12 +180,27 @@ func connect(device string) (*connection, error) {
 		return nil, fmt.Errorf("use the TPM %s: %w: %w", device, ErrNoTPM, errors.Join(err, t.Close()))
 	}
 	c := &connection{tpm: t, srk: srk}
-	public, err := srk.OutPublic.Contents()
-	if err != nil {
+	if c.public, err = rootOf(srk); err != nil {
 		return nil, fmt.Errorf("use the TPM %s: %w: %w", device, ErrNoTPM, errors.Join(err, c.close()))
 	}
-	c.public = *public
 	return c, nil
+}
+
+// rootOf returns the public area of the root key, whose digest its name must be. Unseal knows the root key by that name:
+// what sits between processor and TPM could otherwise hand over a key of its own under it, and read what is encrypted.
+func rootOf(made *tpm2.CreatePrimaryResponse) (tpm2.TPMTPublic, error) {
+	public, err := made.OutPublic.Contents()
+	if err != nil {
+		return tpm2.TPMTPublic{}, err
+	}
+	name, err := tpm2.ObjectName(public)
+	if err != nil {
+		return tpm2.TPMTPublic{}, err
+	}
+	if !slices.Equal(name.Buffer, made.Name.Buffer) {
+		return tpm2.TPMTPublic{}, errName
+	}
+	return *public, nil
 }
 
 func (c *connection) close() error {

@@ -128,3 +128,28 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// The attack: what sits between processor and TPM hands over a key of its own under the name of the TPM's root key, and
+// the session is encrypted to it.
+func TestTheRootKeyIsTheOneOfItsName(t *testing.T) {
+	t.Parallel()
+	area := func(x byte) tpm2.TPMTPublic {
+		public := tpm2.ECCSRKTemplate
+		public.Unique = tpm2.NewTPMUPublicID(tpm2.TPMAlgECC, &tpm2.TPMSECCPoint{
+			X: tpm2.TPM2BECCParameter{Buffer: []byte{31: x}},
+			Y: tpm2.TPM2BECCParameter{Buffer: []byte{31: x}},
+		})
+		return public
+	}
+	own, foreign := area(1), area(2)
+	name, err := tpm2.ObjectName(&own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(own), Name: *name}); err != nil {
+		t.Errorf("the key of the name: %v, want no error", err)
+	}
+	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(foreign), Name: *name}); !errors.Is(err, errName) {
+		t.Errorf("another key under the name: %v, want %v", err, errName)
+	}
+}

@@ -55,8 +55,9 @@ func parse(text string) (*Descriptor, error) {
 	if inner, is := within(body, "wpkh("); is {
 		return d, d.add([]string{inner})
 	}
-	inner, is := within(body, "wsh(")
-	if inner, is = within(inner, "sortedmulti("); !is {
+	script, isScript := within(body, "wsh(")
+	inner, isMulti := within(script, "sortedmulti(")
+	if !isScript || !isMulti {
 		return nil, errors.New("it is neither wpkh(KEY) nor wsh(sortedmulti(k,KEY,…))")
 	}
 	parts := strings.Split(inner, ",")

@@ -117,11 +117,14 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		"a private key":         "wpkh(" + origin + "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U/0/*)",
 		"unsorted":              "wsh(multi(1," + origin + one + "/0/*))",
 		"in a script hash":      "sh(wsh(sortedmulti(1," + origin + one + "/0/*)))",
+		"without a script":      "sortedmulti(1," + origin + one + "/0/*))",
 		"more needed than keys": "wsh(sortedmulti(2," + origin + one + "/0/*))",
 		"none needed":           "wsh(sortedmulti(0," + origin + one + "/0/*))",
 		"need in letters":       "wsh(sortedmulti(a," + origin + one + "/0/*))",
 		"one key twice":         "wsh(sortedmulti(1," + origin + one + "/0/*," + origin + one + "/1/*))",
 		"rows of one key":       "wsh(sortedmulti(1," + origin + one + "/<0;1>/*," + origin + two + "/0/*))",
+		"no wsh":                "sortedmulti(1," + origin + one + "/0/*))",
+		"another function":      "sh(sortedmulti(1," + origin + one + "/0/*))",
 		"nothing":               "",
 	} {
 		if _, err := Parse(with(t, body)); !errors.Is(err, ErrDescriptor) {
