@@ -224,7 +224,7 @@ func (a *asked) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	key, err := a.identity.Unwrap(stanzas)
 	a.refused = errors.Is(err, age.ErrIncorrectIdentity)
 	if p, is := a.identity.(*plugin.Identity); is && err != nil && !a.refused {
-		a.err = fmt.Errorf("age-plugin-%s: %.300s", p.Name(), err)
+		a.err = fmt.Errorf("age-plugin-%s: %.300s", p.Name(), err.Error()) // bounded, and so not wrapped
 		return nil, age.ErrIncorrectIdentity
 	}
 	return key, err

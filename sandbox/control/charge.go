@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/sandbox/chains"
 )
@@ -217,10 +218,7 @@ func (s *Server) other(than bursar.Currency, network bool) (bursar.Currency, *ch
 }
 
 // sameAddresses reports whether an address of one chain is one of the other.
-func sameAddresses(a, b bursar.ChainID) bool {
-	evm := []bursar.ChainID{bursar.Ethereum, bursar.BSC, bursar.Polygon}
-	return slices.Contains(evm, a) && slices.Contains(evm, b)
-}
+func sameAddresses(a, b bursar.ChainID) bool { return registry.Of(a).Family == registry.Of(b).Family }
 
 func (p chargePayment) pay() (string, error) {
 	hash, err := p.chain.Pay(p.currency, []chains.Payment{{Address: p.address, Amount: p.amount}})

@@ -55,9 +55,9 @@ func parse(text string) (*Descriptor, error) {
 	if inner, is := within(body, "wpkh("); is {
 		return d, d.add([]string{inner})
 	}
-	inner, script := within(body, "wsh(")
-	inner, several := within(inner, "sortedmulti(")
-	if !script || !several {
+	script, isScript := within(body, "wsh(")
+	inner, isMulti := within(script, "sortedmulti(")
+	if !isScript || !isMulti {
 		return nil, errors.New("it is neither wpkh(KEY) nor wsh(sortedmulti(k,KEY,…))")
 	}
 	parts := strings.Split(inner, ",")

@@ -117,6 +117,7 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		"a private key":         "wpkh(" + origin + "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U/0/*)",
 		"unsorted":              "wsh(multi(1," + origin + one + "/0/*))",
 		"in a script hash":      "sh(wsh(sortedmulti(1," + origin + one + "/0/*)))",
+		"without a script":      "sortedmulti(1," + origin + one + "/0/*))",
 		"more needed than keys": "wsh(sortedmulti(2," + origin + one + "/0/*))",
 		"none needed":           "wsh(sortedmulti(0," + origin + one + "/0/*))",
 		"need in letters":       "wsh(sortedmulti(a," + origin + one + "/0/*))",
