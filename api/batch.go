@@ -57,10 +57,8 @@ func (a *api) withdrawEach(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	for range requests[1:] { // the request itself is counted already
-		if err := a.limits.more(c.now, c.identity.Key.ID, bursar.ScopeWithdraw); err != nil {
-			return nil, err
-		}
+	if err := a.limits.more(c.now, c.identity.Key.ID, bursar.ScopeWithdraw, len(requests)-1); err != nil {
+		return nil, err
 	}
 	answer, settled := a.takeEach(ctx, requests)
 	if settled {

@@ -95,6 +95,12 @@ func feedQueryOf(c *call) feedQuery {
 var errArchived = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 	"events behind this position are archived; leave after out to continue with the oldest event that is here")
 
+// errAhead is the refusal of a position that is no number yet. Positions that were given are settled, and what is settled
+// stays: the database was restored from before, and the numbers up to the position are given to other events.
+var errAhead = bursar.RefuseField(bursar.CodeEventsArchived, "after",
+	"this position is ahead of the feed, as after an older backup was restored; leave after out to continue with the oldest "+
+		"event that is here")
+
 // readFeed reads one page, and the number up to which events were looked at.
 func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, position int64, err error) {
 	r := store.FeedQuery{Account: q.account, After: q.after, Limit: q.limit}
@@ -114,6 +120,7 @@ func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, p
 			if r.After, err = tx.Feed().NumberOf(ctx, q.account, q.event); err != nil {
 				return store.AsRefusal(err)
 			}
+			r.After = min(r.After, r.Settled) // a webhook tells of it while an earlier one may not be committed
 		}
 		page, err = tx.Feed().Read(ctx, r)
 		return err
@@ -121,8 +128,11 @@ func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, p
 	if err != nil {
 		return answer, 0, err
 	}
-	if r.After < page.Start && !q.begins {
+	switch {
+	case r.After < page.Start && !q.begins:
 		return answer, 0, errArchived
+	case r.After > max(r.Settled, page.Start):
+		return answer, 0, errAhead
 	}
 	answer.Events, position, err = q.choose(page.Events)
 	position = max(position, r.After, page.Start)

@@ -79,6 +79,37 @@ func TestAWaitingRequestGetsTheNextEvent(t *testing.T) {
 	}
 }
 
+// An event that a webhook has told of may be newer than one that is not committed yet: whoever continues behind it sees
+// that one too.
+func TestTheFeedBehindAnUnsettledEvent(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("PostgreSQL is left out by -short")
+	}
+	c := newScript(t, storetest.ServicePostgres(t))
+	event := func(kind bursar.EventKind) bursar.Event {
+		return bursar.Event{ID: c.ids.Next(), AccountID: c.id("mine"), Kind: kind, Subject: bursar.ID{1},
+			Body: []byte(`{"response":{"webhook":{"type":"account","event":"` + kind + `"}}}`)}
+	}
+	told := event(bursar.EventWithdrawal)
+	var page feedPage
+	c.do(func(tx *store.Tx) error {
+		if err := tx.Events().Insert(c.Context(), event(bursar.EventDeposit)); err != nil {
+			return err
+		}
+		c.do(func(tx *store.Tx) error { return tx.Events().Insert(c.Context(), told) })
+		page = c.feed("after=" + told.ID.String())
+		return nil
+	})
+	if page.status != http.StatusOK || len(page.Response.Events) != 0 {
+		t.Errorf("while the earlier one is not committed: %+v, want no event", page)
+	}
+	page = c.feed("after=" + page.Response.Next)
+	if len(page.Response.Events) == 0 || page.Response.Events[0].Event != bursar.EventDeposit {
+		t.Errorf("behind it is %+v, want the deposit", page)
+	}
+}
+
 // feedPage is an answer of account/events.
 type feedPage struct {
 	status   int

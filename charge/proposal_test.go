@@ -30,15 +30,16 @@ func TestAPayerNamesWhereToBeRefundedTo(t *testing.T) {
 		version := r.view(d).Version
 		r.must(propose(charge.Proposal{Address: buyer}))
 		if v := r.view(d); v.Version != version || len(v.RefundAddresses) != 1 || v.RefundAddresses[0].Address != buyer ||
-			v.RefundAddresses[0].Locked {
+			v.RefundAddresses[0].Locked || v.RefundAddresses[0].Named != 1 {
 			t.Fatalf("the charge is %+v, want version %d with one address", v, version)
 		}
 		r.must(propose(charge.Proposal{Address: other}))
 		w, err := r.refund(d, 0, func(o *charge.Refund) { o.Address = other })
 		r.must(err)
 		r.refuses(propose(charge.Proposal{Address: buyer}), bursar.CodeChargeClosed, "")
-		if v := r.view(d); v.RefundAddresses[0].Address != other || !v.RefundAddresses[0].Locked {
-			t.Fatalf("the addresses are %+v, want %s, locked", v.RefundAddresses, other)
+		if v := r.view(d); v.RefundAddresses[0].Address != other || !v.RefundAddresses[0].Locked ||
+			v.RefundAddresses[0].Named != 2 {
+			t.Fatalf("the addresses are %+v, want %s, named as the second and locked", v.RefundAddresses, other)
 		}
 		_, err = r.Withdrawals.Cancel(ctx, w.ID)
 		r.must(err)

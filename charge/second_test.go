@@ -60,3 +60,51 @@ func TestAFailedRefundThatIsPaidAfterAll(t *testing.T) {
 		}
 	})
 }
+
+// While a restored database may not know what was signed, a second refund that looks as if it were not may have left: its
+// money is not given back, and an alarm says so.
+func TestASecondRefundIsNotCancelledDuringARecovery(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		d, other := r.sum(nil), r.sum(nil)
+		r.send(d, "BTC", "BTC", 100_000)
+		r.send(other, "BTC", "BTC", 1_000_000)
+		r.mine(bursar.Bitcoin, 3)
+		first, err := r.refund(d, 0, nil)
+		r.must(err)
+		payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: r.Registry, IDs: r.IDs, Log: slog.New(slog.DiscardHandler)}
+		changed := func(f func(tx *store.Tx, w bursar.Withdrawal) error) {
+			t.Helper()
+			r.do(func(tx *store.Tx) error {
+				w, err := tx.Withdrawals().Lock(ctx, first.ID)
+				if err != nil {
+					return err
+				}
+				return f(tx, w)
+			})
+		}
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Signed(ctx, tx, w, "aa") })
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Broadcast(ctx, tx, w) })
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Refund(ctx, tx, w, "failed") })
+		second, err := r.refund(d, 0, nil)
+		r.must(err)
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error {
+			if err := tx.Recoveries().Begin(ctx, bursar.Bitcoin, "a test"); err != nil {
+				return err
+			}
+			return payouts.Unsettle(ctx, tx, w, nil)
+		})
+		got, err := r.Withdrawals.Get(ctx, r.account, second.ID)
+		if r.must(err); got.Status != bursar.WithdrawalQueued {
+			t.Errorf("the second refund is %s, want queued", got.Status)
+		}
+		var alarms []store.Alarm
+		r.do(func(tx *store.Tx) (err error) {
+			alarms, err = tx.Alarms().OfKind(ctx, "refunded_twice")
+			return err
+		})
+		if len(alarms) != 1 || alarms[0].Ref != first.ID.String() {
+			t.Errorf("the alarms are %+v, want one about %s", alarms, first.ID)
+		}
+	})
+}

@@ -13,6 +13,7 @@ type RefundAddress struct {
 	Address    string    `json:"address"`
 	Tag        string    `json:"tag"` // the address's memo, where it has one
 	ProposedAt time.Time `json:"proposedAt"`
+	Named      int       `json:"named"`  // how often one was named: above 1, it took the place of another
 	Locked     bool      `json:"locked"` // a payment of the currency is refunded
 }
 

@@ -14,8 +14,8 @@ import (
 // alarmRefill says that payments wait for money that a cold wallet has.
 const alarmRefill = "refill_needed"
 
-// coldRest is how long a move to cold is not requested again that the hot wallet could not pay: each request leaves a
-// row.
+// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, or that can never be paid
+// in its form: each request leaves a row.
 const coldRest = 10 * time.Minute
 
 // chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the
@@ -123,8 +123,8 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 	return hot.SubOrZero(unswept).SubOrZero(moving), nil
 }
 
-// notToCold ends a move to a cold wallet that the hot wallet cannot pay now, so that it holds up nobody: it is
-// requested again once there is more.
+// notToCold ends a move to a cold wallet that the hot wallet cannot pay now, or that the network or a contract refuses,
+// so that it holds up nobody: it is requested again later.
 func (s *Sender) notToCold(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {

@@ -118,3 +118,19 @@ func TestAMoveToColdThatCannotBePaidRests(t *testing.T) {
 		}
 	})
 }
+
+// A move that the network or a contract refuses for good is not requested again with each step either: each request
+// leaves a row, and takes the next address of the wallet.
+func TestAMoveToColdThatIsRefusedRests(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		cold := r.Chain.Named("cold")
+		r.Chain.RequireMemo(cold)
+		r.Vault(2_000_000, 1_000_000, cold)
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 5_000_000)
+		r.Blocks(12)
+		if n, open := movesToCold(r), r.Open(); n != 1 || len(open) != 0 {
+			t.Errorf("%d moves were requested and %d are open, want 1 and none", n, len(open))
+		}
+	})
+}

@@ -27,7 +27,7 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{h.path("waiting"), h.path("waiting") + "/qr/BTC", "/pay/" + bursar.ID{9}.String(),
 		"/pay/nonsense"} {
 		answer, _ := h.ask(http.MethodGet, path)
-		for name, want := range map[string]string{"Content-Security-Policy": wantedPolicy, "Referrer-Policy": "no-referrer",
+		for name, want := range map[string]string{"Content-Security-Policy": wantedPolicy, "Referrer-Policy": "same-origin",
 			"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow", "X-Content-Type-Options": "nosniff",
 			"Set-Cookie": ""} {
 			if got := answer.Header.Get(name); got != want {
@@ -92,6 +92,22 @@ func TestAFormOfAnotherSite(t *testing.T) {
 	}
 	if _, page := h.ask(http.MethodGet, h.path("choose")); !strings.Contains(page, `data-state="choose"`) {
 		t.Error("a currency was chosen, want none")
+	}
+}
+
+// A browser that does not send Sec-Fetch-Site, such as Safari before 16.4, is known by the Origin of its form. It sends
+// "null" there from a page whose policy is no-referrer (Fetch, "append a request Origin header"): nobody could pay.
+func TestAFormOfAnOlderBrowser(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	answer, _ := h.ask(http.MethodGet, h.path("choose"))
+	origin := "http://pay.example"
+	if answer.Header.Get("Referrer-Policy") == "no-referrer" {
+		origin = "null"
+	}
+	answer, _ = h.post(h.path("choose"), url.Values{"currency": {"BTC"}}, "Origin", origin)
+	if answer.StatusCode != http.StatusSeeOther {
+		t.Errorf("a choice from %s is %d, want 303", origin, answer.StatusCode)
 	}
 }
 

@@ -2,10 +2,11 @@
 // /pay/link/{token}.
 //
 // It owns the page, its texts in every language, its style and its one script, and who may hold a stream of changes. It
-// changes nothing but the currency that a payer chooses and the address that they name for a refund, and shows nothing that only the client
-// should know: neither reference nor customer nor metadata. Its invariants: the page works without scripts; it loads
-// nothing from another host, sets no cookie and stores nothing, and the browser enforces that; what clients wrote is
-// text and never markup; an unknown token is answered like any other; a page is served whole or not at all.
+// changes nothing but the currency that a payer chooses and the address that they name for a refund, and shows nothing
+// that only the client should know: neither reference nor customer nor metadata. Its invariants: the page works without
+// scripts; it loads nothing from another host, sets no cookie and stores nothing, and the browser enforces that; what
+// clients wrote is text and never markup; an unknown token is answered like any other; a page is served whole or not at
+// all.
 package pay
 
 import (
@@ -100,7 +101,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, client netip.Pre
 	header := w.Header()
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Referrer-Policy", "same-origin") // no-referrer would have forms sent with "Origin: null"
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Cache-Control", "no-store")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")

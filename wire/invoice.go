@@ -66,6 +66,7 @@ type RefundAddress struct {
 	Address    string              `json:"address"`
 	Tag        *string             `json:"tag"`
 	ProposedAt time.Time           `json:"proposedAt"`
+	Named      int64               `json:"named"`  // how often one was named: above 1, another one came before
 	Locked     bool                `json:"locked"` // a payment of the currency is refunded
 }
 
@@ -203,6 +204,7 @@ func (v *Invoice) addPayer(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 			Address:    p.Address.String(),
 			Tag:        optional(p.Address.Tag()),
 			ProposedAt: p.At,
+			Named:      p.Changes,
 			Locked:     d.RefundLocked(p.Currency),
 		})
 	}

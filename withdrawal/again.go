@@ -17,9 +17,16 @@ func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	if err != nil {
 		return err
 	}
+	recovering, err := tx.Recoveries().IsOpen(ctx, p.Chain)
+	if err != nil {
+		return err
+	}
 	for _, id := range others { // newest first
 		if excess.IsZero() {
 			return nil
+		}
+		if recovering {
+			break // a transaction that the database has forgotten may pay it: what looks unsigned may have left
 		}
 		second, err := tx.Withdrawals().Lock(ctx, id)
 		if err != nil {

@@ -154,9 +154,14 @@ var ErrOtherOrder = bursar.RefuseField(bursar.CodeIdempotencyConflict, "order",
 
 var errBusyOrder = bursar.RefuseField(bursar.CodeUnavailable, "order", "the same order is being taken; try again")
 
-// replay returns the withdrawal that an order became before. found is false where it is new. The account is locked, or
-// it only spares work.
-func replay(ctx context.Context, tx *store.Tx, o *ordered) (w bursar.Withdrawal, found bool, err error) {
+// errOtherName is the refusal of an order that paid before, under another reference or none: whoever names the payment
+// anew expects a second one.
+var errOtherName = bursar.RefuseField(bursar.CodeIdempotencyConflict, "reference",
+	"the order was taken before, for a withdrawal that does not have this reference")
+
+// replay returns the withdrawal that an order became before, if that has the reference that is asked for, or none is.
+// found is false where it is new. The account is locked, or it only spares work.
+func replay(ctx context.Context, tx *store.Tx, o *ordered, reference string) (w bursar.Withdrawal, found bool, err error) {
 	before, err := tx.SignedOrders().Find(ctx, o.Account, o.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -167,6 +172,9 @@ func replay(ctx context.Context, tx *store.Tx, o *ordered) (w bursar.Withdrawal,
 		return w, true, ErrOtherOrder
 	}
 	w, err = tx.Withdrawals().Get(ctx, o.Account, before.WithdrawalID)
+	if err == nil && reference != "" && w.Reference != reference {
+		err = errOtherName
+	}
 	return w, true, err
 }
 
@@ -176,7 +184,7 @@ func (s *Service) replayed(ctx context.Context, o Request, order *ordered) (w bu
 		return w, false, nil
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		w, found, err = replay(ctx, tx, order)
+		w, found, err = replay(ctx, tx, order, o.Reference)
 		return err
 	})
 	if err != nil || !found || o.Done == nil {
@@ -200,7 +208,7 @@ func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []
 			continue
 		}
 		seen[name] = true
-		w, found, err := replay(ctx, tx, p.order)
+		w, found, err := replay(ctx, tx, p.order, p.withdrawal.Reference)
 		var refused *bursar.Error
 		switch {
 		case errors.As(err, &refused):
