@@ -14,8 +14,8 @@ import (
 // alarmRefill says that payments wait for money that a cold wallet has.
 const alarmRefill = "refill_needed"
 
-// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, or that can never be paid
-// in its form: each request leaves a row.
+// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, or that was refused:
+// each request leaves a row.
 const coldRest = 10 * time.Minute
 
 // chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the
