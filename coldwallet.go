@@ -34,8 +34,8 @@ type ColdWallet struct {
 	Chain ChainID
 	Name  string // unique on its chain: small letters, digits and hyphens
 	Kind  ColdKind
-	// Addresses are in the canonical form of the chain, the first of which is paid first. A wallet of the kind descriptor
-	// may have several, all others have one.
+	// Addresses are in the canonical form of the chain, the first of which is paid first. A wallet of the kind
+	// descriptor may have several, all others have one.
 	Addresses []string
 
 	Descriptor   string // of the kind descriptor: with its checksum, as BIP 380 writes it

@@ -22,7 +22,7 @@ type Currency struct {
 	Decimals int        // of the smallest unit
 	Places   int        // display precision: decimals in balances and withdrawal amounts
 	Memo     string     // name of the address's memo; empty: the chain uses none
-	Link     WalletLink // how wallets of payers are told what to pay
+	Link     WalletLink // the form of URIs that say to a wallet what to pay
 
 	Minimum           Amount // smallest deposit that is credited
 	WithdrawalMinimum Amount

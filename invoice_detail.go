@@ -188,8 +188,8 @@ func (d *InvoiceDetail) PaidWithout(deposit ID, now time.Time) bool {
 
 // RefundTerms returns what a refund of a payment means for the invoice, as its facts were judged last. The rate is the
 // one by which the refund is measured. Surplus is what of it the invoice has received beyond what is required and has
-// not paid back: it counts no more, or it would pay in the place of another payment that is reorged out. Void means that
-// the payment counts no more at all.
+// not paid back: it counts no more, or it would pay in the place of another payment that is reorged out. Void means
+// that the payment counts no more at all.
 func (d *InvoiceDetail) RefundTerms(s InvoiceState, deposit ID, amount Amount, rate Rate, now time.Time) InvoiceRefund {
 	r := InvoiceRefund{
 		Deposit: deposit,

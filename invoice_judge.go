@@ -38,7 +38,7 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	total := all.amount()
 	s.Received = received.amount()
 	s.Pending = total.SubOrZero(s.Received)
-	s.Returned = s.returned()
+	s.Returned = v.returned(&s)
 	total = total.SubOrZero(s.Returned)
 	enough := v.Required.SubOrZero(v.Under)
 	switch {
@@ -62,14 +62,30 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	return s
 }
 
-// returned returns what was received beyond what was required, and is refunded.
-func (s *InvoiceState) returned() (sum Amount) {
+// returned returns what was received beyond what was required, and is refunded. Of a payment it may be more than that
+// has, if a reorg has a failed refund paid after all beside another one: that money has left too, and is missing from
+// what others paid, also where the payment itself counts no more.
+func (v Invoice) returned(s *InvoiceState) (sum Amount) {
 	for _, p := range s.Payments {
-		if p.Counted && p.Deposit.Status == DepositConfirmed {
-			sum = plus(sum, p.Surplus.Min(p.Value))
+		switch {
+		case p.Deposit.Status != DepositConfirmed:
+		case p.Counted:
+			sum = plus(sum, p.Surplus)
+		case p.Void && p.Rate.IsKnown():
+			sum = plus(sum, v.beyond(p.Payment))
 		}
 	}
 	return sum
+}
+
+// beyond returns what of a payment's refunds is more than the payment itself, in the invoice's unit.
+func (v Invoice) beyond(p Payment) Amount {
+	excess := p.Refunded.SubOrZero(p.Deposit.Amount)
+	value, err := p.Rate.ValueUp(excess, Currency{Decimals: p.Decimals}, v.Unit)
+	if err != nil {
+		return excess // worth more than an amount can be, which Value of the payment would have been too
+	}
+	return value
 }
 
 // tally is a sum of values that is rounded down once and not for each payment: who pays exactly what is due in several

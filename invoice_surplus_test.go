@@ -56,8 +56,8 @@ func (k *kept) end() {
 	}
 }
 
-// check fails if the charge is paid with less than is enough once what was refunded is taken from it, or if the order of
-// its facts means anything.
+// check fails if the charge is paid with less than is enough once what was refunded is taken from it, or if the order
+// of its facts means anything.
 func (k *kept) check() {
 	s := k.State(invoiceStart)
 	var credited, refunded bursar.Amount
@@ -100,4 +100,52 @@ func TestARefundedSurplusNeverPays(t *testing.T) {
 			k.check()
 		}
 	})
+}
+
+// A refund that had failed is paid after all once a reorg takes its failure back: with the one that was requested in its
+// place, more than the payment has left. The charge is not paid by what other payments would have to make up for.
+func TestASurplusThatIsRefundedTwiceDoesNotPay(t *testing.T) {
+	t.Parallel()
+	k := bursar.InvoiceDetail{Invoice: invoice()}
+	for id, units := range []uint64{1500, 300} {
+		k.Payments = append(k.Payments, payment(byte(id+1), units, bursar.DepositConfirmed))
+	}
+	first := k.Payments[0]
+	for i := range 2 {
+		s := k.State(invoiceStart)
+		r := k.RefundTerms(s, first.Deposit.ID, s.Over, first.Rate, invoiceStart)
+		r.Withdrawal, r.Status = bursar.ID{2, byte(i)}, bursar.WithdrawalFailed
+		k.Refunds = append(k.Refunds, r)
+	}
+	for i := range k.Refunds {
+		k.Refunds[i].Status = bursar.WithdrawalBroadcast
+	}
+	k.Payments = append(k.Payments, payment(3, 690, bursar.DepositConfirmed))
+	s := k.State(invoiceStart)
+	if s.Status == bursar.ChargePaid || s.Returned != bursar.Units(1600) {
+		t.Errorf("2490 came and 1600 left: the charge is %s with %s returned, want one that is not paid and 1600",
+			s.Status, s.Returned)
+	}
+}
+
+// The same where the second refund was of all that the payment had left, so that the payment counts no more.
+func TestAPaymentThatIsRefundedBeyondItselfIsMissingFromOthers(t *testing.T) {
+	t.Parallel()
+	k := bursar.InvoiceDetail{Invoice: invoice(), Payments: []bursar.Payment{
+		payment(1, 1011, bursar.DepositConfirmed),
+		payment(2, 990, bursar.DepositConfirmed),
+	}}
+	k.Refunds = []bursar.InvoiceRefund{
+		{Deposit: k.Payments[0].Deposit.ID, Amount: bursar.Units(11), Surplus: bursar.Units(11)},
+		{Deposit: k.Payments[0].Deposit.ID, Amount: bursar.Units(1001), Void: true},
+	}
+	k.Refunds[0].Status, k.Refunds[1].Status = bursar.WithdrawalFailed, bursar.WithdrawalBroadcast
+	if s := k.State(invoiceStart); s.Status != bursar.ChargePaid {
+		t.Errorf("990 came besides the refunded payment: the charge is %s, want paid", s.Status)
+	}
+	k.Refunds[0].Status = bursar.WithdrawalBroadcast
+	if s := k.State(invoiceStart); s.Status == bursar.ChargePaid || s.Returned != bursar.Units(1) {
+		t.Errorf("of 1011 there were 1012 refunded: the charge is %s with %s returned, want one that is not paid and 1",
+			s.Status, s.Returned)
+	}
 }

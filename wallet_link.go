@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// WalletLink is the form of the URIs by which wallets of payers are told what to pay, with names in braces for its
+// WalletLink is the form of the URIs that say to a wallet what to pay, with names in braces for its
 // parts: {address}, {tag}, {contract}, {amount} as a decimal of whole units, {units} of the smallest unit, and {label},
 // the receiver's name. A parameter of the query without a value is left out. The zero WalletLink is none.
 type WalletLink struct {
 	Form string
-	// Usual says that wallets in general read the link from a QR code; otherwise a code holds the bare address unless the
-	// payer asks for the link.
+	// Usual says that wallets in general read the link from a QR code; otherwise a code holds the bare address unless
+	// the payer asks for the link.
 	Usual bool
 }
 

@@ -21,8 +21,8 @@ const (
 	atOnce   = 20
 )
 
-// batchItem is one withdrawal of a batch as it is sent. Its reference is what makes a repetition harmless: a process that
-// dies in the middle of a batch leaves some recorded, and the batch again returns them and takes the rest.
+// batchItem is one withdrawal of a batch as it is sent. Its reference is what makes a repetition harmless: a process
+// that dies in the middle of a batch leaves some recorded, and the batch again returns them and takes the rest.
 type batchItem struct {
 	Currency  string            `json:"currency"`
 	Amount    jsontext.Value    `json:"amount"`

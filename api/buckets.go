@@ -43,8 +43,8 @@ func newBuckets[Key comparable](l Limit) *buckets[Key] {
 // take takes a token and returns 0, or takes none and returns the time until there is one.
 func (b *buckets[Key]) take(at time.Time, key Key) time.Duration { return b.takeAll(at, key, 1) }
 
-// takeAll takes n tokens, which are at most a burst, and returns 0, or takes none and returns the time until there are as
-// many.
+// takeAll takes n tokens, which are at most a burst, and returns 0, or takes none and returns the time until there are
+// as many.
 func (b *buckets[Key]) takeAll(at time.Time, key Key, n int) time.Duration {
 	if b == nil {
 		return 0

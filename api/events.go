@@ -95,8 +95,8 @@ func feedQueryOf(c *call) feedQuery {
 var errArchived = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 	"events behind this position are archived; leave after out to continue with the oldest event that is here")
 
-// errAhead is the refusal of a position that is no number yet. Positions that were given are settled, and what is settled
-// stays: the database was restored from before, and the numbers up to the position are given to other events.
+// errAhead is the refusal of a position that is no number yet. Positions that were given are settled, and what is
+// settled stays: the database was restored from before, and the numbers up to the position are given to other events.
 var errAhead = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 	"this position is ahead of the feed, as after an older backup was restored; leave after out to continue with the oldest "+
 		"event that is here")

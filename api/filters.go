@@ -51,7 +51,8 @@ func (a *api) addressed(c *call, name string) []store.WalletAddress {
 	return found
 }
 
-// addressesOf returns the addresses that a text is, in any spelling that a chain has. Chains of one family share theirs.
+// addressesOf returns the addresses that a text is, in any spelling that a chain has. Chains of one family share
+// theirs.
 func (a *api) addressesOf(text string) (found []store.WalletAddress) {
 	if a.Destinations == nil || len(text) > maxAddress {
 		return nil

@@ -85,7 +85,7 @@ func TestTestDeliveriesHaveALimitOfTheirOwn(t *testing.T) {
 	g.ask(here, testEvent, mine.APIKey, 200)
 }
 
-// A batch is counted whole or not at all: who comes back when told is served, and what could never be is said so.
+// A batch is counted whole or not at all: who obeys Retry-After is served, and what could never be is refused as such.
 func TestABatchIsCountedWhole(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{Withdraw: api.Limit{PerSecond: 5, Burst: 10}})

@@ -68,14 +68,14 @@ type OfflineRules interface {
 	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has
 	// them.
 	CheckCold(wallet bursar.ColdWallet) error
-	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that they
-	// are the wallet's, that each signature is by its key over exactly this transaction. Anything else than one payment of
-	// the chain's plain form with change to the wallet is an error.
+	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that
+	// they are the wallet's, that each signature is by its key over exactly this transaction. Anything else than one
+	// payment of the chain's plain form with change to the wallet is an error.
 	ReadCold(wallet bursar.ColdWallet, bytes []byte) (ColdTx, error)
 	// SignCold adds signatures.
 	SignCold(wallet bursar.ColdWallet, bytes []byte, signatures []ColdSignature) ([]byte, error)
-	// CombineCold returns a transaction with the signatures of two copies of it. The second may be what programs of others
-	// return once it is complete.
+	// CombineCold returns a transaction with the signatures of two copies of it. The second may be what programs of
+	// others return once it is complete.
 	CombineCold(wallet bursar.ColdWallet, one, two []byte) ([]byte, error)
 	// FinishCold returns a transaction that is ready to be broadcast; ErrColdIncomplete if signatures are missing.
 	FinishCold(wallet bursar.ColdWallet, bytes []byte) (SignedTx, error)

@@ -9,8 +9,8 @@ import (
 
 // Payer pays refunds; the withdrawal service implements it.
 type Payer interface {
-	// Ordered returns the withdrawal that the payout's order became before; found is false where it is new. The order is
-	// verified, and nothing changes.
+	// Ordered returns the withdrawal that the payout's order became before; found is false where it is new. The order
+	// is verified, and nothing changes.
 	Ordered(ctx context.Context, p Payout) (w bursar.Withdrawal, found bool, err error)
 	Pay(ctx context.Context, p Payout) (bursar.Withdrawal, error)
 	// Destination reads an address to which a currency can be paid; the error is invalid_address for any other text.
@@ -170,9 +170,9 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	return amount.Min(p.Refundable()), nil
 }
 
-// unpaidBack returns what is left of a payment's value once its refunds are taken from it, by what these were worth when
-// it was paid. A refund by the rate of today measures them by that one where it is the higher, or the same request would
-// pay back more each time.
+// unpaidBack returns what is left of a payment's value once its refunds are taken from it, by what these were worth
+// when it was paid. A refund by the rate of today measures them by that one where it is the higher, or the same request
+// would pay back more each time.
 func (s *Service) unpaidBack(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail) bursar.Amount {
 	rate := s.measure(r, d, p.Payment)
 	value, err := rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
@@ -182,8 +182,8 @@ func (s *Service) unpaidBack(r Refund, p bursar.JudgedPayment, d bursar.InvoiceD
 	return p.Value.SubOrZero(value)
 }
 
-// measure returns the rate by which a refund is measured: the payment's own, and today's where the refund is by that and
-// it is the higher one.
+// measure returns the rate by which a refund is measured: the payment's own, and today's where the refund is by that
+// and it is the higher one.
 func (s *Service) measure(r Refund, d bursar.InvoiceDetail, p bursar.Payment) bursar.Rate {
 	rate := p.Rate
 	if r.Rate != RateNow || !rate.IsKnown() {

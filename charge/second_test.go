@@ -61,8 +61,8 @@ func TestAFailedRefundThatIsPaidAfterAll(t *testing.T) {
 	})
 }
 
-// While a restored database may not know what was signed, a second refund that looks as if it were not may have left: its
-// money is not given back, and an alarm says so.
+// While a restored database may not know what was signed, a second refund that looks as if it were not may have left:
+// its money is not given back, and an alarm says so.
 func TestASecondRefundIsNotCancelledDuringARecovery(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {

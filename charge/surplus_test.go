@@ -7,7 +7,8 @@ import (
 	"github.com/bursar/bursar/charge"
 )
 
-// What was paid too much is refunded, and then another payment is reorged out: the charge is unpaid by what was refunded.
+// What was paid too much is refunded, and then another payment is reorged out: the charge is unpaid by what was
+// refunded.
 func TestARefundedSurplusPaysForNothing(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {

@@ -22,8 +22,8 @@ type WithdrawalQuote struct {
 	ValidUntil time.Time `json:"validUntil"`
 }
 
-// QuoteWithdrawal asks what a withdrawal would cost, and holds nothing. Only Currency, Amount and Address count. Errors:
-// those of Withdraw about these.
+// QuoteWithdrawal asks what a withdrawal would cost, and holds nothing. Only Currency, Amount and Address count.
+// Errors: those of Withdraw about these.
 func (c *Client) QuoteWithdrawal(ctx context.Context, n NewWithdrawal) (WithdrawalQuote, error) {
 	answer, err := call[struct {
 		Quote WithdrawalQuote `json:"quote"`

@@ -48,8 +48,8 @@ type NewWithdrawal struct {
 
 	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment
 
-	// The rest is of clients whose Config has Orders. The same IdempotencyKey with the same Created is the same order, also
-	// from another process. Without Created, a second call with the key is refused with IdempotencyConflict.
+	// The rest is of clients whose Config has Orders. The same IdempotencyKey with the same Created is the same order,
+	// also from another process. Without Created, a second call with the key is refused with IdempotencyConflict.
 	Created time.Time   // when the payment was decided, stored with its key; zero: now
 	MaxFee  string      // the most that the transaction may cost, in units of the native asset; empty: no bound of yours
 	Order   SignedOrder // as Orders.Order returned it and you stored it; zero: it is signed now

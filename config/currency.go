@@ -162,7 +162,7 @@ func (r *reader) currencies(section *node, cfg *Config) {
 	cfg.Off = off(cfg, changed)
 }
 
-// linkOf returns how wallets of payers are told what to pay, on the chain as it is configured.
+// linkOf returns how a URI says to a wallet what to pay, on the chain as it is configured.
 func linkOf(c bursar.Currency, cfg *Config) bursar.WalletLink {
 	d := registry.Of(c.Chain)
 	id := d.ChainIDs[cfg.Network]

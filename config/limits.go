@@ -14,8 +14,8 @@ type Periods struct {
 // IsZero reports whether there is no limit.
 func (p Periods) IsZero() bool { return p == Periods{} }
 
-// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee. A week has
-// no limit then: with one, a signer that begins cold would sign nothing for a week.
+// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee. A week
+// has no limit then: with one, a signer that begins cold would sign nothing for a week.
 const (
 	feesOfHour = 20
 	feesOfDay  = 100

@@ -28,8 +28,8 @@ type PriceFeed struct {
 	Fixed    map[PricePair]bursar.Rate // of neither
 }
 
-// Origin returns where a feed has its rates from: the host of its URL, or its file; "" for fixed rates. Two feeds of one
-// origin agree in every error, so they count as one source.
+// Origin returns where a feed has its rates from: the host of its URL, or its file; "" for fixed rates. Two feeds of
+// one origin agree in every error, so they count as one source.
 func (f PriceFeed) Origin() string {
 	if f.File != "" {
 		return "file " + filepath.Clean(f.File)

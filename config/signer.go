@@ -9,14 +9,14 @@ type Signer struct {
 	Cert    string
 	Key     string
 
-	// Clients are the names of the certificates with which a service may use the signer over https: DNS names, addresses
-	// or common names. A signer needs them to listen.
+	// Clients are the names of the certificates with which a service may use the signer over https: DNS names,
+	// addresses or common names. A signer needs them to listen.
 	Clients []string
 	// Users are the names or numbers of the users who may use the socket. Empty: whoever its file's rights allow.
 	Users []string
 
-	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on mainnet,
-	// preferred elsewhere.
+	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on
+	// mainnet, preferred elsewhere.
 	LockMemory Lock
 
 	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
@@ -25,8 +25,8 @@ type Signer struct {
 	// OrdersRequired makes a signer pay nothing that neither a client signed nor persons approved.
 	OrdersRequired bool
 
-	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where the
-	// service says that it saw one; elsewhere only with FreezesOnSpend.
+	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where
+	// the service says that it saw one; elsewhere only with FreezesOnSpend.
 	HaltsOnSpend, FreezesOnSpend bool
 
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file

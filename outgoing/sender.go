@@ -59,9 +59,9 @@ type Sender struct {
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
-	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy; empty
-	// where it has none. paid are the withdrawals that it pays, if the database does not say so. nil: none are sent to the
-	// signer.
+	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy;
+	// empty where it has none. paid are the withdrawals that it pays, if the database does not say so. nil: none are
+	// sent to the signer.
 	Orders func(
 		ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
 	) ([]chain.Order, error)
@@ -110,8 +110,8 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// vainRest is how long hints wait after a step in vain: every batch of withdrawals that is recorded gives one, and while
-// there is no place for more, or payments are halted, each would be such a step again.
+// vainRest is how long hints wait after a step in vain: every batch of withdrawals that is recorded gives one, and
+// while there is no place for more, or payments are halted, each would be such a step again.
 const vainRest = 100 * time.Millisecond
 
 func (s *Sender) rest() time.Duration {

@@ -1,4 +1,5 @@
-// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}, and that of a payment link, at
+// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}, and that of a payment link,
+// at
 // /pay/link/{token}.
 //
 // It owns the page, its texts in every language, its style and its one script, and who may hold a stream of changes. It
@@ -23,7 +24,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// Network is what payers are told of a chain.
+// Network is what the page says of a chain.
 type Network struct {
 	Name          string        // as payers know it
 	Standard      string        // of its tokens, such as "TRC-20"; may be empty

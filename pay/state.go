@@ -35,7 +35,7 @@ func (s State) ended() bool {
 	return s == Paid || s == Late || s == Expired || s == ExpiredPartial || s == Cancelled
 }
 
-// notices are the labels that a payer is told about, each by the text "notice_<label>".
+// notices are the labels that the page shows, each by the text "notice_<label>".
 func notices() []bursar.ChargeLabel {
 	return []bursar.ChargeLabel{bursar.LabelReversed, bursar.LabelOtherAsset, bursar.LabelOtherNetwork, bursar.LabelUnrated,
 		bursar.LabelLate, bursar.LabelOver, bursar.LabelRefunded, bursar.LabelPartRefunded}

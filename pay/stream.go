@@ -49,7 +49,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request, token bursar.ID
 			return
 		}
 		if p, err = h.find(r, token); err != nil {
-			return // the browser connects again, and is told then
+			return // the browser connects again, and gets it then
 		}
 		s.drawn(p.Seen)
 		text = ""

@@ -4,7 +4,7 @@
 // and its signed bytes before they are broadcast. It holds no key. Its invariants: a refill pays the hot wallet and
 // nobody else; a cold wallet has one open refill at most; a signed bundle is broadcast only if it is the one that was
 // given out, judged again by the rules that the offline machine has; what was sent may be sent again, and is always
-// the same transaction. What arrives is booked from the chain, by packages deposit and outgoing, whoever broadcast it.
+// the same transaction. What arrives is booked from the chain, by packages deposit and outgoing.
 package refill
 
 import (
@@ -155,8 +155,8 @@ func (s *Service) given(ctx context.Context, b ceremony.Bundle) (r store.Refill,
 }
 
 // Abandon ends an open refill and returns what its transaction would use up. Its bundle may still be signed and
-// broadcast by whoever has it, until something else uses that up. The error is store.ErrNotFound if no refill with the
-// ID is open.
+// broadcast by anybody who has it, until something else uses that up. The error is store.ErrNotFound if no refill with
+// the ID is open.
 func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (uses []string, err error) {
 	r, err := Get(ctx, s.DB, id)
 	if err != nil {

@@ -30,7 +30,8 @@ func posted(t *testing.T, target, origin string, form url.Values) (status int, l
 	return response.StatusCode, response.Header.Get("Location")
 }
 
-// TestTheDemoShopSells buys something, has the sandbox pay for it, and waits until the shop has heard of it by a webhook.
+// TestTheDemoShopSells buys something, has the sandbox pay for it, and waits until the shop has heard of it by a
+// webhook.
 func TestTheDemoShopSells(t *testing.T) {
 	t.Parallel()
 	line, end := begin(t, "--json", "--chains", "xrpl,solana")

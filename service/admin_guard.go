@@ -86,8 +86,8 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 	})
 }
 
-// ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser first
-// asks without any: that is no guess.
+// ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser
+// first asks without any: that is no guess.
 func (g *adminGuard) ask(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	_, password, given := r.BasicAuth()
 	if wait := g.guesses.wait(r.RemoteAddr, g.now()); given && wait > 0 {

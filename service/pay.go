@@ -74,7 +74,7 @@ func (s *Service) newPages() (*pay.Handler, error) {
 	return h, nil
 }
 
-// payNetworks returns what payers are told of the chains.
+// payNetworks returns what the page says of the chains.
 func (s *Service) payNetworks() map[bursar.ChainID]pay.Network {
 	networks := map[bursar.ChainID]pay.Network{}
 	for id, w := range s.workers {

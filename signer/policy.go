@@ -31,7 +31,8 @@ type Policy struct {
 	// others.
 	Cold []string
 	// MaxFeePercent is the most that a transaction which pays others may cost, in percent of what it pays in the native
-	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0: any.
+	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0:
+	// any.
 	MaxFeePercent uint64
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs

@@ -54,8 +54,8 @@ const (
 	ReasonLost        Reason = "policy-lost"   // a policy was in force, and the state does not have it
 )
 
-// WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved
-// it, or after a time.
+// WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people
+// approved it, or after a time.
 func (r Reason) WaitsForPeople() bool {
 	switch r {
 	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow:

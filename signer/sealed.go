@@ -27,7 +27,8 @@ const (
 type Way struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
-	// To says to whom it is sealed: the recipient of age, the PCRs, or the digest of the token's key. It decides nothing.
+	// To says to whom it is sealed: the recipient of age, the PCRs, or the digest of the token's key. It decides
+	// nothing.
 	To string `json:"to,omitempty"`
 	// Sealed is the key of the seed file: as an armored age file, or for KindTPM and KindToken as base64.
 	Sealed string `json:"sealed"`

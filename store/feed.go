@@ -88,8 +88,8 @@ func (tx Feed) Newest(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]
 	return newest, err
 }
 
-// Whoever records events on PostgreSQL holds a shared lock until their transaction ends, whose name holds a number below
-// all that they draw. The locks that are held say below which number all is settled: nobody waits for anybody. Such a
+// A transaction that records events on PostgreSQL holds a shared lock until it ends, whose name holds a number below
+// all that it draws. The locks that are held say below which number all is settled: nobody waits for anybody. Such a
 // lock is released once the transaction is visible to others (PostgreSQL 15, CommitTransaction in xact.c).
 const (
 	numberingLock int64 = 0x6576 << numberBits // its upper 16 bits tell these locks from all others
@@ -110,8 +110,8 @@ func (tx *Tx) drawNumbers(ctx context.Context) error {
 	})
 }
 
-// Settled returns the number up to which every event there will ever be can be read: whoever recorded one has committed
-// or given up. Read it before the transaction that reads the events begins, and outside of one, by DB.Read.
+// Settled returns the number up to which every event there will ever be can be read: each that recorded one has
+// committed or given up. Read it before the transaction that reads the events begins, and outside of one, by DB.Read.
 func (tx Feed) Settled(ctx context.Context) (number int64, err error) {
 	query, args := `SELECT COALESCE(MAX(number), 0) FROM events`, []any(nil)
 	if tx.postgres {

@@ -50,8 +50,8 @@ func (tx Queues) DueDeliveries(ctx context.Context) (Queue, error) {
 		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events WHERE status = 'pending'`)
 }
 
-// WaitingCharges returns how many charges have a payment that waits for a resolution of their client, and since when the
-// oldest of them waits.
+// WaitingCharges returns how many charges have a payment that waits for a resolution of their client, and since when
+// the oldest of them waits.
 func (tx Queues) WaitingCharges(ctx context.Context) (Queue, error) {
 	return tx.queue(ctx, "count waiting charges",
 		`SELECT COUNT(*), COALESCE(MIN(attention_at), 0) FROM invoices WHERE attention`)

@@ -43,7 +43,8 @@ func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilte
 		q.text+` ORDER BY d.number DESC LIMIT $3`, q.args...)
 }
 
-// WithdrawalFilter selects withdrawals. What is left zero does not restrict; an empty list that is not nil selects none.
+// WithdrawalFilter selects withdrawals. What is left zero does not restrict; an empty list that is not nil selects
+// none.
 type WithdrawalFilter struct {
 	Status    bursar.WithdrawalStatus
 	Currency  bursar.CurrencyCode

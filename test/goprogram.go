@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// goProgram is a program that is built from its source with Go, at one version. The versions of all such programs are in
-// this file; Go checks what it downloads against its checksum database.
+// goProgram is a program that is built from its source with Go, at one version. The versions of all such programs are
+// in this file; Go checks what it downloads against its checksum database.
 type goProgram struct {
 	machine
 	name     string // of the program and of the step

@@ -134,7 +134,8 @@ func patroni(m machine, a *apt) step {
 	}
 }
 
-// electrum signs with us as the holder of a cold wallet's key. It runs in Debian's Python, whichever is first on the path.
+// electrum signs with us as the holder of a cold wallet's key. It runs in Debian's Python, whichever is first on the
+// path.
 func electrum(m machine, a *apt) step {
 	return debianPackages{
 		apt:      a,

@@ -337,8 +337,8 @@ func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 	}
 }
 
-// InvoiceEvent makes an event about a charge for its webhook: the body is the whole charge, whose version rises, so that
-// a receiver drops what is older than what it knows.
+// InvoiceEvent makes an event about a charge for its webhook: the body is the whole charge, whose version rises, so
+// that a receiver drops what is older than what it knows.
 func InvoiceEvent(id bursar.ID, kind bursar.EventKind, d *bursar.InvoiceDetail, s bursar.InvoiceState,
 	r *bursar.Registry, now time.Time) (bursar.Event, error) {
 	view := NewInvoice(d, s, r, nil, Checkout{}, now)

@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// endSecond cancels refunds of a charge's payment that were requested because another refund of it had failed, once that
-// one may be paid after all: together they would pay the payment back twice. One that is being built or was sent cannot
-// be cancelled here; an alarm names it.
+// endSecond cancels refunds of a charge's payment that were requested because another refund of it had failed, once
+// that one may be paid after all: together they would pay the payment back twice. One that is being built or was sent
+// cannot be cancelled here; an alarm names it.
 func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	others, excess, err := tx.Invoices().SecondRefunds(ctx, w.ID)
 	if err != nil {

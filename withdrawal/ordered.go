@@ -154,8 +154,8 @@ var ErrOtherOrder = bursar.RefuseField(bursar.CodeIdempotencyConflict, "order",
 
 var errBusyOrder = bursar.RefuseField(bursar.CodeUnavailable, "order", "the same order is being taken; try again")
 
-// errOtherName is the refusal of an order that paid before, under another reference or none: whoever names the payment
-// anew expects a second one.
+// errOtherName is the refusal of an order that paid before, under another reference or none: a client that names the
+// payment again expects a second one.
 var errOtherName = bursar.RefuseField(bursar.CodeIdempotencyConflict, "reference",
 	"the order was taken before, for a withdrawal that does not have this reference")
 
@@ -227,8 +227,8 @@ func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []
 	return nil
 }
 
-// inTime refuses a withdrawal whose client ordered it for a time that is over. A payment within the service never reaches
-// the signer, which would refuse it otherwise.
+// inTime refuses a withdrawal whose client ordered it for a time that is over. A payment within the service never
+// reaches the signer, which would refuse it otherwise.
 func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 	orders, err := tx.SignedOrders().Of(ctx, id)
 	o, ordered := orders[id]

@@ -156,8 +156,8 @@ func TestOneBatchTakesAnOrderOnce(t *testing.T) {
 	}
 }
 
-// A payment within the service waits for an operator, and its order expires: it is approved no more, as the signer would
-// refuse it outside.
+// A payment within the service waits for an operator, and its order expires: it is approved no more, as the signer
+// would refuse it outside.
 func TestAnExpiredOrderIsNotApproved(t *testing.T) {
 	for _, where := range []string{"inside", "outside"} {
 		t.Run(where, func(t *testing.T) {

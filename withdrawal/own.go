@@ -21,8 +21,8 @@ type Cancellation struct {
 }
 
 // CancelOwn cancels a withdrawal of an account as Cancel does, also while it waits for an approval or its account is
-// frozen: the money returns to the balance, once. One that is cancelled already is returned as it is. Errors: not_found, too_late, and unavailable while a restored database may
-// not know that it was paid.
+// frozen: the money returns to the balance, once. One that is cancelled already is returned as it is. Errors:
+// not_found, too_late, and unavailable while a restored database may not know that it was paid.
 func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withdrawal, err error) {
 	err = s.notBehind(ctx)
 	if err == nil {
@@ -81,8 +81,8 @@ type Quote struct {
 
 // Quote checks a request as Request does and returns what it would cost now, without holding anything. Neither a signed
 // order nor a balance is needed. A part of the fee that the network decides is estimated again when the withdrawal is
-// requested. Errors: those of Request about currency, amount and address, and unavailable where the network's fee is not
-// known.
+// requested. Errors: those of Request about currency, amount and address, and unavailable where the network's fee is
+// not known.
 func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	o.quoting = true
 	p, err := s.prepare(ctx, o, nil)

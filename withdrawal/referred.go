@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A client may name a withdrawal by a reference of its own, which is unique in its account: whoever asks for it again,
-// with another Idempotency-Key or years later, gets the first one and does not pay twice.
+// A client may name a withdrawal by a reference of its own, which is unique in its account: a client that asks for it
+// again, with another Idempotency-Key or years later, gets the first one and does not pay twice.
 
 // ErrOtherReference is the refusal of another withdrawal under a reference.
 var ErrOtherReference = bursar.RefuseField(bursar.CodeIdempotencyConflict, "reference",

@@ -67,8 +67,8 @@ type Config struct {
 	// is none. nil: not known.
 	Behind func(ctx context.Context) (string, error)
 
-	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the error
-	// is ErrTooLate where that may have been signed. Package outgoing implements it.
+	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the
+	// error is ErrTooLate where that may have been signed. Package outgoing implements it.
 	Leave func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -128,8 +128,8 @@ type prepared struct {
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal. Errors:
-// a *bursar.Error for whatever is wrong with the request; nothing has changed then.
+// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal.
+// Errors: a *bursar.Error for whatever is wrong with the request; nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, error) {
 	order, err := s.verified(ctx, o)
 	if err != nil {

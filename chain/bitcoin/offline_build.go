@@ -57,13 +57,13 @@ func (c *Chain) descriptorOf(wallet bursar.ColdWallet) (*descriptor.Descriptor, 
 // coldAddresses are outputs of a descriptor by their scripts.
 type coldAddresses map[string]descriptor.Output
 
-// addressesOf derives the first addresses of each row, once for all that is compared with them: each takes elliptic curve
-// operations for every key.
+// addressesOf derives the first addresses of each row, once for all that is compared with them: each takes elliptic
+// curve operations for every key.
 func addressesOf(d *descriptor.Descriptor, first int) (coldAddresses, error) {
 	known := coldAddresses{}
 	for index := range uint32(first) {
-		for lane := range d.Lanes() {
-			out, err := d.At(lane, index)
+		for branch := range d.Branches() {
+			out, err := d.At(branch, index)
 			if err != nil {
 				return nil, err
 			}
@@ -106,7 +106,7 @@ type coldCoin struct {
 }
 
 // BuildCold builds a PSBT (BIP 174, version 0): the largest outputs of the wallet first, change to the address of the
-// first of them. It carries the whole transactions that made the outputs, so that whoever signs can prove the amounts,
+// first of them. It carries the whole transactions that made the outputs, so that each signer can prove the amounts,
 // and for each key its origin. It scans all unspent outputs, which takes a node a minute or more.
 func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []byte, err error) {
 	defer chain.Wrap(&err, "build from cold wallet %s", request.Wallet.Name)

@@ -174,16 +174,16 @@ func TestWalletsThatAreNotDescriptorsAreRefused(t *testing.T) {
 	}
 }
 
-// Each address of a wallet is derived once, however many there are: compared one by one with all of them, a thousand took
-// minutes at each step of a ceremony.
+// Each address of a wallet is derived once, however many there are: compared one by one with all of them, a thousand
+// took minutes at each step of a ceremony.
 func TestAWalletOfManyAddressesIsChecked(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	w, d := coldVault(t, c)
 	w.Addresses = nil
 	for index := range uint32(bursar.MaxColdAddresses / 4) {
-		for lane := range 2 {
-			out, err := d.At(lane, index)
+		for branch := range 2 {
+			out, err := d.At(branch, index)
 			if err != nil {
 				t.Fatal(err)
 			}

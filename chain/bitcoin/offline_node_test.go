@@ -42,7 +42,7 @@ func vaultOn(t *testing.T, node *bitcoindtest.Node, id bursar.ChainID, family bu
 		t.Fatal(err)
 	}
 	w := bursar.ColdWallet{Chain: id, Name: "vault", Kind: bursar.ColdDescriptor, Descriptor: d.String()}
-	node.Call(t, &w.Addresses, "deriveaddresses", d.Lane(0), []int{0, 1})
+	node.Call(t, &w.Addresses, "deriveaddresses", d.Branch(0), []int{0, 1})
 	return w, all
 }
 

@@ -36,8 +36,8 @@ func order(a attack) int {
 	return 1
 }
 
-// honest are requests in the same encodings of which nothing is wrong: if they were refused, the refusals of the attacks
-// would prove nothing.
+// honest are requests in the same encodings of which nothing is wrong: if they were refused, the refusals of the
+// attacks would prove nothing.
 var honest = map[string]func(c *lyingCore) asked{
 	"Bitcoin": func(c *lyingCore) asked {
 		return c.coins(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersCoins, btc/20)).asked()

@@ -78,7 +78,8 @@ func TestTheSeedFileOpensByAToken(t *testing.T) {
 	b.says("The way hsm: the program of signer.token_command failed", "seed", "check")
 }
 
-// What the TPM of a machine sealed opens there, and no longer once another PCR 7 was measured; then the passphrase does.
+// What the TPM of a machine sealed opens there, and no longer once another PCR 7 was measured; then the passphrase
+// does.
 func TestTheSeedFileOpensByATPM(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -107,8 +107,8 @@ func (b *bench) read(name string) string {
 	return string(text)
 }
 
-// The seed file opens by a plugin's identity and by shares once they are added, and no longer by the passphrase once that
-// is removed; the seed stays the same.
+// The seed file opens by a plugin's identity and by shares once they are added, and no longer by the passphrase once
+// that is removed; the seed stays the same.
 func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	t.Parallel()
 	b := sealedBench(t)

@@ -57,8 +57,8 @@ var linked = []struct {
 }
 
 // Libraries that others wrote read in our payment links what we wrote: bip21 3.0.0 (BIP 21), eth-url-parser 1.0.4
-// (EIP-681) with ethers 6.17.0 for the addresses, @solana/pay 0.2.6 (Solana Pay), and xrpl.js 4.6.0 for the address in a
-// link of XLS-2, of which no library is kept. TRX has no standard that a library could read.
+// (EIP-681) with ethers 6.17.0 for the addresses, @solana/pay 0.2.6 (Solana Pay), and xrpl.js 4.6.0 for the address in
+// a link of XLS-2, of which no library is kept. TRX has no standard that a library could read.
 func TestLibrariesReadOurLinks(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -1,10 +1,10 @@
 // Package control is the sandbox's remote control: JSON over HTTP, with which a test or a person plays the outside
 // world.
 //
-// It owns the paths, their parameters and their answers. The balances that it reports are the chains'; of the service it
-// reads, over the API, only the charges that it is asked to pay. Its invariants: it is served on loopback only; a request is done as a whole or refused as a whole,
-// with the reason; unknown fields, duplicate ones and numbers that are not plain decimals are refused; an amount is
-// never read as a float.
+// It owns the paths, their parameters and their answers. The balances that it reports are the chains'; of the service
+// it reads, over the API, only the charges that it is asked to pay. Its invariants: it is served on loopback only; a
+// request is done as a whole or refused as a whole, with the reason; unknown fields, duplicate ones and numbers that
+// are not plain decimals are refused; an amount is never read as a float.
 package control
 
 import (

@@ -89,6 +89,20 @@ func (f hotFile) own(ctx context.Context, cfg config.Config, b ceremony.Bundle) 
 	return own, err
 }
 
+// read reads a bundle, and the configuration and keys by which it is judged.
+func (f hotFile) read(
+	ctx context.Context, c *Call, path string,
+) (cfg config.Config, b ceremony.Bundle, own ceremony.Own, err error) {
+	if cfg, err = c.Load(); err != nil {
+		return cfg, b, own, err
+	}
+	if b, err = ReadBundle(path); err != nil {
+		return cfg, b, own, err
+	}
+	own, err = f.own(ctx, cfg, b)
+	return cfg, b, own, err
+}
+
 // ReadBundle reads a bundle from a file.
 func ReadBundle(path string) (ceremony.Bundle, error) {
 	data, err := readBounded(path)
@@ -157,15 +171,7 @@ func (offlineSignCommand) Help() string {
 
 // Run signs a bundle.
 func (cmd *offlineSignCommand) Run(ctx context.Context, c *Call) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	b, err := ReadBundle(cmd.File)
-	if err != nil {
-		return err
-	}
-	own, err := cmd.own(ctx, cfg, b)
+	cfg, b, own, err := cmd.read(ctx, c, cmd.File)
 	if err != nil {
 		return err
 	}
@@ -217,15 +223,7 @@ func (offlineCombineCommand) Help() string {
 
 // Run joins copies.
 func (cmd *offlineCombineCommand) Run(ctx context.Context, c *Call) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	b, err := ReadBundle(cmd.File)
-	if err != nil {
-		return err
-	}
-	own, err := cmd.own(ctx, cfg, b)
+	_, b, own, err := cmd.read(ctx, c, cmd.File)
 	if err != nil {
 		return err
 	}

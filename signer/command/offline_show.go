@@ -98,15 +98,7 @@ func (offlineShowCommand) Help() string {
 
 // Run shows a bundle.
 func (cmd *offlineShowCommand) Run(ctx context.Context, c *Call) error {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	b, err := ReadBundle(cmd.File)
-	if err != nil {
-		return err
-	}
-	own, err := cmd.own(ctx, cfg, b)
+	_, b, own, err := cmd.read(ctx, c, cmd.File)
 	if err != nil {
 		return err
 	}

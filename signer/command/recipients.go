@@ -86,7 +86,7 @@ func (a recipientsAddCommand) Run(c *Call) error {
 			return signer.Sealed{}, err
 		}
 		if way.Kind == signer.KindAge {
-			c.Note("Whether its identity opens the file only whoever has it can try: run `bursar seed check` with it in " +
+			c.Note("Only its identity shows whether it opens the file: run `bursar seed check` with it in " +
 				"BURSAR_IDENTITY_FILE.")
 			return next, nil
 		}

@@ -64,8 +64,8 @@ func Ceremony(
 	return own, adapter, nil
 }
 
-// CheckDescriptor refuses a cold wallet of a descriptor that does not have the listed addresses, which are in the form of
-// the chain: what is paid to them by itself could not be brought back by a refill.
+// CheckDescriptor refuses a cold wallet of a descriptor that does not have the listed addresses, which are in the form
+// of the chain: what is paid to them by itself could not be brought back by a refill.
 func CheckDescriptor(adapter chain.Chain, wallet bursar.ColdWallet) error {
 	rules, offline := adapter.(chain.OfflineRules)
 	if !offline || wallet.Kind != bursar.ColdDescriptor {

@@ -32,8 +32,8 @@ type notedKey struct {
 // lost is there again by its ID alone: its account stays bound, and nothing that it signed is paid until it is added
 // again; one that was revoked stays revoked.
 //
-// The attack: whoever has the signer's machine removes the state or puts an older one back, and an account that signed its
-// orders needs none.
+// The attack: an intruder on the signer's machine removes the state or puts an older one back, and an account that
+// signed its orders needs none.
 func AgreeOrderKeys(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
 	noted, err := notedKeys(cfg)
 	if err != nil {

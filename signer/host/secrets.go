@@ -117,8 +117,8 @@ func readable(path string) error {
 	return nil
 }
 
-// Private checks the files of the process with the seed that hold secrets or what was signed, with the given ones. Others
-// may not read them; on a private network that is a warning.
+// Private checks the files of the process with the seed that hold secrets or what was signed, with the given ones.
+// Others may not read them; on a private network that is a warning.
 func Private(cfg config.Config, log *slog.Logger, files ...string) error {
 	files = append(files, cfg.SeedFile, StateFile(cfg), MarksFile(cfg), cfg.Signer.Key)
 	return OwnersOnly(cfg.Network, log, files...)

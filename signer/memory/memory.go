@@ -61,8 +61,9 @@ type Tx interface {
 	AddSigned(ctx context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time) error
 	// SignedSince returns how many transactions were counted to a flow from a time on.
 	SignedSince(ctx context.Context, flow int64, at time.Time) (int, error)
-	// Forget removes up to most digests of transactions that were signed before a time, and with the last of a flow that
-	// uses nothing up and counts nothing since, the flow. Outpoints, what flows use up, and the log are kept for ever.
+	// Forget removes up to most digests of transactions that were signed before a time, and with the last of a flow
+	// that uses nothing up and counts nothing since, the flow. Outpoints, what flows use up, and the log are kept for
+	// ever.
 	Forget(ctx context.Context, before time.Time, most int) (int, error)
 	// CountsSince returns what counts from a time on, oldest first.
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)

@@ -236,8 +236,8 @@ func (q Question) once(
 }
 
 // fresh refuses an order of another signer or time. One that was signed already may be replaced after its time: it is
-// payable without that. Such a one is never refused as RuleFresh, upon which the service refunds the customer, also where
-// the state began again since.
+// payable without that. Such a one is never refused as RuleFresh, upon which the service refunds the customer, also
+// where the state began again since.
 //
 // The attack: an order that was signed for another network, or was forgotten long ago, is paid.
 func (q Question) fresh(o approval.Order, signedBefore bool) error {

@@ -292,8 +292,9 @@ func TestWhatOnlyExpiresIsSignedOnce(t *testing.T) {
 	h.want("after it expired", err, orders.RuleOnce, "a new payment needs a new order")
 }
 
-// The attack: the state is removed, and the service says that an account without keys orders a payment. All that is known
-// of a lost key is its ID: the account stays bound, and what the key signed does not count until it is added again.
+// The attack: the state is removed, and the service says that an account without keys orders a payment. All that is
+// known of a lost key is its ID: the account stays bound, and what the key signed does not count until it is added
+// again.
 func TestALostKeyBindsItsAccountAndSignsNothing(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

@@ -186,8 +186,9 @@ func connect(device string) (*connection, error) {
 	return c, nil
 }
 
-// rootOf returns the public area of the root key, whose digest its name must be. Unseal knows the root key by that name:
-// what sits between processor and TPM could otherwise hand over a key of its own under it, and read what is encrypted.
+// rootOf returns the public area of the root key, whose digest its name must be. Unseal knows the root key by that
+// name: what sits between processor and TPM could otherwise hand over a key of its own under it, and read what is
+// encrypted.
 func rootOf(made *tpm2.CreatePrimaryResponse) (tpm2.TPMTPublic, error) {
 	public, err := made.OutPublic.Contents()
 	if err != nil {
@@ -208,7 +209,7 @@ func (c *connection) close() error {
 	return errors.Join(err, c.tpm.Close())
 }
 
-// salted encrypts a session with a key that only the TPM can learn, so that whoever reads the bus cannot.
+// salted encrypts a session with a key that only the TPM can learn, so that a reader of the bus cannot.
 func (c *connection) salted(options ...tpm2.AuthOption) []tpm2.AuthOption {
 	return append(options, tpm2.Salted(c.srk.ObjectHandle, c.public))
 }

@@ -94,8 +94,8 @@ func (p *Plans) Leave(prefix, reason string) {
 // Check fills the tables that grow and fails the test for each statement that reads all of one of them.
 //
 // PostgreSQL plans each for any values (plan_cache_mode, PostgreSQL 15, 20.7.4) over tables of some thousand rows, and
-// without sequential scans wherever there is another way (enable_seqscan, 20.7.1): what is left reads a table because no
-// index serves, and an index that is read from end to end only to filter its rows counts as the same. SQLite says
+// without sequential scans wherever there is another way (enable_seqscan, 20.7.1): what is left reads a table because
+// no index serves, and an index that is read from end to end only to filter its rows counts as the same. SQLite says
 // whether it searches or scans (eqp.html).
 func (p *Plans) Check() {
 	p.t.Helper()

@@ -24,10 +24,10 @@ var ErrDescriptor = errors.New("not a descriptor of a cold wallet")
 
 // Descriptor is a wallet whose addresses are numbered. It is immutable.
 type Descriptor struct {
-	text  string // with the checksum
-	need  int    // signatures; 0: one key, without a script of its own
-	keys  []key
-	lanes int // 2 where the keys have <a;b>, the second for change; otherwise 1
+	text     string // with the checksum
+	need     int    // signatures; 0: one key, without a script of its own
+	keys     []key
+	branches int // 2 where the keys have <a;b>, the second for change; otherwise 1
 }
 
 // Parse reads a descriptor with its checksum. Hardened steps are written with h, or with an apostrophe: both are as
@@ -82,8 +82,8 @@ func (d *Descriptor) add(texts []string) error {
 		if err != nil {
 			return fmt.Errorf("key %d: %w", i+1, err)
 		}
-		if d.lanes = len(k.lanes); i > 0 && d.lanes != len(d.keys[0].lanes) {
-			return fmt.Errorf("key %d has %d paths, and the first key %d", i+1, d.lanes, len(d.keys[0].lanes))
+		if d.branches = len(k.branches); i > 0 && d.branches != len(d.keys[0].branches) {
+			return fmt.Errorf("key %d has %d paths, and the first key %d", i+1, d.branches, len(d.keys[0].branches))
 		}
 		for _, other := range d.keys {
 			if other.account.String() == k.account.String() {
@@ -107,16 +107,16 @@ func (d *Descriptor) Keys() int { return len(d.keys) }
 // Scripted reports whether outputs pay a script, and not a key's hash.
 func (d *Descriptor) Scripted() bool { return d.need > 0 }
 
-// Lanes returns how many rows of addresses there are: one, or a second one for change.
-func (d *Descriptor) Lanes() int { return d.lanes }
+// Branches returns how many branches of addresses there are: one, or a second one for change.
+func (d *Descriptor) Branches() int { return d.branches }
 
-// Lane returns a descriptor with one row of addresses, for nodes that know no others, with its checksum.
-func (d *Descriptor) Lane(lane int) string {
+// Branch returns a descriptor with one branch of addresses, for nodes that know no others, with its checksum.
+func (d *Descriptor) Branch(branch int) string {
 	body, _, _ := strings.Cut(d.text, "#")
 	for _, k := range d.keys {
-		if len(k.lanes) > 1 {
-			several := fmt.Sprintf("<%d;%d>", k.lanes[0], k.lanes[1])
-			body = strings.Replace(body, several, strconv.FormatUint(uint64(k.lanes[lane]), 10), 1)
+		if len(k.branches) > 1 {
+			several := fmt.Sprintf("<%d;%d>", k.branches[0], k.branches[1])
+			body = strings.Replace(body, several, strconv.FormatUint(uint64(k.branches[branch]), 10), 1)
 		}
 	}
 	sum, _ := Checksum(body) // the characters were checked with the text
@@ -138,14 +138,14 @@ type OutputKey struct {
 	Steps       []uint32 // from the extended key: all but the first are of the last two
 }
 
-// At returns an address by its lane and number.
-func (d *Descriptor) At(lane int, index uint32) (Output, error) {
-	if lane < 0 || lane >= d.lanes || index >= hardened {
-		return Output{}, fmt.Errorf("%w: it has no address %d in row %d", ErrDescriptor, index, lane)
+// At returns an address by its branch and number.
+func (d *Descriptor) At(branch int, index uint32) (Output, error) {
+	if branch < 0 || branch >= d.branches || index >= hardened {
+		return Output{}, fmt.Errorf("%w: it has no address %d in branch %d", ErrDescriptor, index, branch)
 	}
 	var out Output
 	for _, k := range d.keys {
-		public, steps, err := k.at(lane, index)
+		public, steps, err := k.at(branch, index)
 		if err != nil {
 			return Output{}, fmt.Errorf("%w: %w", ErrDescriptor, err)
 		}

@@ -70,29 +70,29 @@ func TestTheKeysOfTheBIP(t *testing.T) {
 }
 
 // BIP 389: <0;1> are two descriptors, one for change.
-func TestTwoRowsAreTwoDescriptors(t *testing.T) {
+func TestTwoBranchesAreTwoDescriptors(t *testing.T) {
 	t.Parallel()
 	d, err := Parse(with(t, "wpkh([deadbeef/84h/0h/0h]"+one+"/<0;1>/*)"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for lane, step := range []string{"/0/*", "/1/*"} {
+	for branch, step := range []string{"/0/*", "/1/*"} {
 		single := with(t, "wpkh([deadbeef/84h/0h/0h]"+one+step+")")
-		if got := d.Lane(lane); got != single {
-			t.Errorf("row %d: got %s, want %s", lane, got, single)
+		if got := d.Branch(branch); got != single {
+			t.Errorf("branch %d: got %s, want %s", branch, got, single)
 		}
 		alone, err := Parse(single)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err1 := d.At(lane, 7)
+		a, err1 := d.At(branch, 7)
 		b, err2 := alone.At(0, 7)
 		if err := errors.Join(err1, err2); err != nil || hex.EncodeToString(a.Script) != hex.EncodeToString(b.Script) {
-			t.Errorf("row %d: got %x, want %x (%v)", lane, a.Script, b.Script, err)
+			t.Errorf("branch %d: got %x, want %x (%v)", branch, a.Script, b.Script, err)
 		}
 	}
 	if _, err := d.At(2, 0); err == nil {
-		t.Error("a third row: got no error, want one")
+		t.Error("a third branch: got no error, want one")
 	}
 }
 
@@ -112,8 +112,8 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		"step with zeros":       "wpkh(" + origin + one + "/00/*)",
 		"no star":               "wpkh(" + origin + one + "/0)",
 		"no step":               "wpkh(" + origin + one + "/*)",
-		"three rows":            "wpkh(" + origin + one + "/<0;1;2>/*)",
-		"equal rows":            "wpkh(" + origin + one + "/<0;0>/*)",
+		"three branches":        "wpkh(" + origin + one + "/<0;1;2>/*)",
+		"equal branches":        "wpkh(" + origin + one + "/<0;0>/*)",
 		"a private key":         "wpkh(" + origin + "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U/0/*)",
 		"unsorted":              "wsh(multi(1," + origin + one + "/0/*))",
 		"in a script hash":      "sh(wsh(sortedmulti(1," + origin + one + "/0/*)))",
@@ -122,7 +122,7 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		"none needed":           "wsh(sortedmulti(0," + origin + one + "/0/*))",
 		"need in letters":       "wsh(sortedmulti(a," + origin + one + "/0/*))",
 		"one key twice":         "wsh(sortedmulti(1," + origin + one + "/0/*," + origin + one + "/1/*))",
-		"rows of one key":       "wsh(sortedmulti(1," + origin + one + "/<0;1>/*," + origin + two + "/0/*))",
+		"branches of one key":   "wsh(sortedmulti(1," + origin + one + "/<0;1>/*," + origin + two + "/0/*))",
 		"no wsh":                "sortedmulti(1," + origin + one + "/0/*))",
 		"another function":      "sh(sortedmulti(1," + origin + one + "/0/*))",
 		"nothing":               "",

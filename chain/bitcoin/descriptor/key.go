@@ -20,8 +20,8 @@ type key struct {
 	fingerprint [4]byte
 	origin      []uint32
 	account     *hdkeychain.ExtendedKey
-	steps       []uint32 // before the row
-	lanes       []uint32 // one step, or two of which the second is for change; none: the number comes first
+	steps       []uint32 // before the branch
+	branches    []uint32 // one step, or two of which the second is for change; none: the number comes first
 }
 
 // parseKey reads [fingerprint/path]xpub/steps/*, where the last step before * may be <a;b>.
@@ -47,7 +47,7 @@ func parseKey(text string) (k key, err error) {
 	}
 	if k.account.IsPrivate() {
 		k.account.Zero()
-		return k, errors.New("it is a private key, which must not be here: whoever reads this can spend")
+		return k, errors.New("it is a private key, which must not be here: who reads this can spend")
 	}
 	if prefix := xpub[:min(4, len(xpub))]; prefix != "xpub" && prefix != "tpub" {
 		return k, fmt.Errorf("it begins with %q: write it as xpub, or tpub on test networks", prefix)
@@ -65,11 +65,11 @@ func (k *key) below(text string) (err error) {
 	last := steps[strings.LastIndexByte(steps, '/')+1:]
 	if several, is := strings.CutPrefix(last, "<"); is {
 		one, two, _ := strings.Cut(strings.TrimSuffix(several, ">"), ";")
-		lanes, err := parsePath(one+"/"+two, false)
-		if err != nil || last != fmt.Sprintf("<%s;%s>", one, two) || lanes[0] == lanes[1] {
+		branches, err := parsePath(one+"/"+two, false)
+		if err != nil || last != fmt.Sprintf("<%s;%s>", one, two) || branches[0] == branches[1] {
 			return fmt.Errorf("%.30q is not <a;b> with two numbers", last)
 		}
-		k.lanes = lanes
+		k.branches = branches
 		steps = strings.TrimSuffix(strings.TrimSuffix(steps, last), "/")
 	}
 	if steps != "" {
@@ -77,10 +77,10 @@ func (k *key) below(text string) (err error) {
 			return err
 		}
 	}
-	if n := len(k.steps); len(k.lanes) == 0 && n > 0 {
-		k.steps, k.lanes = k.steps[:n-1], k.steps[n-1:]
+	if n := len(k.steps); len(k.branches) == 0 && n > 0 {
+		k.steps, k.branches = k.steps[:n-1], k.steps[n-1:]
 	}
-	if len(k.lanes) == 0 {
+	if len(k.branches) == 0 {
 		return errors.New("a step is missing before /*: write /0/* or /<0;1>/*")
 	}
 	return nil
@@ -103,8 +103,8 @@ func parsePath(text string, mayHarden bool) (path []uint32, err error) {
 }
 
 // at returns a public key and the steps to it from the extended key.
-func (k key) at(lane int, index uint32) (public []byte, steps []uint32, err error) {
-	steps = append(append(append(steps, k.steps...), k.lanes[lane]), index)
+func (k key) at(branch int, index uint32) (public []byte, steps []uint32, err error) {
+	steps = append(append(append(steps, k.steps...), k.branches[branch]), index)
 	child := k.account
 	for _, step := range steps {
 		if child, err = child.Derive(step); err != nil {
