@@ -126,8 +126,8 @@ func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections in
-// the same order, none of them empty. Only the consequences may be left out.
+// TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections
+// in the same order, none of them empty. Only the consequences may be left out.
 func TestDecisionsSayWhenWhyAndWhatElse(t *testing.T) {
 	paths, err := filepath.Glob("docs/decisions/*.md")
 	if err != nil || len(paths) < 34 {

@@ -127,7 +127,8 @@ func TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne(t *testing.T) {
 			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID",
 			"GET account/withdrawal withdrawalID", "POST account/withdraw/cancel withdrawalID",
 			"POST charge/cancel chargeID", "POST charge/quote chargeID", "POST charge/resolve depositID",
-			"GET link linkID", "POST link/close linkID", "POST charge/refund chargeID", "POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
+			"GET link linkID", "POST link/close linkID", "POST charge/refund chargeID",
+			"POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
 			if !slices.Contains(asked, known) {
 				t.Errorf("%s was not asked", known)
 			}

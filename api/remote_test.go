@@ -73,23 +73,24 @@ func TestForwarded(t *testing.T) {
 		`for=203.0.113.1, for=198.51.100.7`:                            200,
 		`for=198.51.100.7, for=10.1.1.1`:                               200,
 		`for=198.51.100.7, for="[2001:db8:1::1]:5"`:                    200,
-		`for="oops, for=198.51.100.7`:                                  200, // the client's quote does not swallow what the proxy wrote
-		`for="\", for=198.51.100.7`:                                    200,
-		`for=198.51.100.7, for=203.0.113.1`:                            403, // the client wrote the first
-		`for=203.0.113.1, for="oops, for=10.1.1.1`:                     403,
-		`for=198.51.100.7;for=198.51.100.7`:                            403,
-		`by=198.51.100.7`:                                              403,
-		`for=unknown`:                                                  403,
-		`for=_hidden, for=10.1.1.1`:                                    403,
-		`for=2001:db8:2::1`:                                            403, // an IPv6 address must be in brackets
-		`for="[198.51.100.7]"`:                                         403,
-		`for="[2001:db8:2::1"`:                                         403,
-		`for="[2001:db8:2::1]x"`:                                       403,
-		`for=198.51.100.7:`:                                            403,
-		`for=`:                                                         403,
-		`for`:                                                          403,
-		`198.51.100.7`:                                                 403,
-		`,`:                                                            403,
+		// the client's quote does not swallow what the proxy wrote
+		`for="oops, for=198.51.100.7`:              200,
+		`for="\", for=198.51.100.7`:                200,
+		`for=198.51.100.7, for=203.0.113.1`:        403, // the client wrote the first
+		`for=203.0.113.1, for="oops, for=10.1.1.1`: 403,
+		`for=198.51.100.7;for=198.51.100.7`:        403,
+		`by=198.51.100.7`:                          403,
+		`for=unknown`:                              403,
+		`for=_hidden, for=10.1.1.1`:                403,
+		`for=2001:db8:2::1`:                        403, // an IPv6 address must be in brackets
+		`for="[198.51.100.7]"`:                     403,
+		`for="[2001:db8:2::1"`:                     403,
+		`for="[2001:db8:2::1]x"`:                   403,
+		`for=198.51.100.7:`:                        403,
+		`for=`:                                     403,
+		`for`:                                      403,
+		`198.51.100.7`:                             403,
+		`,`:                                        403,
 	} {
 		if got := g.status(mine.APIKey, "10.0.0.1:1", "Forwarded", value); got != want {
 			t.Errorf("by %s: %d, want %d", value, got, want)

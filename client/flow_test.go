@@ -231,7 +231,8 @@ func (s *shop) books() {
 	}
 	started := lines.Items[5].CreatedAt
 	for want, filter := range map[int]client.LedgerFilter{
-		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)}, 0: {Until: started},
+		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)},
+		0: {Until: started},
 	} {
 		var found []client.LedgerLine
 		for line, err := range client.All(s.Context(), s.LedgerOf(filter)) {

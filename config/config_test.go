@@ -300,7 +300,8 @@ func TestFeesAndSweepsAreLimitedOnMainnet(t *testing.T) {
 		}
 	}
 	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, max_fee: 0.01, daily_fees: 0.5, weekly_sweeps: 1000}}")
-	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.DefaultSweeps || got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
+	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.DefaultSweeps ||
+		got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
 		got.Sweeps != (config.Periods{Week: bursar.Units(1000)}) {
 		t.Errorf("configured: %+v and %+v", got.Fees, got.Sweeps)
 	}
@@ -325,7 +326,8 @@ func TestUnlimitedCurrencies(t *testing.T) {
 func TestWhetherMemoryIsLocked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]config.Lock{"": "", "signer: {lock_memory: preferred}": config.LockPreferred,
-		"signer: {lock_memory: off}": config.LockOff, "signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
+		"signer: {lock_memory: off}":                            config.LockOff,
+		"signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
 		if got := parse(t, text).Signer.LockMemory; got != want {
 			t.Errorf("%q is %q", text, got)
 		}

@@ -36,7 +36,8 @@ func (r *harness) paid(n int, units uint64) (txIDs []string) {
 	return txIDs
 }
 
-// Whatever made a UTXO of ours is kept with its block, goes to the signer, and is dropped once the UTXO is spent finally.
+// Whatever made a UTXO of ours is kept with its block, goes to the signer, and is dropped once the UTXO is spent
+// finally.
 func TestWhatMadeAUTXOIsKeptUntilItIsSpent(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		made := r.paid(2, 50_000_000)

@@ -306,7 +306,8 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	known := described(t)
 	known["up"] = shape{labels: []string{"job"}}
 	functions := []string{"group_right", "group_left"}
-	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "charges", "custody", "capital",
+	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "charges", "custody",
+		"capital",
 		"unattributed", "below_minimum", "fees:.*", "losses", "bursar", "2xx"}
 	all := alerts(t)
 	maps.Copy(all, panels(t))

@@ -136,8 +136,8 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	}
 }
 
-// What the database says of the signer's log is believed only if the signer signed it: an invented entry, and one that a
-// version without signatures noted, is replaced by the next one that is signed.
+// What the database says of the signer's log is believed only if the signer signed it: an invented entry, and one that
+// a version without signatures noted, is replaced by the next one that is signed.
 func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
 	t.Parallel()
 	forged := entry(99)

@@ -95,7 +95,8 @@ func newHooked(t *testing.T, url string) *hooked {
 	h.must(h.Listen())
 	yes, own := true, h.hook("/account")
 	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true,
-		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, Receivers: netpolicy.Receivers{Networks: loopback}})
+		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own,
+			Receivers: netpolicy.Receivers{Networks: loopback}})
 	h.must(err)
 	return h
 }

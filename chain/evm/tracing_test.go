@@ -46,7 +46,9 @@ func TestUntraceableBlocksPass(t *testing.T) {
 	}{
 		"unknown method": {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
 		"Alchemy's free plan": {says(-32600,
-			"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."), gone}, // Agoric/agoric-sdk#12396
+			// Agoric/agoric-sdk#12396
+			"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."),
+			gone},
 		"QuickNode's plan":      {says(-32601, "method debug_traceBlockByHash is not available on your plan"), gone},
 		"-32008":                {says(-32008, "method is not allowed"), gone},
 		"HTTP 401":              {refused(httpFailure(401)), gone},

@@ -173,7 +173,8 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	}
 	d.wantSays("HTTP 401: \"the password is missing or wrong\"")
 	file := d.write("password", d.password+"\n")
-	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 || len(d.votes(order(1))) != 1 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 ||
+		len(d.votes(order(1))) != 1 {
 		t.Errorf("with it: got code %d: %s", code, &d.err)
 	}
 }
@@ -211,7 +212,8 @@ func TestThePasswordIsNotSentInTheClear(t *testing.T) {
 
 func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	t.Parallel()
-	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n", "1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
+	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n",
+		"1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
 		"150000000\nbc1qar zzwf5mdq\n", "yes\nyes\n"} {
 		d := newDesk(t, 1, order(1))
 		d.keyed(answers, "yes", d.url)

@@ -205,7 +205,8 @@ func TestRequiredOrders(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	c.stop(syscall.SIGTERM)
-	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, orders: required", 1))
+	c.write("bursar.yaml",
+		strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, orders: required", 1))
 	c.start()
 	c.want("before the first key, without an order", c.polygons(func(*evmPayload) {}), signer.ReasonOrderSigned)
 	c.enrol()

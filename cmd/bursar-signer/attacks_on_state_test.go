@@ -136,8 +136,8 @@ func (c *lyingCore) drain() (m most) {
 	return m
 }
 
-// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and 20
-// MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
+// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and
+// 20 MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
 func TestTheMostThatALyingCoreTakes(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
@@ -333,8 +333,8 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	}
 }
 
-// TestBadRequestsEndNothing sends what no client sends: bodies that are too long, that end early, that have no end, that
-// nest, and requests without a version. The process goes on and signs the next one.
+// TestBadRequestsEndNothing sends what no client sends: bodies that are too long, that end early, that have no end,
+// that nest, and requests without a version. The process goes on and signs the next one.
 func TestBadRequestsEndNothing(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
@@ -360,7 +360,8 @@ func TestBadRequestsEndNothing(t *testing.T) {
 	for range 40 { // each announces the longest body, sends a part of it, and goes
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", filepath.Join(c.folder, "s"))
 		c.must(err)
-		_, err = fmt.Fprintf(conn, "POST /v1/sign HTTP/1.1\r\nHost: s\r\nBursar-Signer-Protocol: %d\r\nContent-Length: %d\r\n\r\n{",
+		_, err = fmt.Fprintf(conn,
+			"POST /v1/sign HTTP/1.1\r\nHost: s\r\nBursar-Signer-Protocol: %d\r\nContent-Length: %d\r\n\r\n{",
 			remote.Version, 16<<20)
 		c.must(err)
 		stuck = append(stuck, conn)

@@ -158,8 +158,8 @@ func TestTheSameUserCannotReadTheSigner(t *testing.T) {
 	}
 }
 
-// Neither the passphrase nor the words of the seed are anywhere in the memory of a signer that runs, in any copy; nor is
-// the seed that the words stand for. What it derives keys from stays: that is how it signs.
+// Neither the passphrase nor the words of the seed are anywhere in the memory of a signer that runs, in any copy; nor
+// is the seed that the words stand for. What it derives keys from stays: that is how it signs.
 func TestTheRunningSignerHasNeitherPassphraseNorWords(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -272,7 +272,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	}
 	want := []string{
 		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public",
-		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine", "seed pool", "signer init", "signer status",
+		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
+		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
 		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
 		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
@@ -282,7 +283,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
+		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
+		"alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",

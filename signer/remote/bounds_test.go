@@ -59,7 +59,8 @@ func TestConcurrentBodiesTakeBoundedMemory(t *testing.T) {
 		t.Fatalf("it says %q", lines.Text())
 	}
 	path := strings.TrimPrefix(at.URL, "unix:")
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 	var group sync.WaitGroup
