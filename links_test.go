@@ -120,7 +120,7 @@ func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 			continue
 		}
 		if other := taken[m[1]]; other != "" {
-			t.Errorf("%s and %s have one number", other, entry.Name())
+			t.Errorf("%s and %s have one number, want none", other, entry.Name())
 		}
 		taken[m[1]] = entry.Name()
 	}

@@ -271,14 +271,14 @@ func TestAnIdempotencyKeyIsTheAccountsOwn(t *testing.T) {
 			t.Errorf("under the same name mine is %s and theirs %d %s", kept.WithdrawalID, status, theirs.WithdrawalID)
 		}
 		if _, again := ask("mine", "one"); again != kept {
-			t.Errorf("mine became %+v", again)
+			t.Errorf("mine became %+v, want %v", again, kept)
 		}
 		values["amount"] = "2" // another request under the name is a conflict with one's own only
 		if status, _ := ask("other", "one"); status != http.StatusConflict {
-			t.Errorf("theirs for another amount: %d", status)
+			t.Errorf("theirs for another amount: %d, want %d", status, http.StatusConflict)
 		}
 		if status, _ := ask("open", "one"); status != http.StatusUnprocessableEntity {
-			t.Errorf("an account without money, under the name: %d", status)
+			t.Errorf("an account without money, under the name: %d, want %d", status, http.StatusUnprocessableEntity)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func TestForwarded(t *testing.T) {
 	})
 	mine := g.account(false)
 	if got := g.status(mine.APIKey, "10.0.0.1:1", "X-Forwarded-For", "198.51.100.7"); got != 403 {
-		t.Errorf("the header that proxies do not write counts: %d", got)
+		t.Errorf("the header that proxies do not write counts: %d, want 403", got)
 	}
 	for value, want := range map[string]int{
 		`for=198.51.100.7`: 200,
@@ -117,7 +117,7 @@ func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 		}
 	}
 	if got := g.status(mine.APIKey, "192.0.2.1:1", "", ""); got != 200 {
-		t.Errorf("from its own address: %d", got)
+		t.Errorf("from its own address: %d, want 200", got)
 	}
 	text := log.String()
 	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) ||

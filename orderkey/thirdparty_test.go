@@ -196,4 +196,5 @@ func TestAVectorOfEd25519(t *testing.T) {
 }
 
 // vector was made by Go 1.26 and verifies with OpenSSL 3.0.
-const vector = "fd110d301d2f077de1414b8f99f441b1:ilgl/M8DcG8buN6I417A49h4OLHqcmEKa6UYRAlzTOGRwQqbSo8rsTnQdYiZphmuSyyY9+QD7eA2J30sjFjhAg=="
+const vector = "fd110d301d2f077de1414b8f99f441b1:" +
+	"ilgl/M8DcG8buN6I417A49h4OLHqcmEKa6UYRAlzTOGRwQqbSo8rsTnQdYiZphmuSyyY9+QD7eA2J30sjFjhAg=="

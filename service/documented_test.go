@@ -223,7 +223,7 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound {
-		t.Errorf("the API's address answers /metrics with %d", answer.StatusCode)
+		t.Errorf("the API's address answers /metrics with %d, want %d", answer.StatusCode, http.StatusNotFound)
 	}
 }
 

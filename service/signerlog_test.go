@@ -132,7 +132,7 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	start(second)
 	eventually(t, "the older signer is told", func() bool { return second.knows(9) })
 	if got := noted(t, s.DB); got != 9 {
-		t.Errorf("afterwards %d is noted", got)
+		t.Errorf("afterwards %d is noted, want 9", got)
 	}
 }
 

@@ -329,7 +329,7 @@ func TestEventsFollowAReceiverThatMoved(t *testing.T) {
 			due, _, err := tx.Deliveries().RedeliverSome(ctx,
 				store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
-				t.Errorf("%d are due", due)
+				t.Errorf("%d are due, want 2", due)
 			}
 			return err
 		}))
@@ -339,7 +339,7 @@ func TestEventsFollowAReceiverThatMoved(t *testing.T) {
 		defer h.mu.Unlock()
 		for _, d := range list {
 			if at := h.at[d.ID.String()]; at != "/moved" {
-				t.Errorf("%s came to %q", d.Kind, at)
+				t.Errorf("%s came to %q, want %q", d.Kind, at, "/moved")
 			}
 		}
 	})

@@ -28,7 +28,7 @@ func TestATestEventHasThreeAttempts(t *testing.T) {
 			s.clock.Advance(max(0, e.NextAt.Sub(s.clock.Now())))
 		}
 		if r.count() != testAttempts {
-			t.Errorf("it was sent %d times", r.count())
+			t.Errorf("it was sent %d times, want %v", r.count(), testAttempts)
 		}
 	})
 }

@@ -101,7 +101,7 @@ func TestUntraceableBlocksPass(t *testing.T) {
 					t.Errorf("%s: counted %v", way, counts)
 				}
 				if state := c.Stats()[0].State; state != rpc.StateUp {
-					t.Errorf("%s: the endpoint is %s", way, state)
+					t.Errorf("%s: the endpoint is %s, want %v", way, state, rpc.StateUp)
 				}
 			}
 		})
@@ -162,7 +162,7 @@ func TestTracesAreRequestedOnlyIfCodeMayPay(t *testing.T) {
 		f.add(test.txs...)
 		f.after(t, f.open(t, nil))
 		if asked := f.asked["debug_traceBlockByHash"] > 0; asked != test.traced {
-			t.Errorf("%s: traced %v", name, asked)
+			t.Errorf("%s: traced %v, want %v", name, asked, test.traced)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func TestWhatIsTypedIsSigned(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1), order(2))
 	if code := d.keyed("\n1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	d.wantSays("You are ann", "Pay        1.5 BTC", "To         bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "Passed over",
 		"Delivered")
@@ -299,7 +299,7 @@ func TestAFileInAFileOut(t *testing.T) {
 		t.Errorf("got code %d: %s", code, &d.out)
 	}
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", waiting, "--out", d.path("signed")); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	content, err := os.ReadFile(d.path("signed"))
 	if err != nil {
@@ -359,7 +359,7 @@ func TestTheAgentSigns(t *testing.T) {
 	}()
 	env := map[string]string{"SSH_AUTH_SOCK": filepath.Join(folder, "s"), "HOME": d.folder}
 	if code := d.run("1.5\nbc1qar zzwf5mdq\n", env, "yes", d.url); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Person != "bob" {
 		t.Errorf("got %v, want bob's", votes)
@@ -388,17 +388,17 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	} {
 		if test.args != nil {
 			if code := d.keyed("", test.args...); code != 0 {
-				t.Errorf("%s: got code %d: %s", name, code, &d.err)
+				t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 			}
 			test.file = d.out.String()
 		}
 		file := d.write(name, test.file)
 		if code := d.keyed("no\n", "sign", "--before", d.write("before", first.Text()), file); code != 0 {
-			t.Errorf("%s: got code %d: %s", name, code, &d.err)
+			t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 		}
 		d.wantSays(test.says, "Nothing was signed")
 		if code := d.keyed("sign\n", "sign", file); code != 0 {
-			t.Errorf("%s: got code %d: %s", name, code, &d.err)
+			t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 		}
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -457,7 +457,7 @@ func TestTheSamePaymentUnderAnotherID(t *testing.T) {
 	d := newDesk(t, 1, order(1), order(2))
 	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url, order(1).ID.String())
 	if len(d.taken) != 1 {
-		t.Fatalf("got %d approvals", len(d.taken))
+		t.Fatalf("got %d approvals, want 1", len(d.taken))
 	}
 	d.keyed("\n", "yes", d.url, order(2).ID.String())
 	d.wantSays("By you ")

@@ -54,7 +54,7 @@ func (c *lyingCore) enrol() {
 func (c *lyingCore) want0(args ...string) {
 	c.t.Helper()
 	if _, says, code := c.run(args...); code != 0 {
-		c.t.Fatalf("bursar-signer %v exits with %d: %s", args, code, says)
+		c.t.Fatalf("bursar-signer %v exits with %d: %s, want 0", args, code, says)
 	}
 }
 

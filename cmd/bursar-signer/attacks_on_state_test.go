@@ -183,7 +183,7 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	}
 	if status := c.post("/v1/sign", fmt.Sprintf(`{"chain":"polygon","seen":{"instance":%q,"number":%d,"hash":%q}}`,
 		invented.Instance, invented.Number, invented.Hash)); status != http.StatusForbidden {
-		t.Errorf("an invented entry: HTTP %d", status)
+		t.Errorf("an invented entry: HTTP %d, want %d", status, http.StatusForbidden)
 	}
 	c.want("after an invented entry of the log", c.takes(1), "")
 
@@ -205,7 +205,7 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	c.want("again", c.takes(1), signer.ReasonFrozen)
 	c.stop(syscall.SIGTERM)
 	if _, says, code := c.run("begin-again", "--reason", "an old copy"); code != 0 {
-		t.Fatalf("begin-again exits with %d: %s", code, says)
+		t.Fatalf("begin-again exits with %d: %s, want 0", code, says)
 	}
 	c.thaw()
 
@@ -311,7 +311,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	}
 	<-busy
 	if _, says, code := c.run("freeze", "--reason", "an intruder"); code != 0 {
-		t.Errorf("freeze exits with %d: %s", code, says)
+		t.Errorf("freeze exits with %d: %s, want 0", code, says)
 	}
 	frozen.Store(true)
 	group.Wait()
@@ -353,7 +353,7 @@ func TestBadRequestsEndNothing(t *testing.T) {
 	if answer, err := c.raw("/v1/sign", strings.NewReader(strings.Repeat("x", 17e6)), 17e6); err == nil {
 		answer.Body.Close() // mostly the connection is closed before the body is sent
 		if answer.StatusCode != http.StatusBadRequest {
-			t.Errorf("a body that is too long: HTTP %d", answer.StatusCode)
+			t.Errorf("a body that is too long: HTTP %d, want %d", answer.StatusCode, http.StatusBadRequest)
 		}
 	}
 	var stuck []net.Conn

@@ -37,7 +37,7 @@ func (b *bench) serve(rights bool) *serving {
 	b.Helper()
 	words, says, code := b.run("seed", "new")
 	if code != 0 {
-		b.Fatalf("seed new exits with %d: %s", code, says)
+		b.Fatalf("seed new exits with %d: %s, want 0", code, says)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	c := exec.CommandContext(ctx, program)

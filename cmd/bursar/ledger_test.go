@@ -89,7 +89,7 @@ func TestLedgerExport(t *testing.T) {
 		t.Errorf("a day is %v", rows)
 	}
 	if empty := d.ok("ledger", "export", "--all", "--json", "--until", "2025-01-01"); empty != "[]\n" {
-		t.Errorf("nothing is %q", empty)
+		t.Errorf("nothing is %q, want %q", empty, "[]\n")
 	}
 	if o := d.run("", "ledger", "export", "--all"); !strings.Contains(o.err,
 		"entries that are being booked now may be missing") {

@@ -175,7 +175,7 @@ func (d *harness) ok(args ...string) string {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != 0 {
-		d.Fatalf("bursar %s exits with %d: %s", args, o.code, o.err)
+		d.Fatalf("bursar %s exits with %d: %s, want 0", args, o.code, o.err)
 	}
 	return o.out
 }
@@ -197,7 +197,7 @@ func parse[T any](d *harness, args ...string) (value T) {
 	d.Helper()
 	out := d.ok(args...)
 	if strings.Count(out, "\n") != 1 {
-		d.Fatalf("bursar %s prints %d lines", args, strings.Count(out, "\n"))
+		d.Fatalf("bursar %s prints %d lines, want 1", args, strings.Count(out, "\n"))
 	}
 	decoder := json.NewDecoder(strings.NewReader(out))
 	decoder.DisallowUnknownFields()
@@ -396,7 +396,7 @@ func TestTheEnvironmentMayContainEverySetting(t *testing.T) {
 	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")
 	d.env = []string{"BURSAR_DATABASE=sqlite:mine.db"}
 	if got := d.ok("migrate"); got != "the SQLite database is up to date\n" {
-		t.Errorf("migrate prints %q", got)
+		t.Errorf("migrate prints %q, want %q", got, "the SQLite database is up to date\n")
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "mine.db")); err != nil {
 		t.Error(err)

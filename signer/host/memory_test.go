@@ -52,10 +52,10 @@ func TestAMissingMemoryIsCreated(t *testing.T) {
 func TestTheStateFileIsBesideTheSeed(t *testing.T) {
 	t.Parallel()
 	if got := StateFile(config.Config{SeedFile: "a/seed.age"}); got != "a/seed.age.state" {
-		t.Errorf("it is %s", got)
+		t.Errorf("it is %s, want %q", got, "a/seed.age.state")
 	}
 	if got := StateFile(config.Config{SeedFile: "a/seed.age", Signer: config.Signer{State: "b"}}); got != "b" {
-		t.Errorf("it is %s", got)
+		t.Errorf("it is %s, want %q", got, "b")
 	}
 }
 

@@ -133,7 +133,7 @@ func TestBothKeepersRememberTheSame(t *testing.T) {
 		t.Errorf("the file holds\n%+v, want\n%+v", got, want)
 	}
 	if len(want) != 12 {
-		t.Errorf("%d answers are compared", len(want))
+		t.Errorf("%d answers are compared, want 12", len(want))
 	}
 }
 

@@ -160,7 +160,7 @@ func TestElementsAreCounted(t *testing.T) {
 		w := httptest.NewRecorder()
 		b.server.Handler().ServeHTTP(w, ask("/v1/sign", strings.NewReader(body)))
 		if w.Code != want {
-			t.Errorf("%d elements: HTTP %d %s", n, w.Code, w.Body)
+			t.Errorf("%d elements: HTTP %d %s, want %v", n, w.Code, w.Body, want)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestABodyHasALength(t *testing.T) {
 	w := httptest.NewRecorder()
 	b.server.Handler().ServeHTTP(w, r)
 	if w.Code != http.StatusLengthRequired {
-		t.Errorf("HTTP %d %s", w.Code, w.Body)
+		t.Errorf("HTTP %d %s, want %d", w.Code, w.Body, http.StatusLengthRequired)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest("POST", "/v1/hello", strings.NewReader("{}")))
 	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("HTTP %d %s", w.Code, w.Body)
+		t.Errorf("HTTP %d %s, want %d", w.Code, w.Body, http.StatusServiceUnavailable)
 	}
 	for _, s := range stuck {
 		close(s.end)
@@ -204,7 +204,7 @@ func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	w = httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest("POST", "/v1/hello", strings.NewReader("{}")))
 	if w.Code != http.StatusOK {
-		t.Errorf("afterwards: HTTP %d %s", w.Code, w.Body)
+		t.Errorf("afterwards: HTTP %d %s, want %d", w.Code, w.Body, http.StatusOK)
 	}
 }
 

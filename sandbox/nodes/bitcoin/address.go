@@ -29,7 +29,8 @@ func addressScript(text string, params *chaincfg.Params) ([]byte, error) {
 	b := txscript.NewScriptBuilder()
 	switch version {
 	case params.PubKeyHashAddrID:
-		b.AddOp(txscript.OP_DUP).AddOp(txscript.OP_HASH160).AddData(hash).AddOp(txscript.OP_EQUALVERIFY).AddOp(txscript.OP_CHECKSIG)
+		b.AddOp(txscript.OP_DUP).AddOp(txscript.OP_HASH160).AddData(hash).
+			AddOp(txscript.OP_EQUALVERIFY).AddOp(txscript.OP_CHECKSIG)
 	case params.ScriptHashAddrID:
 		b.AddOp(txscript.OP_HASH160).AddData(hash).AddOp(txscript.OP_EQUAL)
 	default:
