@@ -40,6 +40,7 @@ func TestListenForwardsWhatTheServiceRecorded(t *testing.T) {
 	d.answer("POST", base+"/api/v1/account/webhooks/test?webhook=https://shop.example/hook", shop, "203.0.113.1", 200,
 		"test")
 	d.env = append(d.env, "BURSAR_API_KEY="+shop.APIKey, "BURSAR_WEBHOOK_SECRET="+listenSecret)
+	d.callsTheAPI(base)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	process := d.command(ctx, "listen", "--api", base, "--after", "oldest", "--forward-to", receiver.URL, "--event", "test")
@@ -84,5 +85,17 @@ func TestListenSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("%v: %d %q, want 2 with %s", args, o.code, o.err, want)
 		}
 		d.env = d.env[:1]
+	}
+}
+
+// callsTheAPI sends a request that succeeds and one that is refused.
+func (d *harness) callsTheAPI(base string) {
+	d.Helper()
+	if got := d.ok("api", "--api", base, "get", "account/events", "limit=1"); !strings.Contains(got, `"event": "test"`) {
+		d.Errorf("api prints %s, want the test event", got)
+	}
+	o := d.run("", "api", "--api", base, "POST", "wallet", "currency=XYZ", "webhook=https://shop.example/hook")
+	if o.code != 1 || !strings.Contains(o.out, "unsupported_currency") || !strings.Contains(o.err, "400 Bad Request") {
+		d.Errorf("a refused request: %d %s %s, want 1 with unsupported_currency and 400", o.code, o.out, o.err)
 	}
 }
