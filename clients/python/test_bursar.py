@@ -159,7 +159,8 @@ class Webhooks(unittest.TestCase):
         headers = {"webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": "1614265330",
                    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="}
         with self.assertRaises(bursar.WebhookError) as got:  # its body is none of ours, so only the signature is valid
-            bursar.verify_webhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", headers, b'{"test": 2432232314}', 1614265330)
+            secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+            bursar.verify_webhook(secret, headers, body, 1614265330)
         self.assertIs(type(got.exception), bursar.WebhookError)
 
     def test_what_must_not_be_trusted_is_refused(self):
