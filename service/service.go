@@ -176,6 +176,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.follower.Deposits.Prices = s.parts.Prices
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
+	_, absent := s.parts.Signer.(absentSigner)
 	w.sender = &outgoing.Sender{
 		DB:               s.DB,
 		Chain:            part.Chain,
@@ -191,6 +192,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Settled:          s.Deliverer.Wake,
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
+		Unsignable:       absent,
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
 	}
