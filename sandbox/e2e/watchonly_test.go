@@ -40,11 +40,11 @@ func TestAServiceWithoutASeed(t *testing.T) {
 	for _, c := range w.currencies {
 		all = append(all, w.bring(c, payment{w.a.wallet(c), "35.5"}, payment{w.a.wallet(c), "22.25"})...)
 	}
-	w.mine(1)
+	w.mine(untilFinal)
 	w.credited(all...)
 	requests := w.toExternal("6.25", 1)
 	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
-	w.mine(2)
+	w.mine(untilFinal)
 	for _, o := range requests {
 		if got, err := o.look(); err != nil || got.Status == "confirmed" || w.onChain(o.currency, o.address).Sign() != 0 {
 			t.Errorf("without a signer the withdrawal of %s is %s (%v), want it to wait", o.code, got.Status, err)
@@ -66,7 +66,10 @@ func TestAServiceWithoutASeed(t *testing.T) {
 	w.blocks("auto")
 	w.paid(requests)
 	w.settle()
-	w.audit()
+	w.balanced()
+	for _, o := range requests {
+		w.arrived(o)
+	}
 }
 
 // holdsNoSeed fails the test if the environment of the service or a file of its folder opens or holds a seed.
