@@ -280,7 +280,10 @@ func (s *Service) addNouns() {
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
-	s.Wallets.Suspended = s.refuses
+	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
+	for _, base := range bursar.ColdBases(s.ColdWallets()) {
+		s.Wallets.Cold[base] = true
+	}
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:     outgoing.Leave,
