@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/signer/remote"
+	protocol "github.com/bursar/bursar/signer/remote"
 )
 
 // watchOnlyCheck is the name of the check of a service that runs with a watch-only file.
@@ -18,14 +18,16 @@ func (e *healthCheck) watchOnly(ctx context.Context, keys service.Keys) (reachab
 	if e.cfg.Signer.WatchOnly == "" {
 		return true
 	}
-	signs, apart := keys.(interface{ Meet(ctx context.Context) error })
+	signs, apart := keys.(interface {
+		Meet(ctx context.Context) error
+	})
 	if !apart {
 		e.advise(watchOnlyCheck, resultWarning, "set signer.address once withdrawals are to be paid",
 			"fingerprint %s; there is no signer: withdrawals, refunds and sweeps wait", keys.Fingerprint())
 		return false
 	}
 	switch err := signs.Meet(ctx); {
-	case errors.Is(err, remote.ErrUnavailable):
+	case errors.Is(err, protocol.ErrUnavailable):
 		e.advise(watchOnlyCheck, resultWarning, seedAdvice["signer"],
 			"fingerprint %s; the signer is unreachable: withdrawals, refunds and sweeps wait: %v", keys.Fingerprint(), err)
 		return false
