@@ -29,10 +29,18 @@ type Own struct {
 var (
 	ErrForeign = errors.New("the bundle is for another service")
 	ErrExpired = errors.New("the bundle has expired")
+	ErrLasting = errors.New("the bundle would be usable for too long")
 )
 
+// Lifetime is how long a bundle can be signed and broadcast. Machines refuse one that lasts longer: what is signed and
+// kept is a payment at a time that nobody expects any more.
+const Lifetime = 7 * 24 * time.Hour
+
+// clocks is how much the clocks of two machines may differ.
+const clocks = time.Hour
+
 // Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
-// expired, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
+// expired, that lasts longer than Lifetime, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
 // this machine's.
 func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
@@ -42,6 +50,9 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 		return chain.ColdTx{}, fmt.Errorf("%w: its network is %.20q, want %q", ErrForeign, b.Network, o.Network)
 	case !now.Before(b.Expires):
 		return chain.ColdTx{}, fmt.Errorf("%w at %s: ask for a new one", ErrExpired, b.Expires.Format(time.RFC3339))
+	case b.Expires.After(now.Add(Lifetime + clocks)):
+		return chain.ColdTx{}, fmt.Errorf("%w: until %s, at most %s from now", ErrLasting, b.Expires.Format(time.RFC3339),
+			Lifetime)
 	}
 	if err := b.Wallet.Check(o.Kinds...); err != nil {
 		return chain.ColdTx{}, err

@@ -20,7 +20,7 @@ import (
 )
 
 // Lifetime is how long a bundle can be signed and broadcast.
-const Lifetime = 7 * 24 * time.Hour
+const Lifetime = ceremony.Lifetime
 
 // Errors of refills.
 var (
@@ -99,11 +99,12 @@ func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.Signe
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
-	at := s.DB.Now()
+	own, at := s.Own, s.DB.Now()
 	if known.Status == store.RefillSent {
-		at = b.Created // a node may have it: its time is no question any more
+		// A node may have it: neither its time nor its fee is a question any more. It is the bundle that was given out.
+		at, own.MaxFee, own.MaxRate = b.Created, b.MaxFee, bursar.Amount{}
 	}
-	if _, err := s.Own.Judge(b, at); err != nil {
+	if _, err := own.Judge(b, at); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signed, err := s.Chain.FinishCold(b.Wallet, b.Bytes)

@@ -127,6 +127,23 @@ func TestARefillIsRecordedBeforeItIsSent(t *testing.T) {
 	})
 }
 
+// A refill that a node may have is sent again, whatever is configured of fees meanwhile.
+func TestASentRefillIsNotJudgedByOtherFees(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		b := begin(t, s)
+		b.Bytes = []byte("2")
+		if _, err := s.Broadcast(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		s.Own.MaxFee = bursar.Units(1)
+		if _, err := s.Broadcast(t.Context(), b); err != nil || len(f.sent) != 2 {
+			t.Errorf("with a lower max_fee: got %v and %v sent, want it sent twice", err, f.sent)
+		}
+	})
+}
+
 func TestAWalletHasOneOpenRefill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -54,6 +55,11 @@ var refillColumns = columnsOf([]column[Refill]{
 	{"ended_at", func(r *Refill) any { return instant{&r.EndedAt} }},
 })
 
+// listedRefill is refillColumns without what is long.
+var listedRefill = columnsOf(slices.DeleteFunc(slices.Clone(refillColumns.list), func(c column[Refill]) bool {
+	return c.name == "bundle" || c.name == "raw"
+}))
+
 // Insert records an open refill before its bundle is given out. The error is ErrRefillOpen if the wallet has one.
 func (tx Refills) Insert(ctx context.Context, r Refill) error {
 	query, args := values{
@@ -76,9 +82,9 @@ func (tx Refills) Get(ctx context.Context, id bursar.ID) (Refill, error) {
 	return refillColumns.one(ctx, tx.Tx, "read a refill", `FROM refills WHERE id = $1`, id)
 }
 
-// List returns refills, newest first.
+// List returns refills without their bundles and bytes, which may have megabytes, newest first.
 func (tx Refills) List(ctx context.Context, limit int) ([]Refill, error) {
-	return refillColumns.rows(ctx, tx.Tx, "list refills", `FROM refills ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+	return listedRefill.rows(ctx, tx.Tx, "list refills", `FROM refills ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
 }
 
 // Send records the signed bytes of a refill before they are broadcast. A refill that was sent with the same transaction

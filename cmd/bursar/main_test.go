@@ -271,7 +271,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public",
+		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check",
+		"seed export-public", "seed export-watch-only",
 		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
 		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",

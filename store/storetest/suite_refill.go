@@ -43,6 +43,11 @@ func refills(t *testing.T, db *store.DB) {
 	if len(found) != 3 {
 		t.Fatalf("got %d refills, want 3", len(found))
 	}
+	for _, r := range found {
+		if r.Bundle != "" || len(r.Raw) > 0 || r.Wallet == "" || r.Amount != one.Amount {
+			t.Errorf("listed is %+v, want a refill without its bundle and bytes", r)
+		}
+	}
 	do(t, db, func(tx *store.Tx) (err error) {
 		got, err := tx.Refills().Get(ctx, one.ID)
 		if got.Status != store.RefillSent || got.TxID != "id" || string(got.Raw) != "\x01" || got.Amount != one.Amount ||
