@@ -26,6 +26,10 @@ type fakeChain struct {
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
 
+func (f *fakeChain) Address(chain.PublicKey, uint32) (bursar.Address, error) {
+	return bursar.Address{}, nil
+}
+
 func (f *fakeChain) ReadCold(_ bursar.ColdWallet, data []byte) (chain.ColdTx, error) {
 	if len(data) != 1 {
 		return chain.ColdTx{}, errors.New("unreadable")
