@@ -236,6 +236,7 @@ func TestOwnersOfASafeSignARefill(t *testing.T) {
 func TestAttacksOnASafe(t *testing.T) {
 	t.Parallel()
 	b := newColdBench(t)
+	huge := new(big.Int).Lsh(big.NewInt(1), 300)
 	swap := slices.Concat([]byte{0xe3, 0x18, 0xb5, 0x2b}, make([]byte, 96)) // swapOwner(address,address,address)
 	for name, a := range map[string]struct {
 		change func(t *safeForm)
@@ -256,7 +257,7 @@ func TestAttacksOnASafe(t *testing.T) {
 		"a high fee":               {func(t *safeForm) { t.Gas = 6_000_000 }, signer.ReasonFee},
 		"no threshold":             {func(t *safeForm) { t.Threshold = 0 }, signer.ReasonUnreadable},
 		"an owner twice":           {func(t *safeForm) { t.Owners[1] = t.Owners[0] }, signer.ReasonUnreadable},
-		"a huge value":             {func(t *safeForm) { t.Tx.Value = new(big.Int).Lsh(big.NewInt(1), 300) }, signer.ReasonUnreadable},
+		"a huge value":             {func(t *safeForm) { t.Tx.Value = huge }, signer.ReasonUnreadable},
 		"sent before it is signed": {func(t *safeForm) { t.Sent = make([]byte, 65) }, signer.ReasonUnreadable},
 	} {
 		_, err := b.keys[2].SignRefill(b.rules, b.refill(bursar.ColdSafe, safeAt), b.home, b.safe(a.change))
