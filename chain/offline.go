@@ -12,6 +12,8 @@ type ColdRequest struct {
 	Wallet  bursar.ColdWallet
 	Payment Payment
 	MaxFee  bursar.Amount // Build fails above it; in the native asset
+	// Uses are reservations of another transaction, of which this one is to use up at least one if it still can.
+	Uses []string
 }
 
 // ColdTx is what a transaction from a cold wallet does, read from its bytes alone.
