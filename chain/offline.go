@@ -14,6 +14,8 @@ type ColdRequest struct {
 	MaxFee  bursar.Amount // Build fails above it; in the native asset
 	// Uses are reservations of another transaction, of which this one is to use up at least one if it still can.
 	Uses []string
+	// Replaces is that transaction. It may wait in nodes' pools, where the chain has them replaced at a higher price only.
+	Replaces []byte
 }
 
 // ColdTx is what a transaction from a cold wallet does, read from its bytes alone.

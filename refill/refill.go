@@ -50,6 +50,7 @@ type Request struct {
 
 	revokes string   // the refill that it is to make impossible
 	uses    []string // what that one would use up
+	old     []byte   // its bytes
 }
 
 // Begin builds the transaction of a refill, records it and returns its bundle. The error is store.ErrRefillOpen if the
@@ -75,7 +76,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		Expires: at.Add(Lifetime),
 	}
 	if b.Bytes, err = s.Chain.BuildCold(ctx, chain.ColdRequest{Wallet: r.Wallet, Payment: b.Payment,
-		MaxFee: b.MaxFee, Uses: r.uses}); err != nil {
+		MaxFee: b.MaxFee, Uses: r.uses, Replaces: r.old}); err != nil {
 		return ceremony.Bundle{}, err
 	}
 	tx, err := s.Own.Judge(b, at)

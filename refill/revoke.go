@@ -43,7 +43,7 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	if r.Amount == "" {
 		r.Amount = s.Own.Asset.Exact(old.Payment.Amount)
 	}
-	r.revokes, r.uses = id.String(), tx.Reservations
+	r.revokes, r.uses, r.old = id.String(), tx.Reservations, old.Bytes
 	return s.Begin(ctx, r)
 }
 

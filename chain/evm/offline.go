@@ -131,17 +131,38 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data 
 
 // buildAccount builds as a payment from an address of ours is built.
 func (c *Chain) buildAccount(ctx context.Context, request chain.ColdRequest) ([]byte, error) {
-	unsigned, err := c.Build(ctx, chain.TxRequest{
+	usual := chain.TxRequest{
 		Kind:     chain.KindWithdrawal,
 		From:     chain.Source{Base: request.Wallet.Addresses[0], Key: chain.Hot(c.cfg.Family)},
 		Payments: []chain.Payment{request.Payment},
 		MaxFee:   request.MaxFee,
-	})
+	}
+	if len(request.Replaces) > 0 {
+		old, err := c.replaced(request.Wallet, request.Replaces, usual.From)
+		if err != nil {
+			return nil, err
+		}
+		usual.Replaces = &chain.UnsignedTx{Bytes: old}
+	}
+	unsigned, err := c.Build(ctx, usual)
 	if err != nil {
 		return nil, err
 	}
 	e, _, err := c.unpack(unsigned.Bytes)
 	return e.Payload, err
+}
+
+// replaced returns the transaction to replace as Build knows it.
+func (r *Rules) replaced(wallet bursar.ColdWallet, data []byte, from chain.Source) ([]byte, error) {
+	at, err := parseAddress(wallet.Addresses[0])
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.readAccount(at, data)
+	if err != nil {
+		return nil, err
+	}
+	return r.pack(t.payload, from)
 }
 
 // accountTx is a transaction of one key's account.

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 )
@@ -57,7 +56,7 @@ func (c *Chain) buildSafe(ctx context.Context, request chain.ColdRequest) ([]byt
 		return nil, err
 	}
 	gas := safeGas + safeOwnerGas*state.threshold
-	offer, err := c.offerWithin(sender.market, gas, request.MaxFee)
+	offer, err := c.offerFor(safe, sender.market, gas, request)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +79,21 @@ func (c *Chain) buildSafe(ctx context.Context, request chain.ColdRequest) ([]byt
 	}).encode()
 }
 
-// offerWithin returns the price for this much gas within a fee.
-func (c *Chain) offerWithin(m market, gas uint64, limit bursar.Amount) (price, error) {
+// offerFor returns the price for this much gas within a request's fee, above that of the call to replace.
+func (c *Chain) offerFor(safe address, m market, gas uint64, request chain.ColdRequest) (price, error) {
+	perGas, _ := request.MaxFee.Div(gas)
+	limit := least(perGas, c.cfg.MaxFeePerGas)
 	p, err := c.offer(m)
 	if err == nil {
-		perGas, _ := limit.Div(gas)
-		p, err = capped(p, least(perGas, c.cfg.MaxFeePerGas), m)
+		p, err = capped(p, limit, m)
+	}
+	if err == nil && len(request.Replaces) > 0 {
+		old, err := c.readSafe(safe, request.Replaces)
+		if err != nil {
+			return p, err
+		}
+		p, err = bump(payload{Tip: old.Tip, MaxFee: old.MaxFee}, p, limit)
+		return p, feeTooHigh(err, gas)
 	}
 	return p, feeTooHigh(err, gas)
 }

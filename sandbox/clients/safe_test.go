@@ -207,4 +207,44 @@ func TestSafesAndColdAccountsRefill(t *testing.T) {
 	}
 }
 
+// A refill that waits in the node's pool is revoked: the one that revokes it has its nonce at a higher price, and is
+// mined in its place.
+func TestARefillInThePoolIsRevoked(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs anvil and the client libraries")
+	}
+	v := newVaults(t)
+	for _, w := range []bursar.ColdWallet{
+		{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress, Addresses: v.bases[1:2]},
+		{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe}, Executor: v.bases[3]},
+	} {
+		var old []byte
+		var ids []string
+		for _, amount := range []uint64{3e17, 2e17} {
+			r := signer.Refill{Wallet: w, MaxFee: bursar.Units(2e17), Payment: chain.Payment{Amount: bursar.Units(amount),
+				Address: bursar.Address{Base: v.bases[0]}}}
+			data, err := v.chain.BuildCold(v.Context(), chain.ColdRequest{Wallet: w, Payment: r.Payment, MaxFee: r.MaxFee,
+				Replaces: old})
+			v.must(err)
+			old = data
+			for _, n := range []int{1, 3} {
+				if w.Kind == bursar.ColdSafe || n == 1 {
+					data, err = v.keys[n].SignRefill(v.chain, r, v.bases[0], data)
+					v.must(err)
+				}
+			}
+			signed, err := v.chain.FinishCold(w, data)
+			v.must(err)
+			v.must(v.chain.Broadcast(v.Context(), signed))
+			ids = append(ids, signed.TxID)
+		}
+		before := v.held("")
+		v.node.Mine(t, 1)
+		if got, err := v.held("").Sub(before); err != nil || got != bursar.Units(2e17) {
+			t.Errorf("%s: got %s, %v of %v at the hot wallet, want what the second pays", w.Kind, got, err, ids)
+		}
+	}
+}
+
 func lower(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }
