@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 )
@@ -110,10 +111,10 @@ func (c *Chain) safeHolds(ctx context.Context, s *rpc.Session, safe address, pay
 	return nil
 }
 
-// safeAt asks a Safe for its version, owners, threshold and nonce.
+// safeAt asks a Safe for its version, owners, threshold and nonce. An answer of another contract is read as text: it is
+// no fault of the endpoint.
 func (c *Chain) safeAt(ctx context.Context, s *rpc.Session, safe address) (state safeState, err error) {
-	var version, owners text
-	var threshold, nonce word
+	var version, owners, threshold, nonce text
 	ask := func(selector string, out any) *rpc.Request {
 		return &rpc.Request{Method: "eth_call", Params: []any{callData{To: safe.hex(), Data: selector}, "latest"}, Out: out}
 	}
@@ -129,8 +130,8 @@ func (c *Chain) safeAt(ctx context.Context, s *rpc.Session, safe address) (state
 	}
 	name, err1 := stringOf(version)
 	state.owners, err = ownersOf(owners)
-	need, err2 := threshold.amount()
-	next, err3 := nonce.amount()
+	need, err2 := amountIn(threshold)
+	next, err3 := amountIn(nonce)
 	if err := errors.Join(err1, err, err2, err3); err != nil {
 		return state, fmt.Errorf("ask Safe %s: %w", safe, err)
 	}
@@ -161,6 +162,14 @@ func dynamic(answer text) (length int, rest []byte, err error) {
 		return 0, nil, errors.Join(errABI, err)
 	}
 	return int(n), raw[64:], nil
+}
+
+// amountIn returns the one number that a function returned.
+func amountIn(answer text) (bursar.Amount, error) {
+	if len(answer) != 64 {
+		return bursar.Amount{}, errABI
+	}
+	return digitsAmount(answer)
 }
 
 func stringOf(answer text) (string, error) {

@@ -207,6 +207,37 @@ func TestSafesAndColdAccountsRefill(t *testing.T) {
 	}
 }
 
+// What cannot become a refill is refused before anything is given out.
+func TestRefillsOfASafeThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs anvil and the client libraries")
+	}
+	v := newVaults(t)
+	poor := v.node.Outsider(t)
+	for name, a := range map[string]struct {
+		safe, executor string
+		amount, limit  uint64
+		says           string
+	}{
+		"no executor":           {v.safe, "", 1e17, 2e17, "no executor"},
+		"a poor executor":       {v.safe, poor, 1e17, 2e17, "pay it"},
+		"more than it holds":    {v.safe, v.bases[3], 2e18, 2e17, "1000000000000000000"},
+		"a low bound of fees":   {v.safe, v.bases[3], 1e17, 1e9, "fee"},
+		"an account, no Safe":   {v.bases[1], v.bases[3], 1e17, 2e17, "ask Safe"},
+		"a contract, no Safe":   {v.node.Token(t), v.bases[3], 1e17, 2e17, "ask Safe"},
+		"the hot wallet's Safe": {v.bases[0], v.bases[3], 1e17, 2e17, "ask Safe"},
+	} {
+		w := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{a.safe},
+			Executor: a.executor}
+		_, err := v.chain.BuildCold(t.Context(), chain.ColdRequest{Wallet: w, MaxFee: bursar.Units(a.limit),
+			Payment: chain.Payment{Address: bursar.Address{Base: v.bases[0]}, Amount: bursar.Units(a.amount)}})
+		if err == nil || !strings.Contains(err.Error(), a.says) {
+			t.Errorf("%s: got %v, want an error that says %q", name, err, a.says)
+		}
+	}
+}
+
 // A refill that waits in the node's pool is revoked: the one that revokes it has its nonce at a higher price, and is
 // mined in its place.
 func TestARefillInThePoolIsRevoked(t *testing.T) {
