@@ -13,11 +13,11 @@ import (
 
 // Errors of revocations.
 var (
-	ErrNotAbandoned    = errors.New("only an abandoned refill is revoked: abandon it first")
+	ErrNotAbandoned    = errors.New("an open refill is not revoked: abandon it first")
 	ErrNothingToRevoke = errors.New("the bundle cannot be broadcast any more: something has used up what it would")
 )
 
-// Revoke begins a refill that makes an abandoned one impossible: it uses up what that one would, and so at most one of
+// Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that one would, and so at most one of
 // the two is ever in a block. It pays the hot wallet as every refill does, by default as much as the other would, and
 // is signed and broadcast as every refill is. The errors are ErrNotAbandoned, ErrNothingToRevoke and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
@@ -25,8 +25,11 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	if err != nil {
 		return ceremony.Bundle{}, err
 	}
-	if known.Status != store.RefillAbandoned {
-		return ceremony.Bundle{}, fmt.Errorf("%w: it is %s", ErrNotAbandoned, known.Status)
+	if known.Status == store.RefillOpen {
+		return ceremony.Bundle{}, ErrNotAbandoned
+	}
+	if final, err := s.final(ctx, known); err != nil || final {
+		return ceremony.Bundle{}, errors.Join(err, fmt.Errorf("%w: it is final", ErrNothingToRevoke))
 	}
 	old, err := ceremony.Read(known.Bundle)
 	if err != nil {
@@ -47,6 +50,14 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	return s.Begin(ctx, r)
 }
 
+func (s *Service) final(ctx context.Context, r store.Refill) (final bool, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		final, err = tx.Refills().Final(ctx, r)
+		return err
+	})
+	return final, err
+}
+
 func shares(one, two []string) bool {
 	return slices.ContainsFunc(one, func(resource string) bool { return slices.Contains(two, resource) })
 }
@@ -56,8 +67,8 @@ type Standing string
 
 // The standings that a status does not say.
 const (
-	Revoking Standing = "revoking" // abandoned, and one that revokes it is with somebody or not final
-	Revoked  Standing = "revoked"  // abandoned, and one that revokes it is final: it can never be in a block
+	Revoking Standing = "revoking" // one that revokes it is with somebody or not final
+	Revoked  Standing = "revoked"  // one that revokes it is final: it can never be in a block
 	Booked   Standing = "booked"   // sent, and final
 )
 
@@ -65,15 +76,11 @@ const (
 // reorg takes that back.
 func StandingOf(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, error) {
 	own := Standing(r.Status)
-	if r.Status == store.RefillSent {
-		final, err := tx.Refills().Final(ctx, r)
-		if final {
-			own = Booked
-		}
-		return own, err
-	}
-	if r.Status != store.RefillAbandoned {
+	if r.Status == store.RefillOpen {
 		return own, nil
+	}
+	if final, err := tx.Refills().Final(ctx, r); err != nil || final {
+		return Booked, err
 	}
 	by, err := tx.Refills().Revocations(ctx, r.ID)
 	if err != nil {

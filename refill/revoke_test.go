@@ -86,11 +86,23 @@ func TestARefillIsRevokedByTheFinalChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("sent", old.ID, refill.Revoking)
+		stuck, err := s.Revoke(t.Context(), b.ID, revoke)
+		if err != nil {
+			t.Fatalf("a sent one that is not final: got %v, want a refill that revokes it", err)
+		}
+		want("with somebody", b.ID, refill.Revoking)
+		if _, err := s.Abandon(t.Context(), stuck.ID, "it went through"); err != nil {
+			t.Fatal(err)
+		}
+		want("the other was abandoned", b.ID, "sent")
 		d := arrives(t, s, "id")
 		want("in a block that is not final", old.ID, refill.Revoking)
 		d = become(t, s, d, bursar.DepositConfirmed)
 		want("final", old.ID, refill.Revoked)
 		want("final", b.ID, refill.Booked)
+		if _, err := s.Revoke(t.Context(), b.ID, revoke); !errors.Is(err, refill.ErrNothingToRevoke) {
+			t.Errorf("a final one: got %v, want ErrNothingToRevoke", err)
+		}
 		become(t, s, d, bursar.DepositReversed)
 		want("reorged out", old.ID, refill.Revoking)
 		want("reorged out", b.ID, "sent")

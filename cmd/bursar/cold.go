@@ -24,7 +24,7 @@ type coldCommands struct {
 	Read      command.OfflineRead  `cmd:"" help:"Join frames that a scanner of QR codes read from standard input."`
 	Broadcast coldBroadcastCommand `cmd:"" help:"Judge a signed bundle again and broadcast its transaction."`
 	List      coldListCommand      `cmd:"" help:"List refills, newest first."`
-	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that makes an abandoned one impossible, and write its bundle."`
+	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that makes an abandoned or stuck one impossible, and write its bundle."`
 	Abandon   coldAbandonCommand   `cmd:"" help:"Abandon an open refill, and print how it is revoked on its chain."`
 }
 
@@ -113,15 +113,15 @@ func (c *call) given(s *refill.Service, b ceremony.Bundle, err error, out comman
 }
 
 type coldRevokeCommand struct {
-	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the abandoned refill."`
-	Amount string    `help:"Amount in whole units of the currency. Default: that of the abandoned refill."`
+	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the refill, which is abandoned, or sent and not final."`
+	Amount string    `help:"Amount in whole units of the currency. Default: that of the other refill."`
 	command.BundleOut
 	actor
 }
 
 // Help returns an example.
 func (coldRevokeCommand) Help() string {
-	return "The new refill pays the hot wallet too, and uses up a nonce or an output that the abandoned one would. Sign and " +
+	return "The new refill pays the hot wallet too, and uses up a nonce or an output that the other would. Sign and " +
 		"broadcast it as any other; `bursar cold list` shows the other as revoked once the new one is final.\n\nExample:\n\n" +
 		"    bursar cold revoke 0193a6a0-0000-7000-8000-000000000000 --out revoke.txt"
 }
