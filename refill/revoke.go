@@ -14,12 +14,13 @@ import (
 // Errors of revocations.
 var (
 	ErrNotAbandoned    = errors.New("an open refill is not revoked: abandon it first")
-	ErrNothingToRevoke = errors.New("the bundle cannot be broadcast any more: something has used up what it would")
+	ErrNothingToRevoke = errors.New("the bundle cannot be broadcast any more: what it spends is used up")
 )
 
-// Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that one would, and so at most one of
-// the two is ever in a block. It pays the hot wallet as every refill does, by default as much as the other would, and
-// is signed and broadcast as every refill is. The errors are ErrNotAbandoned, ErrNothingToRevoke and those of Begin.
+// Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
+// one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
+// as much as the other would, and is signed and broadcast as every refill is. The errors are ErrNotAbandoned,
+// ErrNothingToRevoke and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
 	if err != nil {

@@ -124,7 +124,8 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 			t.Error("from another wallet: got no error, want one")
 		}
 		f.next = "coin:1"
-		if _, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: vault}); !errors.Is(err, refill.ErrNothingToRevoke) {
+		_, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: vault})
+		if !errors.Is(err, refill.ErrNothingToRevoke) {
 			t.Errorf("used up: got %v, want ErrNothingToRevoke", err)
 		}
 		if got := standing(t, s, old.ID); got != "abandoned" {

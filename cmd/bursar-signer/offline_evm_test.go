@@ -91,8 +91,8 @@ func (v *evmVault) account(change func(tx *types.DynamicFeeTx)) []byte {
 	tx := types.DynamicFeeTx{ChainID: big.NewInt(31337), GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(2e10),
 		Gas: 21000, To: &v.home, Value: big.NewInt(5e17)}
 	change(&tx)
-	body, err := rlp.EncodeToBytes([]any{tx.ChainID, tx.Nonce, tx.GasTipCap, tx.GasFeeCap, tx.Gas, tx.To, tx.Value, tx.Data,
-		tx.AccessList})
+	body, err := rlp.EncodeToBytes([]any{tx.ChainID, tx.Nonce, tx.GasTipCap, tx.GasFeeCap, tx.Gas, tx.To, tx.Value,
+		tx.Data, tx.AccessList})
 	v.must(err)
 	return append([]byte{2}, body...)
 }

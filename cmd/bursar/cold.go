@@ -122,8 +122,8 @@ type coldRevokeCommand struct {
 // Help returns an example.
 func (coldRevokeCommand) Help() string {
 	return "The new refill pays the hot wallet too, and uses up a nonce or an output that the other would. Sign and " +
-		"broadcast it as any other; `bursar cold list` shows the other as revoked once the new one is final.\n\nExample:\n\n" +
-		"    bursar cold revoke 0193a6a0-0000-7000-8000-000000000000 --out revoke.txt"
+		"broadcast it as any other; `bursar cold list` shows the other as revoked once the new one is final.\n\n" +
+		"Example:\n\n    bursar cold revoke 0193a6a0-0000-7000-8000-000000000000 --out revoke.txt"
 }
 
 // Run builds a refill that revokes another.

@@ -84,8 +84,8 @@ func (v *vaults) pay(base, contract string, amount uint64) {
 // code returns the bytecode of a contract of Safe 1.4.1, as its authors compiled it.
 func (v *vaults) code(path, field string) []byte {
 	v.Helper()
-	data, err := os.ReadFile(filepath.Join(v.folder, "node_modules", "@safe-global", "safe-contracts", "build", "artifacts",
-		"contracts", path))
+	data, err := os.ReadFile(filepath.Join(v.folder, "node_modules", "@safe-global", "safe-contracts", "build",
+		"artifacts", "contracts", path))
 	v.must(err)
 	var artifact map[string]json.RawMessage
 	v.must(json.Unmarshal(data, &artifact))
