@@ -111,19 +111,24 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 		line("pays", "%s %s", o.Asset.Exact(p.Amount), o.Asset.Code)
 		line("to", "%s, the hot wallet by this machine's own copy of its keys", p.Address)
 	}
-	line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
+	if !tx.Change.IsZero() {
+		line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
+	}
 	line("fee", "%s %s", o.Native.Exact(tx.Fee), o.Native.Code)
 	line("uses up", "%s", strings.Join(tx.Reservations, "\n             "))
+	for _, note := range tx.Notes {
+		line(note.Name, "%s", note.Text)
+	}
 	have, need := Signatures(tx)
 	line("signatures", "%d of %d", have, need)
 	line("expires", "%s", b.Expires.UTC().Format(time.RFC3339))
 	return text.String()
 }
 
-// Signatures returns how many signatures the input with the fewest has, and how many it needs.
+// Signatures returns how many signatures the input that lacks most has, and how many it needs.
 func Signatures(tx chain.ColdTx) (have, need int) {
 	for i, in := range tx.Inputs {
-		if i == 0 || in.Have() < have {
+		if i == 0 || in.Need-in.Have() > need-have {
 			have, need = in.Have(), in.Need
 		}
 	}

@@ -290,8 +290,10 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
-		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version", "destination list",
+		"cold broadcast", "cold list", "cold revoke", "cold abandon", "reconcile", "doctor", "backup", "archive",
+		"recovery status",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version",
+		"destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
