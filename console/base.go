@@ -6,8 +6,18 @@ import "github.com/bursar/bursar/operator"
 func (c *Console) basePages() []page {
 	return []page{
 		{"/", operator.VerbRead, "Home", "Home", func(*visit) (any, error) { return struct{}{}, nil }},
+		{"/me", "", "You", "", c.me},
+		{"/people", operator.VerbPeople, "People", "People", c.people},
+		{"/audit", operator.VerbAudit, "Audit", "Audit", c.audit},
+		{"/audit.csv", operator.VerbAudit, "Audit", "Audit", c.auditFile},
 	}
 }
 
 // baseActions lists what changes people and sessions.
-func (c *Console) baseActions() []action { return nil }
+func (c *Console) baseActions() []action {
+	return []action{
+		{"/people/revoke", operator.VerbPeople, c.revokePerson},
+		{"/me/end", "", c.endSession},
+		{"/sign-out", "", c.signOut},
+	}
+}

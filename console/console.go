@@ -35,6 +35,7 @@ type Console struct {
 	mux     *http.ServeMux
 	views   views
 	foreign *http.CrossOriginProtection
+	tries   tries
 	who     func(r *http.Request) (operator.Person, operator.Session, error) // who has signed in
 }
 
