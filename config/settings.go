@@ -95,7 +95,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey, consoleKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
