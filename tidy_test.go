@@ -97,7 +97,8 @@ var mayImport = map[string][]string{
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
-	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
+	"operator":             {".", "store"},
+	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

@@ -72,6 +72,7 @@ type Parts struct {
 	AdminPprof          bool           // the operator's server serves Go's profiles too
 	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
 	Pay                 Pay            // the payer's page; the zero value: none
+	Console             config.Console // the operator's console; an empty URL is localhost and the port of AdminListen
 	Admin               Admin          // who may use the operator's server
 }
 

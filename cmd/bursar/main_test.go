@@ -153,7 +153,7 @@ func (d *harness) run(input string, args ...string) outcome {
 	defer cancel()
 	var out, err bytes.Buffer
 	if within := d.within(args); within != nil {
-		c := &call{command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
+		c := &call{Call: command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
 		code := run(ctx, c, within)
 		if ctx.Err() != nil {
 			d.Fatalf("bursar %s: %v\n%s", args, ctx.Err(), err.String())
@@ -243,7 +243,7 @@ func (d *harness) booksKey() []byte {
 
 func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&call{command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
+	parser, err := newParser(&call{Call: command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
 		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
 		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
-		"audit prove", "account create", "account set",
+		"audit prove", "audit acts list", "audit acts verify",
+		"operator invite", "operator list", "operator roles", "operator revoke", "operator sessions", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees",
 		"account order-key add", "account order-key list", "account order-key revoke", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
