@@ -27,7 +27,7 @@ func readAccounts(ctx context.Context, r *reading) (s Sheet, err error) {
 		if a.Frozen != "" {
 			state = Cell{Text: "frozen", Tone: Bad}
 		}
-		t.Rows = append(t.Rows, []Cell{named("/account", a.ID), text(a.Name), at(a.CreatedAt), state, text(a.Frozen),
+		t.Rows = append(t.Rows, []Cell{named("/accounts", a.ID), text(a.Name), at(a.CreatedAt), state, text(a.Frozen),
 			text(a.Webhook)})
 	}
 	if len(list) == page {

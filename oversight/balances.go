@@ -242,7 +242,7 @@ func (r *reading) addCharts(ctx context.Context, s *Sheet, code bursar.CurrencyC
 		return err
 	}
 	days := month(r.tx.Now())
-	figures, whole, err := r.tx.DayFigures().Since(ctx, days[0])
+	figures, whole, err := r.tx.DayFigures().Of(ctx, days)
 	if err != nil {
 		return err
 	}

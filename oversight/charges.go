@@ -51,7 +51,7 @@ func invoiceRow(v bursar.Invoice, now time.Time) []Cell {
 		attention.Tone = Warn
 	}
 	return []Cell{
-		named("/charge", v.ID),
+		named("/charges", v.ID),
 		at(v.CreatedAt),
 		chargeStatus(status),
 		text(strings.Join(labels, " ")),
@@ -60,7 +60,7 @@ func invoiceRow(v bursar.Invoice, now time.Time) []Cell {
 		text(string(v.Unit.Code)),
 		number(v.Count),
 		at(v.Expires),
-		named("/account", v.AccountID),
+		named("/accounts", v.AccountID),
 		text(v.Reference),
 		text(v.Customer),
 		text(v.Description),
@@ -69,7 +69,7 @@ func invoiceRow(v bursar.Invoice, now time.Time) []Cell {
 
 func (r *reading) singleRow(c bursar.Charge) []Cell {
 	return []Cell{
-		named("/charge", c.ID),
+		named("/charges", c.ID),
 		at(c.CreatedAt),
 		chargeStatus(singleStatus(c, r.tx.Now())),
 		{},
@@ -78,7 +78,7 @@ func (r *reading) singleRow(c bursar.Charge) []Cell {
 		text(string(c.Currency)),
 		number(len(c.Deposits)),
 		at(c.Expires),
-		named("/account", c.AccountID),
+		named("/accounts", c.AccountID),
 		{},
 		{},
 		{},
@@ -195,7 +195,7 @@ func (r *reading) single(ctx context.Context, c bursar.Charge) (s Sheet, err err
 	s.fact("status", "Status", State, string(status))
 	s.fact("required", "Required", Figure, r.amount(c.Currency, c.Minimum))
 	s.fact("unit", "Of", Plain, string(c.Currency))
-	account := named("/account", c.AccountID)
+	account := named("/accounts", c.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
 	s.fact("address", "Address", Ident, c.Address.String())
 	s.fact("createdAt", "Made", Moment, instant(c.CreatedAt))

@@ -28,7 +28,7 @@ func (r *reading) depositTable(list []bursar.Deposit, next int64) Table {
 	t := Table{Key: "deposits", Title: "Deposits", Columns: depositColumns, Next: cursor(next), Empty: "No deposits."}
 	for _, d := range list {
 		t.Rows = append(t.Rows, []Cell{
-			named("/deposit", d.ID),
+			named("/deposits", d.ID),
 			at(d.SeenAt),
 			text(r.amount(d.Currency, d.Amount)),
 			text(string(d.Currency)),
@@ -38,7 +38,7 @@ func (r *reading) depositTable(list []bursar.Deposit, next int64) Table {
 			text(d.Address.String()),
 			text(d.TxID),
 			at(d.ConfirmedAt),
-			named("/account", d.AccountID),
+			named("/accounts", d.AccountID),
 			text(d.Metadata),
 		})
 	}
@@ -138,15 +138,15 @@ func (r *reading) depositFacts(s *Sheet, d bursar.Deposit) {
 	s.fact("chain", "Chain", Plain, string(d.Chain))
 	s.fact("purpose", "For", Plain, purposes[d.Purpose])
 	if !d.AccountID.IsZero() {
-		c := named("/account", d.AccountID)
+		c := named("/accounts", d.AccountID)
 		s.link("account", "Account", Ident, c.Text, c.Link)
 	}
 	switch d.Purpose {
 	case bursar.ForWallet:
-		c := named("/wallet", d.WalletID)
+		c := named("/wallets", d.WalletID)
 		s.link("wallet", "Wallet", Ident, c.Text, c.Link)
 	case bursar.ForCharge:
-		c := named("/charge", d.WalletID)
+		c := named("/charges", d.WalletID)
 		s.link("charge", "Charge", Ident, c.Text, c.Link)
 	}
 	s.fact("address", "Address", Ident, d.Address.String())
@@ -198,7 +198,7 @@ func readUnattributed(ctx context.Context, r *reading) (s Sheet, err error) {
 	for _, d := range list {
 		resolution := about[d.ID]
 		t.Rows = append(t.Rows, []Cell{
-			named("/deposit", d.ID),
+			named("/deposits", d.ID),
 			at(d.SeenAt),
 			text(r.amount(d.Currency, d.Amount)),
 			text(string(d.Currency)),

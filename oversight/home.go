@@ -15,6 +15,9 @@ const mostAlarms = 50
 
 func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.Command = "bursar doctor"
+	if len(r.Accounts) > 0 {
+		return s, r.ownHome(ctx, &s)
+	}
 	b, err := r.books(ctx)
 	if err != nil {
 		return s, err
@@ -36,6 +39,27 @@ func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 	t.Title = "Balances"
 	s.Tables = append(s.Tables, t)
 	return s, nil
+}
+
+// ownHome is Home of somebody who may see some accounts only: what waits for a person there.
+func (r *reading) ownHome(ctx context.Context, s *Sheet) error {
+	s.Command = ""
+	walk, waits := store.Walk{Limit: mostWaiting, Accounts: r.Accounts}, true
+	charges, _, err := r.tx.Charges().Walk(ctx, store.ChargeFilter{Attention: &waits}, walk)
+	if err != nil {
+		return err
+	}
+	t := r.chargeTable(charges, 0)
+	t.Title, t.Empty = "Charges that need a person", "None."
+	withdrawals, _, err := r.tx.Withdrawals().Walk(ctx,
+		store.WithdrawalFilter{Status: bursar.WithdrawalPendingApproval}, walk)
+	if err != nil {
+		return err
+	}
+	w, err := r.withdrawalTable(ctx, withdrawals, 0)
+	w.Title, w.Empty = "Withdrawals to approve", "None."
+	s.Tables = append(s.Tables, t, w)
+	return err
 }
 
 func (r *reading) addAlarms(ctx context.Context, s *Sheet) error {

@@ -43,7 +43,7 @@ func invoiceFacts(s *Sheet, d *bursar.InvoiceDetail, state bursar.InvoiceState) 
 	s.fact("due", "Due", Figure, d.Unit.Exact(state.Due))
 	s.fact("over", "Beyond", Figure, d.Unit.Exact(state.Over))
 	s.fact("unit", "Of", Plain, string(d.Unit.Code))
-	account := named("/account", d.AccountID)
+	account := named("/accounts", d.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
 	s.fact("reference", "Reference", Written, d.Reference)
 	s.fact("customer", "Customer", Written, d.Customer)
@@ -92,7 +92,7 @@ func (r *reading) paymentTable(d *bursar.InvoiceDetail, state bursar.InvoiceStat
 	}}
 	for _, p := range state.Payments {
 		t.Rows = append(t.Rows, []Cell{
-			named("/deposit", p.Deposit.ID),
+			named("/deposits", p.Deposit.ID),
 			at(p.Deposit.SeenAt),
 			text(r.amount(p.Deposit.Currency, p.Deposit.Amount)),
 			text(string(p.Deposit.Currency)),
@@ -140,8 +140,8 @@ func (r *reading) refundTable(d *bursar.InvoiceDetail) Table {
 	}}
 	for _, f := range d.Refunds {
 		t.Rows = append(t.Rows, []Cell{
-			named("/withdrawal", f.Withdrawal),
-			named("/deposit", f.Deposit),
+			named("/withdrawals", f.Withdrawal),
+			named("/deposits", f.Deposit),
 			at(f.CreatedAt),
 			text(r.amount(f.Currency, f.Amount)),
 			text(string(f.Currency)),

@@ -347,7 +347,7 @@ func (f *search) show(ctx context.Context, s *Sheet) error {
 		s.Tables = append(s.Tables, f.deliveryTable(f.events, 0))
 	}
 	for _, a := range f.accounts {
-		c := named("/account", a.ID)
+		c := named("/accounts", a.ID)
 		s.link("account", "Account", Ident, c.Text, c.Link)
 	}
 	if len(s.Tables)+len(f.accounts) == 0 {

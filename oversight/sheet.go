@@ -146,7 +146,7 @@ func named(path string, id bursar.ID) Cell {
 	if id.IsZero() {
 		return Cell{}
 	}
-	return Cell{Text: id.String(), Link: path + "?id=" + id.String()}
+	return Cell{Text: id.String(), Link: path + "/" + id.String()}
 }
 
 func yes(is bool) Cell {

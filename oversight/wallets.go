@@ -21,11 +21,11 @@ func walletTable(list []bursar.Wallet, next int64) Table {
 	t := Table{Key: "wallets", Title: "Wallets", Columns: walletColumns, Next: cursor(next), Empty: "No wallets."}
 	for _, w := range list {
 		t.Rows = append(t.Rows, []Cell{
-			named("/wallet", w.ID),
+			named("/wallets", w.ID),
 			at(w.CreatedAt),
 			text(string(w.Currency)),
 			text(w.Address.String()),
-			named("/account", w.AccountID),
+			named("/accounts", w.AccountID),
 			text(w.Webhook),
 			text(w.Metadata),
 		})
@@ -69,7 +69,7 @@ func readWallet(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.fact("id", "Wallet", Ident, w.ID.String())
 	s.fact("currency", "Currency", Plain, string(w.Currency))
 	s.fact("address", "Address", Ident, w.Address.String())
-	account := named("/account", w.AccountID)
+	account := named("/accounts", w.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
 	s.fact("createdAt", "Made", Moment, instant(w.CreatedAt))
 	s.fact("webhook", "Webhook", Written, w.Webhook)

@@ -30,7 +30,7 @@ func (r *reading) deliveryTable(list []store.Delivery, next int64) Table {
 	t := Table{Key: "events", Title: "Events", Columns: deliveryColumns, Next: cursor(next), Empty: "No events."}
 	for _, d := range list {
 		t.Rows = append(t.Rows, []Cell{
-			named("/webhook", d.ID),
+			named("/webhooks", d.ID),
 			at(d.CreatedAt),
 			text(string(d.Kind)),
 			deliveryStatus(d.Status),
@@ -40,7 +40,7 @@ func (r *reading) deliveryTable(list []store.Delivery, next int64) Table {
 			lastCode(d.LastCode),
 			text(d.LastError),
 			at(d.DeliveredAt),
-			named("/account", d.AccountID),
+			named("/accounts", d.AccountID),
 			text(d.URL),
 		})
 	}
@@ -135,9 +135,9 @@ func readWebhook(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.fact("id", "Event", Ident, d.ID.String())
 	s.fact("kind", "Kind", Plain, string(d.Kind))
 	s.fact("status", "Status", State, d.Status)
-	account := named("/account", d.AccountID)
+	account := named("/accounts", d.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
-	if page := map[string]string{"deposit": "/deposit", "withdrawal": "/withdrawal", "charge": "/charge"}[d.Noun()]; page !=
+	if page := map[string]string{"deposit": "/deposits", "withdrawal": "/withdrawals", "charge": "/charges"}[d.Noun()]; page !=
 		"" {
 		about := named(page, d.Subject)
 		s.link("subject", "About", Ident, about.Text, about.Link)

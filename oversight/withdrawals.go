@@ -36,7 +36,7 @@ func (r *reading) withdrawalTable(ctx context.Context, list []bursar.Withdrawal,
 	waiting, err := r.tx.Outgoing().Waits(ctx, ids)
 	for _, w := range list {
 		t.Rows = append(t.Rows, []Cell{
-			named("/withdrawal", w.ID),
+			named("/withdrawals", w.ID),
 			at(w.CreatedAt),
 			text(r.amount(w.Currency, w.Amount)),
 			text(string(w.Currency)),
@@ -46,7 +46,7 @@ func (r *reading) withdrawalTable(ctx context.Context, list []bursar.Withdrawal,
 			text(w.Address.String()),
 			text(transaction(w.TxID)),
 			at(w.CompletedAt),
-			named("/account", w.AccountID),
+			named("/accounts", w.AccountID),
 			text(w.RequestedBy),
 			text(w.Reference),
 			text(w.Metadata),
@@ -148,7 +148,7 @@ func (r *reading) withdrawalFacts(s *Sheet, w bursar.Withdrawal) {
 	s.fact("amount", "Amount", Figure, r.amount(w.Currency, w.Amount))
 	s.fact("fee", "Fee", Figure, r.amount(w.Currency, w.Fee))
 	s.fact("currency", "Currency", Plain, string(w.Currency))
-	c := named("/account", w.AccountID)
+	c := named("/accounts", w.AccountID)
 	s.link("account", "Account", Ident, c.Text, c.Link)
 	s.fact("address", "To", Ident, w.Address.String())
 	s.fact("hash", "Transaction", Ident, transaction(w.TxID))

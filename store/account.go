@@ -104,9 +104,12 @@ func (tx Accounts) All(ctx context.Context) ([]bursar.Account, error) {
 
 // Page returns accounts behind an ID in the order of their IDs, up to limit; only those that are named, if any are.
 func (tx Accounts) Page(ctx context.Context, only []bursar.ID, after bursar.ID, limit int) ([]bursar.Account, error) {
-	q := condition{args: []any{after, limit}}
+	q := condition{args: []any{limit}}
 	q.of(tx.Tx, "id", only)
-	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts WHERE id > $1`+q.text+` ORDER BY id LIMIT $2`,
+	if !after.IsZero() {
+		q.and(`id > $?`, after)
+	}
+	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts WHERE TRUE`+q.text+` ORDER BY id LIMIT $1`,
 		q.args...)
 }
 

@@ -28,7 +28,7 @@ type DayFigure struct {
 
 const (
 	figuresBack  = 31 * 24 * time.Hour // how far back the first reading begins
-	figuresWait  = 2 * clocksApart     // lines this old have their final order: nothing appears before them any more
+	figuresWait  = 2 * clocksApart     // entries this old have their final order: nothing appears before them any more
 	figuresOnce  = 2000                // lines that one transaction sums
 	figuresFresh = 5000                // lines that are younger and summed for a reader
 )
@@ -82,29 +82,24 @@ func (s daySums) add(lines []Line) error {
 	return nil
 }
 
-// Fold sums the next lines of the books that are old enough, and reports whether more wait. It reads a bounded number,
-// in a transaction that changes nothing else; each line is summed once, whichever replica does it.
+// Fold sums the next entries of the books that are old enough, and reports whether more wait. It reads a bounded number,
+// in a transaction that changes nothing else; each entry is summed once, whichever replica does it.
 func (tx DayFigures) Fold(ctx context.Context) (more bool, err error) {
-	if _, err := tx.exec(ctx, "begin the figures of days",
-		`INSERT INTO figures_read (name, line) VALUES ('days', -1) ON CONFLICT (name) DO NOTHING`); err != nil {
+	if err := tx.begin(ctx); err != nil {
 		return false, err
 	}
-	read, err := one(ctx, tx.Tx, "read how far the figures of days are", scanOne[int64],
-		`SELECT line FROM figures_read WHERE name = 'days'`+tx.forUpdate())
+	read, err := one(ctx, tx.Tx, "lock how far the figures of days are", scanOne[int64],
+		`SELECT entry FROM figures_read WHERE name = 'days'`+tx.forUpdate())
 	if err != nil {
 		return false, err
 	}
-	var q LineQuery
-	if read < 0 {
-		read, q.Since = 0, tx.Now().Add(-figuresBack)
-	}
-	lines, err := tx.Statements().After(ctx, q, read, figuresOnce)
+	lines, more, err := tx.wholeEntries(ctx, read, figuresOnce)
 	if err != nil {
 		return false, err
 	}
 	old := tx.Now().Add(-figuresWait)
 	if young := slices.IndexFunc(lines, func(l Line) bool { return !l.At.Before(old) }); young >= 0 {
-		lines = lines[:young] // and none behind it, whatever its time: the next reading begins here
+		lines, more = lines[:young], false // and none behind it, whatever its time: the next reading begins here
 	}
 	if len(lines) == 0 {
 		return false, nil
@@ -116,9 +111,30 @@ func (tx DayFigures) Fold(ctx context.Context) (more bool, err error) {
 	if err := tx.grow(ctx, sums); err != nil {
 		return false, err
 	}
-	_, err = tx.exec(ctx, "note how far the figures of days are", `UPDATE figures_read SET line = $1 WHERE name = 'days'`,
-		lines[len(lines)-1].Number())
-	return len(lines) == figuresOnce, err
+	_, err = tx.exec(ctx, "note how far the figures of days are", `UPDATE figures_read SET entry = $1 WHERE name = 'days'`,
+		lines[len(lines)-1].Entry)
+	return more, err
+}
+
+// begin notes, the first time, from which entry on days are summed.
+func (tx DayFigures) begin(ctx context.Context) error {
+	_, err := tx.exec(ctx, "begin the figures of days", `INSERT INTO figures_read (name, entry)
+		SELECT 'days', COALESCE((SELECT number FROM entries WHERE at < $1 ORDER BY at DESC LIMIT 1), 0)
+		WHERE NOT EXISTS (SELECT 1 FROM figures_read WHERE name = 'days') ON CONFLICT (name) DO NOTHING`,
+		micros(tx.Now().Add(-figuresBack)))
+	return err
+}
+
+// wholeEntries returns the lines of the entries behind one, up to limit lines, and whether there are more.
+func (tx DayFigures) wholeEntries(ctx context.Context, after int64, limit int) (lines []Line, more bool, err error) {
+	lines, err = lineColumns.rows(ctx, tx.Tx, "list the postings of whole entries",
+		`FROM postings p JOIN entries e ON e.number = p.entry WHERE p.entry > $1 AND e.number > $1
+		ORDER BY p.entry, p.place LIMIT $2`, after, limit)
+	if err != nil || len(lines) < limit {
+		return lines, false, err
+	}
+	last := lines[len(lines)-1].Entry // which may go on; no entry has as many postings as are read
+	return lines[:slices.IndexFunc(lines, func(l Line) bool { return l.Entry == last })], true, nil
 }
 
 // grow adds sums to the figures of days: the one transaction that does so holds the lock of figures_read.
@@ -143,20 +159,15 @@ func (tx DayFigures) grow(ctx context.Context, sums daySums) error {
 	return nil
 }
 
-// Since returns the figures of the days from one on, in the order of their days, with what is not folded yet. whole
-// says that they are complete: more than figuresFresh lines may wait to be folded, and those beyond are left out.
-func (tx DayFigures) Since(ctx context.Context, day time.Time) (list []DayFigure, whole bool, err error) {
-	folded, err := dayFigureColumns.rows(ctx, tx.Tx, "list the figures of days",
-		`FROM day_figures WHERE day >= $1 ORDER BY day, figure, asset`, day.UTC().Unix()/86400)
-	if err != nil {
-		return nil, false, err
+// Of returns the figures of some days, in their order, with those of entries that are not folded yet. whole says that
+// they are complete: more than figuresFresh lines may wait to be folded, and those beyond are left out.
+func (tx DayFigures) Of(ctx context.Context, days []time.Time) (list []DayFigure, whole bool, err error) {
+	numbers := make([]int64, len(days))
+	for i, day := range days {
+		numbers[i] = day.UTC().Unix() / 86400
 	}
-	read, err := one(ctx, tx.Tx, "read how far the figures of days are", scanOne[int64],
-		`SELECT line FROM figures_read WHERE name = 'days'`)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return nil, false, err
-	}
-	lines, err := tx.Statements().After(ctx, LineQuery{Since: day}, max(read, 0), figuresFresh)
+	those, args := among(tx.Tx, "day", numbers)
+	folded, err := dayFigureColumns.rows(ctx, tx.Tx, "list the figures of days", `FROM day_figures WHERE `+those, args...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -164,14 +175,28 @@ func (tx DayFigures) Since(ctx context.Context, day time.Time) (list []DayFigure
 	for _, f := range folded {
 		sums[dayKey{f.Day.Unix() / 86400, f.Figure, f.Asset}] = f
 	}
+	read, err := one(ctx, tx.Tx, "read how far the figures of days are", scanOne[int64],
+		`SELECT entry FROM figures_read WHERE name = 'days'`)
+	if errors.Is(err, ErrNotFound) {
+		return nil, false, nil // nothing was summed yet
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	lines, more, err := tx.wholeEntries(ctx, read, figuresFresh)
+	if err != nil {
+		return nil, false, err
+	}
 	if err := sums.add(lines); err != nil {
 		return nil, false, err
 	}
-	for _, f := range sums {
-		list = append(list, f)
+	for key, f := range sums {
+		if slices.Contains(numbers, key.day) {
+			list = append(list, f)
+		}
 	}
 	slices.SortFunc(list, func(a, b DayFigure) int {
 		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.Figure, b.Figure), cmp.Compare(a.Asset, b.Asset))
 	})
-	return list, len(lines) < figuresFresh, nil
+	return list, !more, nil
 }

@@ -352,7 +352,7 @@ CREATE TABLE feed_starts (
 
 CREATE TABLE figures_read (
   name TEXT PRIMARY KEY,
-  line BIGINT NOT NULL
+  entry BIGINT NOT NULL
 );
 
 CREATE TABLE "forgotten_payments" (

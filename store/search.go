@@ -8,7 +8,8 @@ import (
 )
 
 // What an operator looks for, among all accounts or some of them. Each kind of text has its own index; no accounts are
-// all of them.
+// all of them. What is found is sorted by number + 0: no index has that, so that PostgreSQL does not go down the numbers
+// instead, in the hope to find enough soon.
 
 // of restricts a condition to some accounts.
 func (c *condition) of(tx *Tx, column string, accounts []bursar.ID) {
@@ -29,7 +30,7 @@ func (tx Deposits) InTxs(
 	q.in(tx.Tx, "d.tx_id", txIDs)
 	q.of(tx.Tx, "d.account_id", accounts)
 	return depositColumns.rows(ctx, tx.Tx, "find deposits in transactions",
-		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number DESC LIMIT $1`, q.args...)
+		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // ToWallets returns deposits to wallets and charges by their numbers, newest first.
@@ -40,7 +41,7 @@ func (tx Deposits) ToWallets(ctx context.Context, wallets []int64, limit int) ([
 	q := condition{args: []any{limit}}
 	q.in(tx.Tx, "d.wallet", wallets)
 	return depositColumns.rows(ctx, tx.Tx, "find deposits to wallets",
-		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number DESC LIMIT $1`, q.args...)
+		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // Found returns withdrawals by their transactions, addresses or reference, newest first. One of the three is set.
@@ -67,7 +68,7 @@ func (tx Withdrawals) Found(
 	}
 	q.of(tx.Tx, "account_id", accounts)
 	return withdrawalColumns.rows(ctx, tx.Tx, "find withdrawals",
-		`FROM withdrawals WHERE TRUE`+q.text+` ORDER BY number DESC LIMIT $1`, q.args...)
+		`FROM withdrawals WHERE TRUE`+q.text+` ORDER BY number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // ByID returns any account's withdrawal, or ErrNotFound.
@@ -82,7 +83,7 @@ func (tx Wallets) WithMemo(
 	q := condition{args: []any{limit, memo}}
 	q.of(tx.Tx, "w.account_id", accounts)
 	return walletColumns.rows(ctx, tx.Tx, "find wallets of a memo", walletFrom+
-		` WHERE w.memo = $2 AND w.memo >= 0`+q.text+` ORDER BY w.number DESC LIMIT $1`, q.args...)
+		` WHERE w.memo = $2 AND w.memo >= 0`+q.text+` ORDER BY w.number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // ByID returns any account's charge with its confirmed deposits, or ErrNotFound.
@@ -108,7 +109,7 @@ func (tx Invoices) Named(
 	q := condition{args: []any{limit, reference}}
 	q.of(tx.Tx, "i.account_id", accounts)
 	return invoiceColumns.rows(ctx, tx.Tx, "find invoices by reference", invoiceFrom+
-		` WHERE i.reference = $2 AND i.reference <> ''`+q.text+` ORDER BY i.number DESC LIMIT $1`, q.args...)
+		` WHERE i.reference = $2 AND i.reference <> ''`+q.text+` ORDER BY i.number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // OfCustomer returns invoices of a customer, as clients name theirs, newest first.
@@ -118,7 +119,7 @@ func (tx Invoices) OfCustomer(
 	q := condition{args: []any{limit, customer}}
 	q.of(tx.Tx, "i.account_id", accounts)
 	return invoiceColumns.rows(ctx, tx.Tx, "find invoices of a customer", invoiceFrom+
-		` WHERE i.customer = $2 AND i.customer <> ''`+q.text+` ORDER BY i.number DESC LIMIT $1`, q.args...)
+		` WHERE i.customer = $2 AND i.customer <> ''`+q.text+` ORDER BY i.number + 0 DESC LIMIT $1`, q.args...)
 }
 
 // SweepAfter returns the first sweep of a currency from an address that was requested at a time or later and is not

@@ -25,7 +25,8 @@ CREATE INDEX CONCURRENTLY outgoing_sweeps ON outgoing_txs(chain, base, created_a
 DROP INDEX CONCURRENTLY IF EXISTS invoices_customer;
 CREATE INDEX CONCURRENTLY invoices_customer ON invoices(customer, account_id) WHERE customer <> '';
 -- What happened on each day, summed from the postings once they cannot change order any more, so that a chart of a month
--- does not read the postings of a month. figures_read says up to which line.
+-- does not read the postings of a month. figures_read says up to which
+-- entry.
 CREATE TABLE day_figures (
   day     BIGINT NOT NULL,  -- days since 1970-01-01, in UTC
   figure  TEXT NOT NULL,
@@ -36,5 +37,5 @@ CREATE TABLE day_figures (
 );
 CREATE TABLE figures_read (
   name TEXT PRIMARY KEY,
-  line BIGINT NOT NULL
+  entry BIGINT NOT NULL
 );
