@@ -98,7 +98,8 @@ var errArchived = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 // errAhead is the refusal of a position that is no number yet. Positions that were given are settled, and what is
 // settled stays: the database was restored from before, and the numbers up to the position are given to other events.
 var errAhead = bursar.RefuseField(bursar.CodeEventsArchived, "after",
-	"this position is ahead of the feed, as after an older backup was restored; leave after out to continue with the oldest "+
+	"this position is ahead of the feed, as after an older backup was restored; leave after out to continue with the "+
+		"oldest "+
 		"event that is here")
 
 // readFeed reads one page, and the number up to which events were looked at.

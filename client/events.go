@@ -11,11 +11,13 @@ import (
 
 // FeedQuery says which events of the feed to read. An empty field does not restrict.
 type FeedQuery struct {
-	After string        // FeedPage.Next of an earlier page, or the EventID of the last event that you have; empty: the oldest
-	Type  string        // wallet, charge, account or test
-	Event string        // EventDeposit, EventPaid and so on
-	Wait  time.Duration // how long to wait for an event where there is none, in whole seconds up to 25; less than one: not at all
-	Limit int           // 1 to 1000; 0: 1000
+	// FeedPage.Next of an earlier page, or the EventID of the last event that you have; empty: the oldest
+	After string
+	Type  string // wallet, charge, account or test
+	Event string // EventDeposit, EventPaid and so on
+	// how long to wait for an event where there is none, in whole seconds up to 25; less than one: not at all
+	Wait  time.Duration
+	Limit int // 1 to 1000; 0: 1000
 }
 
 // FeedPage is a part of the feed, oldest first. Next is the position behind it, to be stored with what became of its

@@ -66,7 +66,8 @@ func (b builder) all(ctx context.Context, out string) error {
 // program builds one static program. Nothing of the machine is in it: -trimpath leaves out its folders, an empty build
 // ID what depends on them, and the variables what a user may have set for other builds.
 func (b builder) program(ctx context.Context, source, architecture, to string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to, source)
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", to,
+		source)
 	c.Dir = b.folder
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off", "GO111MODULE=on",
