@@ -17,6 +17,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
+	Sheets   *oversight.Reader // what the pages show
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -124,6 +126,7 @@ type page struct {
 	path  string        // below /console and /admin/v1, as http.ServeMux reads it
 	verb  operator.Verb // that a person needs
 	title string
+	view  string                    // the name of its template; empty: that of its path
 	nav   string                    // the entry of the navigation that it belongs to; empty: none
 	serve func(*visit) (any, error) // returns what the template shows, which is also the JSON; it changes nothing
 }
@@ -180,7 +183,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages())
+	return joined(c.basePages(), c.readPages())
 }
 
 // actions lists every action.
@@ -201,7 +204,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Home", "/"},
 	{"Charges", "/charges"},
 	{"Deposits", "/deposits"},
-	{"Customers", "/customers"},
+	{"Wallets", "/wallets"},
 	{"Withdrawals", "/withdrawals"},
 	{"Unattributed", "/unattributed"},
 	{"Balances", "/balances"},

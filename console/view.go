@@ -20,8 +20,8 @@ type views map[string]*template.Template
 
 // name returns the name of the page's template.
 func (p page) name() string {
-	if p.path == "/" {
-		return "home"
+	if p.view != "" {
+		return p.view
 	}
 	return strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(p.path, "/"))
 }
@@ -55,6 +55,8 @@ func (p page) template() bool { return !strings.Contains(p.path, ".") }
 // functions are what templates may call.
 var functions = template.FuncMap{
 	"time":    moment,
+	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":   func(text string) string { return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z") },
 	"join":    func(list any) string { return strings.Trim(fmt.Sprint(list), "[]") },
 	"command": func(words ...any) string { return strings.TrimSuffix(fmt.Sprintln(words...), "\n") },
 }
@@ -92,6 +94,9 @@ func (c *Console) show(w http.ResponseWriter, v *visit, p page, data any) {
 		Query: v.request.URL.RawQuery,
 		Now:   c.DB.Now(),
 		Data:  data,
+	}
+	if titled, is := data.(interface{ heading() string }); is {
+		l.Title = titled.heading()
 	}
 	if !v.person.ID.IsZero() {
 		l.Person, l.Nav = &v.person, c.nav(v.person, p.nav)

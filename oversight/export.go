@@ -82,7 +82,7 @@ func (s Sheet) MarshalJSON() ([]byte, error) {
 	}
 	next := map[string]string{}
 	for _, t := range append(s.charted(), s.Tables...) {
-		all[t.Key] = t.objects()
+		all[t.Key] = t.Objects()
 		if t.Next != "" {
 			next[t.Key] = t.Next
 		}
@@ -93,7 +93,8 @@ func (s Sheet) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-func (t Table) objects() []map[string]string {
+// Objects returns the rows as objects by the keys of the columns.
+func (t Table) Objects() []map[string]string {
 	list := make([]map[string]string, len(t.Rows))
 	for i, row := range t.Rows {
 		list[i] = map[string]string{}
