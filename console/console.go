@@ -29,6 +29,9 @@ type Config struct {
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
 	Sheets   *oversight.Reader // what the pages show
+
+	// Who says who has signed in; nil: the session of the request's cookie. Tests of pages set it.
+	Who func(r *http.Request) (operator.Person, operator.Session, error)
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -52,7 +55,9 @@ func New(c Config) (*Console, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Console{Config: c, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
-	h.who = h.signedIn
+	if h.who = h.signedIn; c.Who != nil {
+		h.who = c.Who
+	}
 	if err := h.trust(); err != nil {
 		return nil, err
 	}
