@@ -98,8 +98,8 @@ func fill(ctx context.Context, tx *store.Tx) error {
 		func() error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) },
 		func() error { return tx.Chains().SetHead(ctx, bursar.Bitcoin, 907, 901) },
 		func() error {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "gas_low",
-				Message: "The hot wallet holds less than a day of network fees."})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "external_spend",
+				Message: "A transaction from the hot wallet was not made by this service."})
 		},
 		func() error { return addDeposit(ctx, tx, wallet) },
 		func() error { return addMonth(ctx, tx) },
