@@ -40,6 +40,7 @@ type Console struct {
 	mux     *http.ServeMux
 	views   views
 	foreign *http.CrossOriginProtection
+	tries   tries
 	who     func(r *http.Request) (operator.Person, operator.Session, error) // who has signed in
 }
 
@@ -125,13 +126,12 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, "/" is pages/home.html.
-// It defines "main".
+// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, sheets
+// share pages/sheet.html. It defines "main".
 type page struct {
 	path  string        // below /console and /admin/v1, as http.ServeMux reads it
 	verb  operator.Verb // that a person needs
 	title string
-	view  string                    // the name of its template; empty: that of its path
 	nav   string                    // the entry of the navigation that it belongs to; empty: none
 	serve func(*visit) (any, error) // returns what the template shows, which is also the JSON; it changes nothing
 }

@@ -45,8 +45,11 @@ func New(t testing.TB, roles ...operator.Role) *console.Console {
 		t.Fatal(err)
 	}
 	ids := bursar.NewIDs(db.Now, nil)
-	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids,
-		People: &operator.Service{DB: db, IDs: ids}, Sheets: reader(db, registry),
+	people, err := operator.NewService(operator.Config{DB: db, IDs: ids, URL: "http://localhost:8081"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids, People: people, Sheets: reader(db, registry),
 		Who: func(*http.Request) (operator.Person, operator.Session, error) {
 			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: roles}, operator.Session{ID: bursar.ID{8}}, nil
 		}})
