@@ -97,8 +97,10 @@ var mayImport = map[string][]string{
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
+	"oversight":            {".", "ledger", "chain", "reconcile", "store"},
+	"console/consoletest":  nil,
 	"operator":             {".", "store"},
-	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "signer", "store"}, domain...),
+	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "oversight", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

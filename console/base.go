@@ -5,7 +5,6 @@ import "github.com/bursar/bursar/operator"
 // basePages lists the pages of people, of the log of acts and of one's own sessions.
 func (c *Console) basePages() []page {
 	return []page{
-		{"/", operator.VerbRead, "Home", "Home", func(*visit) (any, error) { return struct{}{}, nil }},
 		{"/me", "", "You", "", c.me},
 		{"/people", operator.VerbPeople, "People", "People", c.people},
 		{"/audit", operator.VerbAudit, "Audit", "Audit", c.audit},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 )
 
@@ -27,6 +28,10 @@ type Config struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
+	Sheets   *oversight.Reader // what the pages show
+
+	// Who says who has signed in; nil: the session of the request's cookie. Tests of pages set it.
+	Who func(r *http.Request) (operator.Person, operator.Session, error)
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -51,7 +56,9 @@ func New(c Config) (*Console, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Console{Config: c, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
-	h.who = h.signedIn
+	if h.who = h.signedIn; c.Who != nil {
+		h.who = c.Who
+	}
 	if err := h.trust(); err != nil {
 		return nil, err
 	}
@@ -119,8 +126,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, "/" is pages/home.html.
-// It defines "main".
+// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, sheets
+// share pages/sheet.html. It defines "main".
 type page struct {
 	path  string        // below /console and /admin/v1, as http.ServeMux reads it
 	verb  operator.Verb // that a person needs
@@ -181,7 +188,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages())
+	return joined(c.basePages(), c.readPages())
 }
 
 // actions lists every action.
@@ -202,7 +209,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Home", "/"},
 	{"Charges", "/charges"},
 	{"Deposits", "/deposits"},
-	{"Customers", "/customers"},
+	{"Wallets", "/wallets"},
 	{"Withdrawals", "/withdrawals"},
 	{"Unattributed", "/unattributed"},
 	{"Balances", "/balances"},

@@ -26,7 +26,7 @@ func opened(t *testing.T, db *store.DB, roles ...operator.Role) *Console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: people})
+	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: people, Sheets: sheets(db, registry)})
 	if err != nil {
 		t.Fatal(err)
 	}

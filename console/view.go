@@ -35,12 +35,12 @@ func readViews(pages []page) (views, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := views{}
+	all, sheets := views{}, sheetNames()
 	for _, p := range append(pages, ownPages...) {
 		if p.verb != "" && p.serve == nil {
 			return nil, fmt.Errorf("page %s serves nothing", p.path)
 		}
-		view, err := template.Must(shared.Clone()).ParseFS(files, "pages/"+p.name()+".html")
+		view, err := template.Must(shared.Clone()).ParseFS(files, "pages/"+p.file(sheets)+".html")
 		if err != nil && p.template() {
 			return nil, fmt.Errorf("page %s: %w", p.path, err)
 		}
@@ -49,12 +49,22 @@ func readViews(pages []page) (views, error) {
 	return all, nil
 }
 
+// file returns the name of the page's template's file: those of sheets share one.
+func (p page) file(sheets map[string]bool) string {
+	if sheets[p.path] {
+		return "sheet"
+	}
+	return p.name()
+}
+
 // template reports whether a page has a template: a path with an extension is a file.
 func (p page) template() bool { return !strings.Contains(p.path, ".") }
 
 // functions are what templates may call.
 var functions = template.FuncMap{
 	"time":    moment,
+	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":   func(text string) string { return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z") },
 	"join":    func(list any) string { return strings.Trim(fmt.Sprint(list), "[]") },
 	"command": func(words ...any) string { return strings.TrimSuffix(fmt.Sprintln(words...), "\n") },
 }
@@ -92,6 +102,9 @@ func (c *Console) show(w http.ResponseWriter, v *visit, p page, data any) {
 		Query: v.request.URL.RawQuery,
 		Now:   c.DB.Now(),
 		Data:  data,
+	}
+	if titled, is := data.(interface{ heading() string }); is {
+		l.Title = titled.heading()
 	}
 	if !v.person.ID.IsZero() {
 		l.Person, l.Nav = &v.person, c.nav(v.person, p.nav)

@@ -27,6 +27,7 @@ func (s *Service) console() (*console.Console, error) {
 		IDs:      s.IDs,
 		Log:      s.log,
 		People:   people,
+		Sheets:   s.sheets(),
 	})
 }
 

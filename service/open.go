@@ -122,6 +122,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	}
 	parts.Console = cfg.Console
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
+	parts.Settings = settingsOf(cfg)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
