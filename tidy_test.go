@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"account":               {".", "approval", "netpolicy", "orderkey", "store"},
 	"roster":                {".", "approval", "sshsig"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
+	"screening":             {".", "approval", "netpolicy", "store"},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
 	"netpolicy":             {"."},

@@ -71,6 +71,7 @@ type Config struct {
 	Withdrawals  Withdrawals
 	Rates        Rates
 	Prices       Prices
+	Screening    Screening
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // trusted proxies

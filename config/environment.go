@@ -105,6 +105,7 @@ func fixedPaths() (paths [][]string) {
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
 	add(pricesKey, keysOf(pricesSettings))
+	add(screeningKey, keysOf(screeningSettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
 	for _, key := range keysOf(tlsSettings) {

@@ -31,6 +31,7 @@ const (
 	signerKey      = "signer"
 	ratesKey       = "rates"
 	pricesKey      = "prices"
+	screeningKey   = "screening"
 )
 
 var topSettings = []setting[Config]{
@@ -95,7 +96,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, screeningKey, tlsKey, adminKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
@@ -111,6 +112,7 @@ func (r *reader) config(root *node) Config {
 	r.currencies(r.subsection(root, currenciesKey), &cfg)
 	r.rates(r.subsection(root, ratesKey), &cfg)
 	r.prices(r.subsection(root, pricesKey), &cfg)
+	r.screening(r.subsection(root, screeningKey), &cfg)
 	return cfg
 }
 

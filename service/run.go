@@ -84,6 +84,9 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
 	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
 		w.sweeper.Run, w.keep.Run}
+	if w.screener != nil {
+		works = append(works, w.screener.Run)
+	}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}

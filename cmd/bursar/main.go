@@ -56,6 +56,7 @@ type commands struct {
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
 	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`
 	Ledger       ledgerCommands       `cmd:"" help:"Export and verify the books."`
+	Screening    screeningCommands    `cmd:"" help:"List and decide what waits for screening."`
 	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List and resolve unattributed deposits."`
 	Treasury     treasuryCommands     `cmd:"" help:"Show and withdraw operator funds."`
 	Reconcile    reconcileCommand     `cmd:"" help:"Compare the books with the balances on the chains."`

@@ -28,6 +28,7 @@ type Following struct {
 	Hot             string // the hot wallet's address on the chain
 	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
 	Pace            time.Duration
+	Screened        bool // nothing is credited that the screening service has not passed
 }
 
 // Followed is a chain's follower with its block handlers.
@@ -48,6 +49,7 @@ func Follow(f Following) Followed {
 		DB:           f.DB,
 		Capabilities: capabilities,
 		Hot:          f.OperatorAddress,
+		Screened:     f.Screened,
 	}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
 		Capabilities: capabilities,
