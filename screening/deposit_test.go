@@ -108,7 +108,8 @@ func TestAChargeDoesNotCountWhatWasRejected(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()
 		w := r.Charge(0, 50_000)
-		r.paid(w, 50_000)
+		r.Pay(w.Address, 50_000)
+		r.Blocks(4)
 		r.lists.verdict = screening.Reject
 		r.screen()
 		r.Step()
