@@ -283,7 +283,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
-		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
+		"ledger export", "ledger verify", "screening list", "screening release", "screening reject", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "archive", "recovery status",
 		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
