@@ -40,8 +40,8 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 		t.Errorf("doctor says %+v, want a warning about one", f)
 	}
 	d.fails(exitUsage, "missing flags", "screening", "release", id.String())
-	d.fails(exitUsage, "nothing was asked about", "screening", "release", bursar.ID{9}.String(), "--reason", "x")
-	if got := d.ok("screening", "release", id.String(), "--reason", "case 17", "--actor", "ann"); got !=
+	d.fails(1, "nothing was asked about", "screening", "release", bursar.ID{9}.String(), "--reason", "x")
+	if got := d.ok("screening", "release", id.String(), "--reason", "case 17", "--by", "ann"); got !=
 		"deposit "+id.String()+" is released\n" {
 		t.Errorf("releasing says %q", got)
 	}
