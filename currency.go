@@ -18,10 +18,11 @@ type Family string
 type Currency struct {
 	Code     CurrencyCode
 	Chain    ChainID
-	Contract string // canonical token contract; empty for the native asset
-	Decimals int    // of the smallest unit
-	Places   int    // display precision: decimals in balances and withdrawal amounts
-	Memo     string // name of the address's memo; empty: the chain uses none
+	Contract string     // canonical token contract; empty for the native asset
+	Decimals int        // of the smallest unit
+	Places   int        // display precision: decimals in balances and withdrawal amounts
+	Memo     string     // name of the address's memo; empty: the chain uses none
+	Link     WalletLink // the form of URIs that say to a wallet what to pay
 
 	Minimum           Amount // smallest deposit that is credited
 	WithdrawalMinimum Amount
@@ -30,6 +31,8 @@ type Currency struct {
 	HourlyLimit       Amount // the most that the signer signs for customers within an hour; zero: no limit
 	DailyLimit        Amount // the same within a day
 	WeeklyLimit       Amount // the same within a week
+	HotCeiling        Amount // what the hot wallet holds beyond it goes to a cold wallet; zero: nothing does
+	HotTarget         Amount // what the hot wallet holds afterwards, beside what is about to be paid
 	DepositFee        Fee
 	WithdrawalFee     Fee
 	SweepFrom         Amount // of a token: amount from which it is swept while no rate is known; zero: 20 times Minimum

@@ -14,6 +14,11 @@ const (
 	DepositReversed     DepositStatus = "reversed"      // was reorged out after it was credited
 )
 
+// DepositStatuses returns every status of a deposit.
+func DepositStatuses() []DepositStatus {
+	return []DepositStatus{DepositPending, DepositConfirmed, DepositBelowMinimum, DepositOrphaned, DepositReversed}
+}
+
 var depositTransitions = transitions[DepositStatus]{
 	DepositPending:      {DepositConfirmed, DepositBelowMinimum, DepositOrphaned},
 	DepositBelowMinimum: {DepositOrphaned},
@@ -38,6 +43,9 @@ const (
 	ForOperatorFunds DepositPurpose = "capital"      // operator funds, paid to a hot wallet
 	ForUnattributed  DepositPurpose = "unattributed" // belongs to no wallet: the operator resolves it
 	ForRefunded      DepositPurpose = "returned"     // belonged to no wallet and is, or was, refunded to its sender
+	ForCold          DepositPurpose = "cold"         // moved from the hot wallet to a cold wallet by the service
+	ForColdFunds     DepositPurpose = "cold_funds"   // operator funds, paid to a cold wallet from outside
+	ForRefill        DepositPurpose = "refill"       // moved from a cold wallet to the hot wallet
 )
 
 // Deposit is a transfer to an address of the service. Chain, TxID, Output, Address and Contract identify it

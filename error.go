@@ -34,6 +34,8 @@ const (
 	CodeRateUnavailable      ErrorCode = "rate_unavailable"
 	CodeChargeClosed         ErrorCode = "charge_closed"
 	CodeAlreadyResolved      ErrorCode = "already_resolved"
+	CodeTooLate              ErrorCode = "too_late"
+	CodeEventsArchived       ErrorCode = "events_archived"
 
 	CodeOrderSignatureRequired ErrorCode = "order_signature_required"
 	CodeInvalidOrderSignature  ErrorCode = "invalid_order_signature"

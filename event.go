@@ -26,6 +26,13 @@ const (
 	EventRefunded       EventKind = "refunded" // a refund was requested
 )
 
+// EventKinds returns every kind of event.
+func EventKinds() []EventKind {
+	return []EventKind{EventDeposit, EventDepositPending, EventDepositReversed, EventPaid, EventWithdrawal, EventTest,
+		EventLate, EventChargeReversed, EventAttention, EventChargePending, EventPartial, EventOverpaid, EventExpired,
+		EventCancelled, EventRefunded}
+}
+
 // Event is what a webhook receiver is notified of. Once recorded it never changes, and its ID is the same in every
 // delivery.
 type Event struct {

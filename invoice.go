@@ -38,6 +38,11 @@ type Invoice struct {
 	Expires     time.Time
 	CancelledAt time.Time // zero unless the client ended it
 
+	Count   int64        // of its payments
+	Crowded bool         // a deposit came that found no place among them
+	Link    ID           // the payment link that it was made by; zero: none
+	Answers []LinkAnswer // what the payer wrote there
+
 	Recorded InvoiceRecord
 }
 
@@ -48,6 +53,8 @@ type InvoiceRecord struct {
 	Labels    []ChargeLabel
 	Attention bool
 	TurnsAt   time.Time // when the status changes by itself if no fact changes before; zero: never
+
+	AttentionAt time.Time // since when a payment waits for a resolution; zero: none does
 }
 
 // Turned reports whether a recorded status has changed by itself.
@@ -89,6 +96,7 @@ const (
 	LabelOtherNetwork ChargeLabel = "other_network" // the currency of another chain was paid
 	LabelUnrated      ChargeLabel = "unrated"       // a payment has no rate that could be known
 	LabelReversed     ChargeLabel = "reversed"      // a credited payment was reorged out
+	LabelCrowded      ChargeLabel = "crowded"       // it has too many payments to take another small one
 	LabelMarked       ChargeLabel = "marked"        // the client accepted a payment
 	LabelRefunded     ChargeLabel = "refunded"      // all that was credited is refunded
 	LabelPartRefunded ChargeLabel = "part_refunded" // some of it is
@@ -136,6 +144,7 @@ type Payment struct {
 	Resolution PaymentResolution // empty: none
 	Round      uint32            // how often the deposit had been reversed when it was resolved
 	Refunded   Amount            // by withdrawals that were not taken back, in its currency
+	Surplus    Amount            // of Value, what was refunded because the invoice did not need it: counts no more
 	Void       bool              // it was refunded while the invoice did not need it to be paid, and counts no more
 }
 
@@ -155,7 +164,8 @@ type InvoiceState struct {
 	Attention bool      // a payment waits for a resolution
 	Received  Amount    // credited and counted
 	Pending   Amount    // in blocks, and counted once it is credited
-	Due       Amount    // required and neither received nor pending; never below zero
+	Returned  Amount    // of what was received, what was more than required and is refunded
+	Due       Amount    // required and neither received, less what was returned, nor pending; never below zero
 	Over      Amount    // received beyond what was required
 	TurnsAt   time.Time // when the status changes by itself; zero: never
 	Payments  []JudgedPayment

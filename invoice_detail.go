@@ -11,7 +11,34 @@ type InvoiceDetail struct {
 	Options  []InvoiceOption // in the client's order
 	Payments []Payment
 	Refunds  []InvoiceRefund // oldest first
-	Moments  []InvoiceMoment // oldest first
+	Moments  []InvoiceMoment // oldest first, of the newest hundred versions
+
+	Proposals []RefundProposal // one of a currency at most
+}
+
+// RefundProposal is where a payer wants the payments of a currency refunded to. It is their word, and nothing is paid
+// to it before the client asks for that.
+type RefundProposal struct {
+	Currency CurrencyCode
+	Address  Address
+	At       time.Time
+	Changes  int64 // how often the payer has named one
+}
+
+// Proposal returns what the payer named for a currency, and whether there is one.
+func (d *InvoiceDetail) Proposal(code CurrencyCode) (RefundProposal, bool) {
+	for _, p := range d.Proposals {
+		if p.Currency == code {
+			return p, true
+		}
+	}
+	return RefundProposal{}, false
+}
+
+// RefundLocked reports whether a payment of a currency is refunded: the payer names no other address from then on,
+// unless the refund is taken back.
+func (d *InvoiceDetail) RefundLocked(code CurrencyCode) bool {
+	return slices.ContainsFunc(d.Refunds, func(r InvoiceRefund) bool { return r.Currency == code && r.Stands() })
 }
 
 // InvoiceOption is a currency in which an invoice may be paid.
@@ -62,7 +89,8 @@ type InvoiceRefund struct {
 	Deposit    ID
 	Currency   CurrencyCode
 	Amount     Amount
-	Void       bool // the invoice was unpaid then, or is paid without it: the payment counts no more
+	Surplus    Amount // of its value, what the invoice had received beyond what was required
+	Void       bool   // the invoice was unpaid then, or is paid without it: the payment counts no more
 	Status     WithdrawalStatus
 	CreatedAt  time.Time
 }
@@ -91,11 +119,13 @@ const (
 	MomentTooSmall  Moment = "too_small" // a payment is below the currency's minimum and is not credited
 	MomentOrphaned  Moment = "orphaned"  // a payment was reorged out before it was credited
 	MomentReversed  Moment = "reversed"  // a payment was reorged out after it was credited
+	MomentLeftOut   Moment = "left_out"  // a deposit came that found no place among the payments
 	MomentExpired   Moment = "expired"
 	MomentCancelled Moment = "cancelled"
 	MomentResolved  Moment = "resolved"
 	MomentRefunded  Moment = "refunded" // a refund was requested
 	MomentUnrefund  Moment = "refund_taken_back"
+	MomentProposed  Moment = "refund_address" // the payer named where to refund to
 )
 
 // Option returns the option of a currency, nil where the invoice has none.
@@ -120,16 +150,18 @@ func (d *InvoiceDetail) Payment(deposit ID) *Payment {
 
 // State returns what the facts amount to at a time.
 func (d *InvoiceDetail) State(now time.Time) InvoiceState {
-	refunded, void := map[ID]Amount{}, map[ID]bool{}
+	refunded, surplus, void := map[ID]Amount{}, map[ID]Amount{}, map[ID]bool{}
 	for _, r := range d.Refunds {
 		if r.Stands() {
 			refunded[r.Deposit] = plus(refunded[r.Deposit], r.Amount)
+			surplus[r.Deposit] = plus(surplus[r.Deposit], r.Surplus)
 			void[r.Deposit] = void[r.Deposit] || r.Void
 		}
 	}
 	for i := range d.Payments {
 		p := &d.Payments[i]
 		p.Refunded, p.Void, p.Value, p.rest = refunded[p.Deposit.ID], void[p.Deposit.ID], Amount{}, nil
+		p.Surplus = surplus[p.Deposit.ID]
 		if !p.Rate.IsKnown() {
 			continue
 		}
@@ -152,6 +184,30 @@ func (d *InvoiceDetail) PaidWithout(deposit ID, now time.Time) bool {
 		others[i].Void = others[i].Void || others[i].Deposit.ID == deposit
 	}
 	return d.Judge(others, now).Status == ChargePaid
+}
+
+// RefundTerms returns what a refund of a payment means for the invoice, as its facts were judged last. The rate is the
+// one by which the refund is measured. Surplus is what of it the invoice has received beyond what is required and has
+// not paid back: it counts no more, or it would pay in the place of another payment that is reorged out. Void means
+// that the payment counts no more at all.
+func (d *InvoiceDetail) RefundTerms(s InvoiceState, deposit ID, amount Amount, rate Rate, now time.Time) InvoiceRefund {
+	r := InvoiceRefund{
+		Deposit: deposit,
+		Amount:  amount,
+		Void:    s.Status != ChargePaid || d.PaidWithout(deposit, now),
+	}
+	p := d.Payment(deposit)
+	if p == nil || !rate.IsKnown() {
+		return r
+	}
+	value, err := rate.ValueUp(amount, Currency{Decimals: p.Decimals}, d.Unit)
+	if err != nil {
+		value = p.Value // more than any amount
+	}
+	if !r.Void {
+		r.Surplus = value.Min(s.Over.SubOrZero(s.Returned))
+	}
+	return r
 }
 
 // Version returns the version of the state at a time: a status that has changed by itself is one further than what was

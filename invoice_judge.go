@@ -38,9 +38,11 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	total := all.amount()
 	s.Received = received.amount()
 	s.Pending = total.SubOrZero(s.Received)
+	s.Returned = v.returned(&s)
+	total = total.SubOrZero(s.Returned)
 	enough := v.Required.SubOrZero(v.Under)
 	switch {
-	case accepted || !s.Received.Less(enough):
+	case accepted || !s.Received.SubOrZero(s.Returned).Less(enough):
 		s.Status = ChargePaid
 	case awaited || !total.Less(enough):
 		s.Status = ChargeConfirming
@@ -58,6 +60,32 @@ func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
 	v.question(&s)
 	v.label(&s, accepted)
 	return s
+}
+
+// returned returns what was received beyond what was required, and is refunded. Of a payment it may be more than that
+// has, if a reorg has a failed refund paid after all beside another one: that money has left too, and is missing from
+// what others paid, also where the payment itself counts no more.
+func (v Invoice) returned(s *InvoiceState) (sum Amount) {
+	for _, p := range s.Payments {
+		switch {
+		case p.Deposit.Status != DepositConfirmed:
+		case p.Counted:
+			sum = plus(sum, p.Surplus)
+		case p.Void && p.Rate.IsKnown():
+			sum = plus(sum, v.beyond(p.Payment))
+		}
+	}
+	return sum
+}
+
+// beyond returns what of a payment's refunds is more than the payment itself, in the invoice's unit.
+func (v Invoice) beyond(p Payment) Amount {
+	excess := p.Refunded.SubOrZero(p.Deposit.Amount)
+	value, err := p.Rate.ValueUp(excess, Currency{Decimals: p.Decimals}, v.Unit)
+	if err != nil {
+		return excess // worth more than an amount can be, which Value of the payment would have been too
+	}
+	return value
 }
 
 // tally is a sum of values that is rounded down once and not for each payment: who pays exactly what is due in several
@@ -151,7 +179,7 @@ func (v Invoice) question(s *InvoiceState) {
 	for i := range s.Payments {
 		p := &s.Payments[i]
 		if p.Counted && p.Deposit.Status == DepositConfirmed {
-			sum = plus(sum, p.Value)
+			sum = plus(sum, p.Value.SubOrZero(p.Surplus))
 		}
 		if p.Resolved() != "" {
 			continue
@@ -170,7 +198,8 @@ func (v Invoice) label(s *InvoiceState, accepted bool) {
 	has := map[ChargeLabel]bool{
 		LabelPartial:   s.Status != ChargePaid && !s.Received.IsZero(),
 		LabelOver:      v.most(s).Less(s.Received),
-		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.Less(v.Required),
+		LabelTolerated: s.Status == ChargePaid && !accepted && s.Received.SubOrZero(s.Returned).Less(v.Required),
+		LabelCrowded:   v.Crowded,
 		LabelMarked:    accepted,
 	}
 	some, all := false, true
@@ -204,5 +233,5 @@ func ChargeStatuses() []ChargeStatus {
 // ChargeLabels returns every label of an invoice, in the order in which they are listed.
 func ChargeLabels() []ChargeLabel {
 	return []ChargeLabel{LabelPartial, LabelOver, LabelLate, LabelTolerated, LabelOtherAsset, LabelOtherNetwork,
-		LabelUnrated, LabelReversed, LabelMarked, LabelRefunded, LabelPartRefunded}
+		LabelUnrated, LabelReversed, LabelCrowded, LabelMarked, LabelRefunded, LabelPartRefunded}
 }

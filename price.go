@@ -61,6 +61,15 @@ func (r Rate) Value(a Amount, c Currency, u Unit) (Amount, error) {
 	return AmountFromBig(scaled(product, c.Decimals+r.decimals-u.Decimals))
 }
 
+// ValueUp is Value rounded up: what an amount may be worth at most.
+func (r Rate) ValueUp(a Amount, c Currency, u Unit) (Amount, error) {
+	value, err := r.Value(a, c, u)
+	if rest := r.rest(a, c, u); err == nil && rest != nil && rest.Sign() > 0 {
+		return value.Add(Units(1))
+	}
+	return value, err
+}
+
 // rest returns the share of the unit's smallest unit that Value rounds off, nil where that is nothing.
 func (r Rate) rest(a Amount, c Currency, u Unit) *big.Rat {
 	power := c.Decimals + r.decimals - u.Decimals

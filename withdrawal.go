@@ -37,20 +37,29 @@ func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 
 // Withdrawal is a customer's request to pay Amount to Address; Fee is taken from the balance on top of Amount.
 type Withdrawal struct {
-	Number      int64
-	ID          ID
-	AccountID   ID
-	Currency    CurrencyCode
-	Amount      Amount
-	Fee         Amount
-	Address     Address
-	Status      WithdrawalStatus
-	OutgoingID  ID     // the outgoing transaction that pays it; zero until it is built
-	TxID        string // empty until signed
-	Error       string // why it was rejected or failed, as the customer sees it
-	RequestedBy string // the operator who asked for it, or the key of its account, as KeyRequester writes it; empty: not known
+	Number     int64
+	ID         ID
+	AccountID  ID
+	Currency   CurrencyCode
+	Amount     Amount
+	Fee        Amount
+	Address    Address
+	Status     WithdrawalStatus
+	OutgoingID ID     // the outgoing transaction that pays it; zero until it is built
+	TxID       string // empty until signed
+	Error      string // why it was rejected or failed, as the customer sees it
+	// the operator who asked for it, or the key of its account, as KeyRequester writes it; empty: not known
+	RequestedBy string
+	Reference   string // the client's own name of it, unique in the account; empty: none
+	Metadata    string // what the client keeps with it, as MetadataText writes it
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero until it is confirmed, rejected, cancelled or failed
+}
+
+// WithdrawalStatuses returns every status of a withdrawal.
+func WithdrawalStatuses() []WithdrawalStatus {
+	return []WithdrawalStatus{WithdrawalPendingApproval, WithdrawalQueued, WithdrawalSigned, WithdrawalBroadcast,
+		WithdrawalConfirmed, WithdrawalRejected, WithdrawalCancelled, WithdrawalFailed}
 }
 
 // TransferHash is shown in place of a transaction hash where a withdrawal was paid to a wallet of the same service.

@@ -26,6 +26,7 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/wire"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -57,6 +58,8 @@ type Config struct {
 	ProxyHeader    string                          // XForwardedFor or Forwarded; empty: XForwardedFor
 	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
+	Checkout       wire.Checkout                   // where payers' pages are; the zero value: there are none
+	Pages          Pages                           // serves them; nil: there are none
 	Redelivered    func()                          // called after deliveries were made due; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
 }
@@ -70,11 +73,12 @@ type api struct {
 	underway underway
 	answers  *store.Gather[store.KeyName, store.KeptAnswer]
 	balances *store.Gather[bursar.ID, store.AccountBalances]
+	feeds    *feeds
 
 	described func() (docs.Served, error) // built on first use
 }
 
-// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json and /docs. It is safe for concurrent use.
+// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json, /docs and /pay/. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	if c.Ready == nil {
 		c.Ready = c.DB.Ping
@@ -87,6 +91,7 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
+	a.feeds = newFeeds(c.DB)
 	a.underway.ends = map[store.KeyName]chan struct{}{}
 	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (
 		map[store.KeyName]store.KeptAnswer, error) {

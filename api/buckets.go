@@ -41,16 +41,20 @@ func newBuckets[Key comparable](l Limit) *buckets[Key] {
 }
 
 // take takes a token and returns 0, or takes none and returns the time until there is one.
-func (b *buckets[Key]) take(at time.Time, key Key) time.Duration {
+func (b *buckets[Key]) take(at time.Time, key Key) time.Duration { return b.takeAll(at, key, 1) }
+
+// takeAll takes n tokens, which are at most a burst, and returns 0, or takes none and returns the time until there are
+// as many.
+func (b *buckets[Key]) takeAll(at time.Time, key Key, n int) time.Duration {
 	if b == nil {
 		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	tokens := b.of(key)
-	wait := delay(tokens, at)
+	wait := delay(tokens, at, n)
 	if wait == 0 {
-		tokens.AllowN(at, 1)
+		tokens.AllowN(at, n)
 	}
 	return wait
 }
@@ -66,7 +70,7 @@ func (b *buckets[Key]) wait(at time.Time, key Key) time.Duration {
 	if found == nil {
 		return 0
 	}
-	return delay(found.Value.(*bucket[Key]).tokens, at)
+	return delay(found.Value.(*bucket[Key]).tokens, at, 1)
 }
 
 // has reports whether the key is remembered.
@@ -76,9 +80,9 @@ func (b *buckets[Key]) has(key Key) bool {
 	return b.byKey[key] != nil
 }
 
-// delay returns the time until there is a token, 0 where there is one.
-func delay(tokens *rate.Limiter, at time.Time) time.Duration {
-	missing := 1 - tokens.TokensAt(at)
+// delay returns the time until there are n tokens, 0 where there are.
+func delay(tokens *rate.Limiter, at time.Time, n int) time.Duration {
+	missing := float64(n) - tokens.TokensAt(at)
 	if missing <= 0 {
 		return 0
 	}

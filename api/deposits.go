@@ -98,8 +98,7 @@ const maxHash = 128
 // getDepositByHash is GET wallet/deposit/hash. One transaction may hold several deposits of the account.
 func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
 	hash := c.in.required("hashID")
-	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
-	if len(hash) == 0 || len(hash) > maxHash || strings.ContainsFunc(hash, unprintable) {
+	if !isHash(hash) {
 		c.in.refuse("hashID", "hashID must be a transaction hash")
 	}
 	if c.in.err != nil {

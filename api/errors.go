@@ -22,13 +22,16 @@ func statusOf(code bursar.ErrorCode) int {
 		return http.StatusForbidden
 	case bursar.CodeNotFound:
 		return http.StatusNotFound
+	case bursar.CodeEventsArchived:
+		return http.StatusGone
 	case bursar.CodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
 	case bursar.CodeBodyTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case bursar.CodeUnsupportedMediaType:
 		return http.StatusUnsupportedMediaType
-	case bursar.CodeIdempotencyConflict, bursar.CodeChargeClosed, bursar.CodeAlreadyResolved:
+	case bursar.CodeIdempotencyConflict, bursar.CodeChargeClosed, bursar.CodeAlreadyResolved,
+		bursar.CodeTooLate:
 		return http.StatusConflict
 	case bursar.CodeInsufficientBalance, bursar.CodeBelowMinimum, bursar.CodeAboveMaximum, bursar.CodeDestinationRefused:
 		return http.StatusUnprocessableEntity

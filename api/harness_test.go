@@ -254,3 +254,7 @@ func (s *harness) send(r *http.Request) (*http.Response, []byte) {
 	body := readAll(s.TB, response.Body)
 	return response, body
 }
+
+func (p chargePayer) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
+	return p.withdrawals.Destination(code, text)
+}

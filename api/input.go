@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
@@ -56,6 +58,28 @@ func (in *input) requiredDecimal(name string) string {
 		in.refuse(name, "%s is required", name)
 	}
 	return v
+}
+
+// texts returns a JSON object of texts, which may be written as such or as a string, nil if it was not sent.
+func (in *input) texts(name string) map[string]string {
+	v, sent := in.params[name]
+	if !sent {
+		return nil
+	}
+	var object map[string]*string
+	if v.kind == number || json.Unmarshal([]byte(v.text), &object) != nil || object == nil {
+		in.refuse(name, "%s must be a JSON object of strings, whose names are different", name)
+		return nil
+	}
+	all := make(map[string]string, len(object))
+	for key, text := range object {
+		if text == nil {
+			in.refuse(name, "%s must be a JSON object of strings, and %.40q is null", name, key)
+			return nil
+		}
+		all[key] = *text
+	}
+	return all
 }
 
 // whole returns a whole number between two bounds, and whether it was sent.

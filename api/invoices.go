@@ -28,7 +28,7 @@ func (a *api) viewInvoice(d bursar.InvoiceDetail, at time.Time) wire.Invoice {
 	if a.Prices != nil {
 		prices = a.Prices.Price
 	}
-	return wire.NewInvoice(&d, d.State(at), a.Registry, prices, at)
+	return wire.NewInvoice(&d, d.State(at), a.Registry, prices, a.Checkout, at)
 }
 
 // isSum reports whether a request for a charge asks for one whose deposits add up.
@@ -57,26 +57,9 @@ func (a *api) createInvoice(ctx context.Context, c *call) (any, error) {
 		},
 	}
 	c.in.price(&t)
-	for name, to := range map[string]*string{
-		"metadata":        &t.Metadata,
-		"reference":       &t.Reference,
-		"description":     &t.Description,
-		"customer":        &t.Customer,
-		"redirectSuccess": &t.Success,
-		"redirectFailure": &t.Failure,
-		"contact":         &t.Contact,
-		"locale":          &t.Locale,
-		"linkFormat":      &t.LinkFormat,
-	} {
-		*to, _ = c.in.optional(name)
-	}
-	t.Late, t.Other = c.in.handling("late"), c.in.handling("other")
-	t.Tolerance.Under, t.Tolerance.Over = c.in.tolerance("under"), c.in.tolerance("over")
-	if kinds, sent := c.in.optional("events"); sent && kinds != "" {
-		for kind := range strings.SplitSeq(kinds, ",") {
-			t.Events = append(t.Events, bursar.EventKind(kind))
-		}
-	}
+	c.in.terms(&t)
+	t.Reference, _ = c.in.optional("reference")
+	t.Customer, _ = c.in.optional("customer")
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
@@ -87,6 +70,32 @@ func (a *api) createInvoice(ctx context.Context, c *call) (any, error) {
 	return invoiceAnswer{a.viewInvoice(d, a.DB.Now())}, nil
 }
 
+// terms reads what a charge is made with, beside its price.
+func (in *input) terms(t *charge.Terms) {
+	for name, to := range map[string]*string{
+		"metadata":        &t.Metadata,
+		"description":     &t.Description,
+		"redirectSuccess": &t.Success,
+		"redirectFailure": &t.Failure,
+		"contact":         &t.Contact,
+		"locale":          &t.Locale,
+		"linkFormat":      &t.LinkFormat,
+	} {
+		*to, _ = in.optional(name)
+	}
+	t.Late, t.Other = in.handling("late"), in.handling("other")
+	t.Tolerance.Under, t.Tolerance.Over = in.tolerance("under"), in.tolerance("over")
+	if kinds, sent := in.optional("events"); sent && kinds != "" {
+		for kind := range strings.SplitSeq(kinds, ",") {
+			t.Events = append(t.Events, bursar.EventKind(kind))
+		}
+	}
+	if pending, sent := in.optional("acceptPending"); sent && pending != "false" {
+		in.refuse("acceptPending",
+			"a charge is paid by credited money only: use the status confirming, or fewer confirmations")
+	}
+}
+
 // codes splits a list of currencies.
 func codes(text string) (list []bursar.CurrencyCode) {
 	for code := range strings.SplitSeq(text, ",") {
@@ -95,8 +104,8 @@ func codes(text string) (list []bursar.CurrencyCode) {
 	return list
 }
 
-// price reads what a charge costs, and for how long.
-func (in *input) price(t *charge.Terms) {
+// lives reads how long a charge and its rates last.
+func (in *input) lives(t *charge.Terms) {
 	seconds, sent := in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
 	if sent {
 		t.Life = time.Duration(seconds) * time.Second
@@ -105,6 +114,11 @@ func (in *input) price(t *charge.Terms) {
 	if sent {
 		t.RateLock = time.Duration(lock) * time.Second
 	}
+}
+
+// price reads what a charge costs, and for how long.
+func (in *input) price(t *charge.Terms) {
+	in.lives(t)
 	fiat, named := in.optional("priceCurrency")
 	if _, sent := in.params["amount"]; sent && named {
 		in.refuse("priceCurrency", "priceCurrency belongs to price")

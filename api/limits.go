@@ -47,6 +47,7 @@ type limits struct {
 	testDeliveries *buckets[bursar.ID] // by account
 	addresses      *buckets[netip.Prefix]
 	open           *buckets[netip.Prefix] // of what needs no key
+	pages          *buckets[netip.Prefix] // of payers, who must not keep a health check from its answer
 	failed         *buckets[netip.Prefix]
 	known          *buckets[[sha256.Size]byte] // keys that were valid recently, by their hash
 }
@@ -61,6 +62,7 @@ func newLimits(r RateLimits) *limits {
 		testDeliveries: newBuckets[bursar.ID](r.TestDelivery),
 		addresses:      newBuckets[netip.Prefix](r.Address),
 		open:           newBuckets[netip.Prefix](r.Address),
+		pages:          newBuckets[netip.Prefix](r.Address),
 		failed:         newBuckets[netip.Prefix](r.Failed),
 		known:          newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),
 	}
@@ -103,6 +105,20 @@ func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.E
 func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scope) error {
 	l.known.take(at, sha256.Sum256([]byte(key)))
 	if wait := l.classes[class].take(at, id); wait > 0 {
+		return tooMany(wait)
+	}
+	return nil
+}
+
+// more counts n things beside the first that a request of a valid key asks for: all of them or none, or who comes back
+// too early would never be served.
+func (l *limits) more(at time.Time, id bursar.ID, class bursar.Scope, n int) error {
+	b := l.classes[class]
+	if b != nil && n >= b.burst {
+		return bursar.Refuse(bursar.CodeInvalidRequest, "the rate limit of this key allows at most %d in one request",
+			b.burst)
+	}
+	if wait := b.takeAll(at, id, n); wait > 0 {
 		return tooMany(wait)
 	}
 	return nil

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,6 +83,29 @@ func TestTestDeliveriesHaveALimitOfTheirOwn(t *testing.T) {
 	g.ask(here, testEvent, other.APIKey, 200)
 	g.clock.Advance(2 * time.Second)
 	g.ask(here, testEvent, mine.APIKey, 200)
+}
+
+// A batch is counted whole or not at all: who obeys Retry-After is served, and what could never be is refused as such.
+func TestABatchIsCountedWhole(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, api.RateLimits{Withdraw: api.Limit{PerSecond: 5, Burst: 10}})
+	mine := g.account(false)
+	batch := func(n int) string {
+		items := make([]string, n)
+		for i := range items {
+			items[i] = fmt.Sprintf(`{"currency":"X","amount":"1","address":"x","reference":"%d"}`, i)
+		}
+		return "POST /api/v1/account/withdrawals?withdrawals=" + url.QueryEscape("["+strings.Join(items, ",")+"]")
+	}
+	g.ask(here, batch(11), mine.APIKey, 400)
+	g.clock.Advance(time.Second)
+	g.ask(here, batch(10), mine.APIKey, 200)
+	g.clock.Advance(time.Second)
+	for range 3 {
+		g.ask(here, batch(10), mine.APIKey, 429)
+	}
+	g.clock.Advance(g.ask(here, batch(10), mine.APIKey, 429))
+	g.ask(here, batch(10), mine.APIKey, 200)
 }
 
 func TestEachKeyHasItsLimits(t *testing.T) {

@@ -20,6 +20,8 @@ const (
 	deliveryList   listName = 'e'
 
 	destinationList listName = 't'
+	feedList        listName = 'f'
+	linkList        listName = 'p'
 )
 
 // cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,
@@ -31,12 +33,18 @@ func (l listName) cursor(number int64) string {
 }
 
 func (l listName) parseCursor(s string) (int64, bool) {
+	number, ok := l.parsePosition(s)
+	return number, ok && number > 0
+}
+
+// parsePosition is parseCursor that takes the position before the first item too, which is 0.
+func (l listName) parsePosition(s string) (int64, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(raw) != cursorBytes {
 		return 0, false
 	}
 	number := int64(binary.BigEndian.Uint64(raw[1:]))
-	return number, number > 0 && l.cursor(number) == s
+	return number, number >= 0 && l.cursor(number) == s
 }
 
 // cut removes the one item that was read beyond the page, and returns the cursor of the next page, "" at the list's

@@ -34,8 +34,12 @@ func (a *api) table() map[string]methods {
 	change := func(serve func(context.Context, *call) (any, error), params ...string) *route {
 		return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
 	}
-	withdraw := change(a.withdraw, "currency", "amount", "address", "order")
+	withdraw := change(a.withdraw, "currency", "amount", "address", "order", "reference", "metadata")
 	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
+	each := change(a.withdrawEach, "withdrawals")
+	each.scope, each.secret = bursar.ScopeWithdraw, true
+	cancel := change(a.cancelWithdrawal, "withdrawalID")
+	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
 	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address",
 		"order")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
@@ -50,20 +54,30 @@ func (a *api) table() map[string]methods {
 		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
 		v1 + "charge": {http.MethodPost: change(a.createCharge, chargeParams...),
 			http.MethodGet: read(a.getCharge)},
-		v1 + "charge/cancel":              {http.MethodPost: change(a.cancelCharge, "chargeID")},
-		v1 + "charge/quote":               {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
-		v1 + "charge/resolve":             {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
-		v1 + "charge/refund":              {http.MethodPost: refund},
-		v1 + "rates":                      {http.MethodGet: read(a.listRates)},
-		v1 + "account":                    {http.MethodGet: read(a.getBalance)},
-		v1 + "account/wallets":            {http.MethodGet: read(a.listWallets)},
-		v1 + "account/charges":            {http.MethodGet: read(a.listCharges)},
-		v1 + "account/withdraw":           {http.MethodPost: withdraw},
-		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
+		v1 + "charge/cancel":  {http.MethodPost: change(a.cancelCharge, "chargeID")},
+		v1 + "charge/quote":   {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
+		v1 + "charge/resolve": {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
+		v1 + "charge/refund":  {http.MethodPost: refund},
+		v1 + "link": {http.MethodPost: change(a.createLink, linkParams...),
+			http.MethodGet: read(a.getLink)},
+		v1 + "link/close":              {http.MethodPost: change(a.closeLink, "linkID")},
+		v1 + "account/links":           {http.MethodGet: read(a.listLinks)},
+		v1 + "rates":                   {http.MethodGet: read(a.listRates)},
+		v1 + "account":                 {http.MethodGet: read(a.getBalance)},
+		v1 + "account/wallets":         {http.MethodGet: read(a.listWallets)},
+		v1 + "account/charges":         {http.MethodGet: read(a.listCharges)},
+		v1 + "account/withdraw":        {http.MethodPost: withdraw},
+		v1 + "account/withdraw/fee":    {http.MethodGet: read(a.quoteWithdrawal)},
+		v1 + "account/withdraw/cancel": {http.MethodPost: cancel},
+		v1 + "account/withdrawals": {http.MethodPost: each,
+			http.MethodGet: read(a.listWithdrawals)},
 		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
+		v1 + "account/search":             {http.MethodGet: read(a.search)},
+		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
 		v1 + "account/webhooks/test":      {http.MethodPost: change(a.testWebhook, "walletID", "webhook")},

@@ -297,6 +297,7 @@ func (c *script) refusal(want []string, body []byte) {
 var shapes = map[string]string{
 	"uuid": `[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`,
 	"text": `[^"]+`,
+	"json": `\{.*\}`, // one object
 }
 
 // match compares byte for byte and remembers the values of the placeholders.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // execute runs a command that does what the service's workers or its operator would do:
@@ -34,6 +36,7 @@ import (
 //	limited                               from now on one request of each kind, and another every 10 s
 //	panicking                             from now on every request panics
 //	away                                  makes the database unreachable
+//	archived NAME                         an account's events but the newest are delivered and moved into an archive
 //	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
 func (c *script) execute(args []string) {
 	c.Helper()
@@ -95,6 +98,8 @@ func (c *script) execute(args []string) {
 			_, err := tx.Accounts().SetNotifications(c.Context(), bursar.Account{ID: c.id(args[1]), Webhook: args[2]})
 			return err
 		})
+	case "archived":
+		c.archived(c.id(args[1]))
 	case "rates":
 		c.prices.away = args[1] == "away"
 	case "gone":
@@ -148,6 +153,9 @@ func (c *script) wallet(tx *store.Tx, text string) (bursar.Wallet, error) {
 		var w bursar.Wallet
 		if w, err = tx.Wallets().ByNumber(c.Context(), n); err == nil && w.ID == id {
 			return w, nil
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil // the number is a payment link's, or a charge's without an address
 		}
 	}
 	return bursar.Wallet{}, fmt.Errorf("no wallet %s: %w", text, err)
@@ -223,8 +231,16 @@ func (c *script) credit(hash string, fee ...string) {
 				return err
 			}
 		}
-		event := bursar.Event{ID: c.ids.Next(), AccountID: d.AccountID, Kind: bursar.EventDeposit, Subject: d.ID,
-			URL: d.Webhook, Body: []byte("{}"), CreatedAt: tx.Now()}
+		currency, err := c.registry.Get(d.Currency)
+		if err != nil {
+			return err
+		}
+		d.Status, d.ConfirmedAt = bursar.DepositConfirmed, tx.Now()
+		event, err := wire.DepositEvent(c.ids.Next(), bursar.EventDeposit, d, currency,
+			wire.ConfirmationContext{Latest: d.Height, Required: 1}, tx.Now())
+		if err != nil {
+			return err
+		}
 		c.names[hash+".event"] = event.ID.String()
 		return tx.Events().Insert(c.Context(), event)
 	})
@@ -255,7 +271,8 @@ func (c *script) attempt(hash string, code uint64, word string) {
 		for _, d := range deliveries {
 			if d.Subject == c.id(hash) {
 				return tx.Deliveries().RecordAttempts(c.Context(),
-					[]store.Outcome{{Event: d.Number, Due: d.NextAt, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
+					[]store.Outcome{{Event: d.Number, Due: d.NextAt, Status: store.DeliveryPending,
+						NextAt: tx.Now().Add(5 * time.Second),
 						Attempt: store.Attempt{At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code),
 							Error: word}}})
 			}

@@ -32,6 +32,10 @@ type call struct {
 // ServeHTTP answers one request.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := a.IDs.Next().String()
+	if a.Pages != nil && strings.HasPrefix(r.URL.Path, "/pay/") {
+		a.servePage(w, r, requestID)
+		return
+	}
 	header := w.Header()
 	header.Set("X-Request-ID", requestID)
 	header.Set("Content-Type", "application/json")

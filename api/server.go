@@ -18,7 +18,7 @@ const (
 // Server returns a server with time limits for slow and idle clients, and a maximum size of headers. A connection ends
 // with a request that somebody in front may have read by another length. The caller chooses the address to listen on.
 func Server(handler http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Handler:           endingDoubtful(handler),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       readTime,
@@ -29,6 +29,10 @@ func Server(handler http.Handler, log *slog.Logger) *http.Server {
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" is answered like any path that does not exist
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+	if a, waits := handler.(*api); waits {
+		server.RegisterOnShutdown(a.feeds.stop) // requests that wait for events do not hold up the end
+	}
+	return server
 }
 
 // endingDoubtful ends the connection with a request in chunks, and with one of HTTP/1.0. A request that has a length

@@ -67,7 +67,11 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	}
 	for _, e := range endpoints { // those with many parameters are seldom right in all of them
 		for _, encoding := range encodings {
-			for i := 0; i < 200 && carried[e.op.OperationID+" by "+encoding] == 0 && !testing.Short(); i++ {
+			wanted := e.op.OperationID + " by " + encoding
+			if testing.Short() {
+				wanted = e.op.OperationID // by any
+			}
+			for i := 0; i < 200 && carried[wanted] == 0; i++ {
 				send(requests+i, e, encoding)
 			}
 		}
@@ -93,6 +97,9 @@ func (g *generator) request(e endpoint, encoding string) (*http.Request, string)
 	values := e.least(g.right)
 	for _, name := range slices.Sorted(maps.Keys(e.form.Properties)) {
 		property := e.form.Properties[name]
+		if e.op.OperationID == "createLink" && !g.one(8) {
+			continue // all its many parameters count, so that few of them are sent
+		}
 		switch {
 		case g.one(12):
 			delete(values, name)
@@ -111,6 +118,9 @@ func (g *generator) request(e endpoint, encoding string) (*http.Request, string)
 			values["amount"] = g.right["amount"] // something must be left for those that follow
 			delete(values, "part")
 		}
+	}
+	if _, waits := values["wait"]; waits {
+		values["wait"] = []any{0, "0", -1, 26}[g.IntN(4)] // nothing here waits for an event that never comes
 	}
 	if g.one(10) {
 		values[g.text(20)] = g.any(4)

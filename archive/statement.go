@@ -26,7 +26,7 @@ type Lines struct {
 // must be those whose postings were removed, all of them, in any order: each is known by the SHA-256 of its lines,
 // which the checkpoints have under the key of the books. The sums of the lines must be those that the database keeps of
 // the accounts. Errors: ErrDamaged, ErrMissing, store.ErrOtherBooks, and store.ErrOtherKey without the key, since
-// whoever can write to the database could name another file.
+// somebody who can write to the database could name another file.
 func Statement(ctx context.Context, db *store.DB, accounts []ledger.Account, files []string) (found Lines, err error) {
 	var sums map[ledger.Key]store.Posted
 	var checkpoints []store.Checkpoint
@@ -139,7 +139,8 @@ func addsUp(lines []store.Line, accounts []ledger.Account, want map[ledger.Key]s
 		delete(sums, k)
 	}
 	for k := range sums {
-		return fmt.Errorf("%w: it has postings of %s in %s, the database keeps no sum of them", store.ErrOtherBooks, k.Account,
+		return fmt.Errorf("%w: it has postings of %s in %s, the database keeps no sum of them", store.ErrOtherBooks,
+			k.Account,
 			k.Asset)
 	}
 	return nil

@@ -42,8 +42,9 @@ type OneChain struct {
 	Wallets     *wallet.Service
 	Withdrawals *withdrawal.Service
 	Accounts    []bursar.ID
-	Trouble     bool // faults are injected: a step may fail
-	Forged      bool // somebody else has written to the database: its rows may contradict each other
+	Cold        []bursar.ColdWallet // of the process after the next Restart
+	Trouble     bool                // faults are injected: a step may fail
+	Forged      bool                // somebody else has written to the database: its rows may contradict each other
 
 	opened *store.DB // the handle that storetest opened, where DB is another of the same database
 }
@@ -64,10 +65,7 @@ func newOneChain(t testing.TB, db *store.DB, url string, config sim.Config) *One
 	r.Must(err)
 	r.Keys, err = ZeroKeys()
 	r.Must(err)
-	r.Signer, err = signer.New(r.Keys.Keys,
-		map[bursar.ChainID]signer.Policy{config.ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
-			MaxFee: bursar.Units(1 << 30)}})
-	r.Must(err)
+	r.newSigner()
 	pub, err := r.Keys.Public(chain.Hot(config.Family))
 	r.Must(err)
 	address, err := r.Chain.Address(pub, 0)
@@ -111,13 +109,14 @@ func (r *OneChain) Restart() {
 		capital = "" // a payment there without a memo belongs to no wallet
 	}
 	r.Follower = follower.Follow(follower.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot.Base, OperatorAddress: capital})
+		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold})
 	maxFee := bursar.Units(1 << 30)
 	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot, MaxFee: maxFee}
+		Hot: r.Hot, MaxFee: maxFee, Cold: r.Cold}
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
 		MaxFee: maxFee}
-	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs, netpolicy.Receivers{})
+	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs,
+		netpolicy.Receivers{})
 	r.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.DB,
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
 		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Registry: r.Registry, IDs: r.IDs, Log: log,

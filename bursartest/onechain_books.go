@@ -29,7 +29,8 @@ func (r *OneChain) Reconcile() error {
 
 // Compare returns the lines of a reconciliation.
 func (r *OneChain) Compare() ([]reconcile.Line, error) {
-	return (&reconcile.Reconciler{DB: r.DB, Chain: r.Chain, Registry: r.Registry, Hot: r.Hot.Base}).Run(ctx)
+	return (&reconcile.Reconciler{DB: r.DB, Chain: r.Chain, Registry: r.Registry, Hot: r.Hot.Base,
+		Cold: bursar.ColdBases(r.Cold)}).Run(ctx)
 }
 
 // Audit compares the books with the chain: debits equal credits, custody is to the unit what the chain holds at
@@ -38,13 +39,16 @@ func (r *OneChain) Audit() error {
 	if err := r.Chain.Check(); err != nil {
 		return err
 	}
-	var debits, credits, custody, held, amount bursar.Amount
+	var debits, credits, custody, held, amount, cold, coldHeld bursar.Amount
 	err := r.DB.View(ctx, func(tx *store.Tx) error {
 		err := tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			debits, err = debits.Add(b.Debits)
 			credits, _ = credits.Add(b.Credits)
 			if k.Account == ledger.Custody {
 				custody, _ = b.Net(ledger.Asset)
+			}
+			if k.Account == ledger.CustodyCold {
+				cold, _ = b.Net(ledger.Asset)
 			}
 			return err
 		})
@@ -70,6 +74,12 @@ func (r *OneChain) Audit() error {
 	}
 	if err == nil && debits != credits {
 		err = fmt.Errorf("debits are %s, credits %s", debits, credits)
+	}
+	for _, base := range bursar.ColdBases(r.Cold) {
+		coldHeld, _ = coldHeld.Add(r.Chain.Balance(base, ""))
+	}
+	if err == nil && cold != coldHeld {
+		err = fmt.Errorf("custody of cold wallets is %s, the chain holds %s there", cold, coldHeld)
 	}
 	if err == nil && custody != held {
 		err = fmt.Errorf("custody is %s, the chain holds %s", custody, held)

@@ -3,6 +3,8 @@ package chain
 import (
 	"context"
 	"log/slog"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -38,7 +40,8 @@ type KeyPath struct {
 	Curve   Curve
 	Purpose uint32
 	Coin    uint32 // SLIP-44
-	// TestCoin is 1 in SLIP-44 for the test networks of Bitcoin's kind; chains of the account model use their own number.
+	// TestCoin is 1 in SLIP-44 for the test networks of Bitcoin's kind; chains of the account model use their own
+	// number.
 	TestCoin uint32
 }
 
@@ -64,6 +67,9 @@ type Definition struct {
 	Family bursar.Family
 
 	Decimals      int                // of the native asset
+	Standard      string             // of tokens, as payers know it, such as "ERC-20"; empty: as the chain's name says
+	BlockTime     time.Duration      // the usual time between two blocks, to tell a payer how long to wait
+	Link          WalletLinks        // the URIs that wallets of payers read
 	Confirmations int                // a block with so many, itself included, is final; 0: the nodes report what is final
 	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has no chain ids
 
@@ -76,6 +82,8 @@ type Definition struct {
 	RateBound          uint64 // the highest MaxFeeRate that may be configured; 0: any
 	// MinDeposit is the smallest amount that can stay on an address of its own, in the native asset; empty: any.
 	MinDeposit string
+
+	ColdKinds []bursar.ColdKind // the kinds of cold wallets that the chain has besides single addresses
 
 	Settings []string // of the chain's section in the configuration, besides those that every chain has
 	ZMQ      bool     // nodes announce blocks over ZMQ, at a tcp URL; otherwise over a WebSocket
@@ -90,6 +98,24 @@ type Definition struct {
 	Contract func(text string) (string, error)
 	// New returns the connected adapter. It asks no node, except for a private chain's id.
 	New func(ctx context.Context, s Setup) (Chain, error)
+}
+
+// WalletLinks are the URIs of payments on a chain, in which {chain} is "@" and the EIP-155 id.
+type WalletLinks struct {
+	Native, Token bursar.WalletLink
+}
+
+// LinkOf returns the form of the URIs that pay a currency of the chain; chainID is 0 where it is not known.
+func (d Definition) LinkOf(c bursar.Currency, chainID uint64) bursar.WalletLink {
+	link, chain := d.Link.Native, ""
+	if c.IsToken() {
+		link = d.Link.Token
+	}
+	if chainID != 0 {
+		chain = "@" + strconv.FormatUint(chainID, 10)
+	}
+	link.Form = strings.ReplaceAll(link.Form, "{chain}", chain)
+	return link
 }
 
 // Setup is the configuration that a chain is connected with. A setting that a family does not have is zero.

@@ -31,9 +31,9 @@ type Output struct {
 // Provable is the pure part of an adapter of the UTXO model that proves what the inputs of an unsigned transaction
 // hold. On a chain of the account model a signature commits to all that matters, and nothing is proven.
 type Provable interface {
-	// ReadPrevious reads a previous transaction: its ID, computed from the bytes, and those of the wanted outputs that it
-	// has, by their numbers. Every transaction has exactly one such form; other bytes are an error, those with witnesses
-	// too. Besides the outputs it takes no memory that grows with the bytes.
+	// ReadPrevious reads a previous transaction: its ID, computed from the bytes, and those of the wanted outputs that
+	// it has, by their numbers. Every transaction has exactly one such form; other bytes are an error, those with
+	// witnesses too. Besides the outputs it takes no memory that grows with the bytes.
 	ReadPrevious(raw []byte, wanted ...uint32) (txID string, outputs map[uint32]Output, err error)
 	// Script returns the script of an output that pays an address of ours, in its canonical form.
 	Script(base string) ([]byte, error)
@@ -43,7 +43,8 @@ type Provable interface {
 
 // PreviousReader is implemented by adapters whose nodes know transactions that made UTXOs.
 type PreviousReader interface {
-	// Previous returns a transaction in the form that ReadPrevious takes. height is that of the final block that has it;
+	// Previous returns a transaction in the form that ReadPrevious takes. height is that of the final block that has
+	// it;
 	// 0: it is in no block, or the block is not known. ErrPruned says that no endpoint keeps the block any more, and
 	// ErrNoPrevious that none knows such a transaction.
 	Previous(ctx context.Context, txID string, height uint64) ([]byte, error)

@@ -21,14 +21,18 @@ const (
 	// the highest amount that may arrive there; the fee is taken out of it. A replacement with a higher fee keeps its
 	// UTXOs. It also spends a UTXO of another outgoing transaction of ours, which can then never be included.
 	KindConsolidation Kind = "consolidation"
+
+	// KindToCold pays one amount from the hot wallet to an address of a cold wallet. The signer knows those addresses
+	// by its own configuration.
+	KindToCold Kind = "to_cold"
 )
 
 // TxRequest is a transaction that the core asks an adapter to build, with everything that the adapter may use for it.
 type TxRequest struct {
 	ID   bursar.ID `json:"id"` // of the outgoing transaction
 	Kind Kind      `json:"kind"`
-	// Payments are what to pay. A sweep has one, to the hot wallet; its Amount is the whole balance, less the fee for the
-	// native asset.
+	// Payments are what to pay. A sweep has one, to the hot wallet; its Amount is the whole balance, less the fee for
+	// the native asset.
 	Payments []Payment     `json:"payments"`
 	From     Source        `json:"from"`   // the payer, on a chain of the account model
 	Change   Source        `json:"change"` // where change is paid to, on a chain of the UTXO model
@@ -38,8 +42,8 @@ type TxRequest struct {
 	// MoreUTXOs says that there are more UTXOs of ours than one transaction can choose from.
 	MoreUTXOs bool    `json:"-"`
 	Nonce     *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
-	// Replaces is the transaction to replace with the same reservations and a higher fee; its Bytes are empty where they
-	// are not known.
+	// Replaces is the transaction to replace with the same reservations and a higher fee; its Bytes are empty where
+	// they are not known.
 	Replaces *UnsignedTx `json:"-"`
 
 	// Reserved is how much outgoing transactions that are not in a block yet take from the paying address, one item for
@@ -120,11 +124,11 @@ type UnsignedTx struct {
 	Fee          bursar.Amount `json:"fee"`      // the most it can cost, in the native asset
 	// Expires is the final height, or the chain's time, past which it can never be included; 0: never.
 	Expires uint64 `json:"expires,omitempty"`
-	// Previous has, on a chain of the UTXO model, each transaction once that made an output in Reservations, in the form
-	// that Provable reads. It is set only where the transaction goes to the signer, and never stored with it.
+	// Previous has, on a chain of the UTXO model, each transaction once that made an output in Reservations, in the
+	// form that Provable reads. It is set only where the transaction goes to the signer, and never stored with it.
 	Previous [][]byte `json:"previous,omitempty"`
-	// Orders has, for a signer with a policy or with keys of clients, the order of each payment of a withdrawal. It is set
-	// only where the transaction goes to the signer, and never stored with it.
+	// Orders has, for a signer with a policy or with keys of clients, the order of each payment of a withdrawal. It is
+	// set only where the transaction goes to the signer, and never stored with it.
 	Orders []Order `json:"orders,omitempty"`
 }
 
@@ -185,13 +189,14 @@ type Transactions interface {
 	// Quote returns the present fee of a payment in the native asset. A *RefusedError says that the destination or
 	// amount can never be paid: dust, a burn address, the token's own contract, a missing tag.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
-	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError, *FeeLimitError,
+	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError,
+	// *FeeLimitError,
 	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it concerns some payments only) or
 	// ErrExternalNonce; with an error nothing is reserved.
 	Build(ctx context.Context, request TxRequest) (UnsignedTx, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" gives nil.
-	// ErrRejected: they can never become valid. ErrUnderpriced: they are valid, but the fee is too low for the node now.
-	// Any other error: the outcome is unknown.
+	// ErrRejected: they can never become valid. ErrUnderpriced: they are valid, but the fee is too low for the node
+	// now. Any other error: the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
 	// Expired reports whether a transaction that is in no block can no longer enter one, proven by the final chain.
 	Expired(ctx context.Context, unsigned UnsignedTx, txID string) (bool, error)

@@ -30,3 +30,30 @@ type OutputWatch interface {
 	// again.
 	Spends(resource string) bool
 }
+
+// ColdWatch is a Watch that knows which addresses are of cold wallets: they may have other forms than those of the hot
+// wallet's keys, and nothing that an intruder with the hot key signs spends from them.
+type ColdWatch interface {
+	// HasCold reports whether there is any such address.
+	HasCold() bool
+	// IsCold reports whether an address is a cold wallet's. The base is in the canonical form of the chain.
+	IsCold(base string) bool
+}
+
+// HasCold reports whether a watch knows addresses of cold wallets.
+func HasCold(watch Watch) bool {
+	w, is := watch.(ColdWatch)
+	return is && w.HasCold()
+}
+
+// IsCold reports whether a watch knows an address as a cold wallet's.
+func IsCold(watch Watch, base string) bool {
+	w, is := watch.(ColdWatch)
+	return is && w.IsCold(base)
+}
+
+// ColdRules is an adapter of a chain on which the blocks do not show what spends from some forms of addresses.
+type ColdRules interface {
+	// Followable refuses the address of a cold wallet whose spends no block would show. The base is canonical.
+	Followable(base string) error
+}

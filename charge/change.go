@@ -179,6 +179,9 @@ func (s *Service) requote(ctx context.Context, c Change, code bursar.CurrencyCod
 }
 
 func (s *Service) lockRate(ctx context.Context, tx *store.Tx, d *bursar.InvoiceDetail, code bursar.CurrencyCode) error {
+	if len(d.Option(code).Quotes) >= bursar.MaxQuotes {
+		return closed("the charge has had %d quotes in %s; make a new one", bursar.MaxQuotes, code)
+	}
 	q, known := s.quote(tx.Now(), d.Invoice, code)
 	if !known {
 		return errNoRate(d.Unit)

@@ -47,6 +47,8 @@ type Terms struct {
 	Locale      string
 	LinkFormat  string
 	Events      []bursar.EventKind
+	Link        bursar.ID // the payment link whose visit this is; zero: none
+	Answers     []bursar.LinkAnswer
 
 	// Done runs in the transaction that creates the invoice, or that finds it by its reference.
 	Done func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail) error
@@ -73,6 +75,9 @@ const (
 // the invoice of then, if it asks for the same. Errors: a *bursar.Error that says what is wrong with the request, with
 // rate_unavailable where no currency has a rate now.
 func (s *Service) CreateSum(ctx context.Context, t Terms) (bursar.InvoiceDetail, error) {
+	if err := checkTexts(Terms{Reference: t.Reference}); err != nil { // PostgreSQL looks up no text that it cannot keep
+		return bursar.InvoiceDetail{}, err
+	}
 	if t.Reference != "" { // first of all: what was granted then is granted now, whatever rates are known
 		found, err := s.referred(ctx, t)
 		if !errors.Is(err, store.ErrNotFound) {
@@ -161,6 +166,11 @@ func (s *Service) begun(tx *store.Tx, draft bursar.InvoiceDetail, number int64) 
 }
 
 func (s *Service) write(ctx context.Context, tx *store.Tx, t Terms, made bursar.InvoiceDetail) error {
+	if !t.Link.IsZero() {
+		if err := admit(ctx, tx, t.Link); err != nil {
+			return err
+		}
+	}
 	if err := tx.Invoices().Insert(ctx, made); err != nil {
 		return err
 	}

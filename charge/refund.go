@@ -9,10 +9,12 @@ import (
 
 // Payer pays refunds; the withdrawal service implements it.
 type Payer interface {
-	// Ordered returns the withdrawal that the payout's order became before; found is false where it is new. The order is
-	// verified, and nothing changes.
+	// Ordered returns the withdrawal that the payout's order became before; found is false where it is new. The order
+	// is verified, and nothing changes.
 	Ordered(ctx context.Context, p Payout) (w bursar.Withdrawal, found bool, err error)
 	Pay(ctx context.Context, p Payout) (bursar.Withdrawal, error)
+	// Destination reads an address to which a currency can be paid; the error is invalid_address for any other text.
+	Destination(code bursar.CurrencyCode, text string) (bursar.Address, error)
 }
 
 // Payout is a refund as a withdrawal. Done runs in the transaction that holds its money, after the balances are locked.
@@ -118,6 +120,9 @@ func (s *Service) refundable(
 	if p, err = judged(state, r.Deposit); err != nil {
 		return p, amount, err
 	}
+	if len(d.Refunds) >= bursar.MaxRefunds {
+		return p, amount, closed("the charge has had %d refunds; pay by POST account/withdraw", bursar.MaxRefunds)
+	}
 	currency := bursar.Currency{Decimals: p.Decimals, Places: p.Places}
 	switch {
 	case r.Part == "":
@@ -154,9 +159,9 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	if !rate.IsKnown() {
 		return bursar.Amount{}, errNoRate(d.Unit)
 	}
-	value := s.unpaidBack(r, d, state.Over, state.Payments...).Min(p.Value)
-	if r.Part == RefundAll {
-		value = s.unpaidBack(r, d, p.Value, p)
+	value := s.unpaidBack(r, p, d)
+	if r.Part == RefundOver {
+		value = state.Over.SubOrZero(state.Returned).Min(p.Value.SubOrZero(p.Surplus))
 	}
 	amount, err := rate.Affordable(value, d.Unit, currency)
 	if err != nil {
@@ -165,30 +170,30 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 	return amount.Min(p.Refundable()), nil
 }
 
-// unpaidBack returns what is left of a value once the refunds of payments that count are taken from it, by what these
-// were worth when they were paid: what is over is paid back once, whichever payment it is taken from. A refund by the
-// rate of today measures them by that one where it is the higher, or the same request would pay back more each time.
-func (s *Service) unpaidBack(
-	r Refund, d bursar.InvoiceDetail, left bursar.Amount, of ...bursar.JudgedPayment,
-) bursar.Amount {
-	for _, p := range of {
-		rate := p.Rate
-		if p.Void || !rate.IsKnown() {
-			continue
-		}
-		if r.Rate == RateNow {
-			q, known := s.quote(s.DB.Now(), d.Invoice, p.Deposit.Currency)
-			if known && rate.Cmp(q.Rate) < 0 {
-				rate = q.Rate
-			}
-		}
-		value, err := rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
-		if err != nil {
-			return bursar.Amount{} // more than any amount was paid back
-		}
-		left = left.SubOrZero(value)
+// unpaidBack returns what is left of a payment's value once its refunds are taken from it, by what these were worth
+// when it was paid. A refund by the rate of today measures them by that one where it is the higher, or the same request
+// would pay back more each time.
+func (s *Service) unpaidBack(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail) bursar.Amount {
+	rate := s.measure(r, d, p.Payment)
+	value, err := rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
+	if err != nil {
+		return bursar.Amount{} // more than any amount was paid back
 	}
-	return left
+	return p.Value.SubOrZero(value)
+}
+
+// measure returns the rate by which a refund is measured: the payment's own, and today's where the refund is by that
+// and it is the higher one.
+func (s *Service) measure(r Refund, d bursar.InvoiceDetail, p bursar.Payment) bursar.Rate {
+	rate := p.Rate
+	if r.Rate != RateNow || !rate.IsKnown() {
+		return rate
+	}
+	q, known := s.quote(s.DB.Now(), d.Invoice, p.Deposit.Currency)
+	if known && rate.Cmp(q.Rate) < 0 {
+		return q.Rate
+	}
+	return rate
 }
 
 // left refuses a refund of a part that another refund has paid back meanwhile, perhaps of another payment. The rate of
@@ -229,9 +234,9 @@ func (s *Service) refunded(
 	if err := s.left(r, d, state, w, before); err != nil {
 		return d, err
 	}
-	err = tx.Invoices().Refund(ctx, d.Number, bursar.InvoiceRefund{Withdrawal: w.ID, Deposit: r.Deposit,
-		Amount: w.Amount, Void: state.Status != bursar.ChargePaid || d.PaidWithout(r.Deposit, tx.Now())})
-	if err != nil {
+	terms := d.RefundTerms(state, r.Deposit, w.Amount, s.measure(r, d, p.Payment), tx.Now())
+	terms.Withdrawal = w.ID
+	if err := tx.Invoices().Refund(ctx, d.Number, terms); err != nil {
 		return d, err
 	}
 	tx.After(func() {

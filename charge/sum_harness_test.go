@@ -77,7 +77,7 @@ func (r *harness) now(d bursar.InvoiceDetail) bursar.InvoiceDetail {
 func (r *harness) view(d bursar.InvoiceDetail) wire.Invoice {
 	r.t.Helper()
 	found := r.now(d)
-	return wire.NewInvoice(&found, found.State(r.DB.Now()), r.Registry, r.prices.Price, r.DB.Now())
+	return wire.NewInvoice(&found, found.State(r.DB.Now()), r.Registry, r.prices.Price, wire.Checkout{}, r.DB.Now())
 }
 
 // shows checks the status and labels of a charge, with ! for attention: "paid over !".

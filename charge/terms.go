@@ -50,6 +50,7 @@ func (s *Service) draft(t Terms) (d bursar.InvoiceDetail, err error) {
 	d.Expires, d.RateLock = d.CreatedAt.Add(life), lock
 	d.AccountID, d.Reference, d.Request, d.Events = t.Account, t.Reference, t.Hash, t.Events
 	d.Description, d.Customer, d.Webhook, d.Metadata = t.Description, t.Customer, t.Webhook, t.Metadata
+	d.Link, d.Answers = t.Link, t.Answers
 	d.Success, d.Failure, d.Contact, d.Locale, d.LinkFormat = t.Success, t.Failure, t.Contact, t.Locale, t.LinkFormat
 	if d.Late, err = handling("late", t.Late); err != nil {
 		return d, err

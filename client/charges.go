@@ -48,6 +48,14 @@ type Charge struct {
 	Locale      string          `json:"locale"`
 	LinkFormat  string          `json:"linkFormat"`
 	Events      []string        `json:"events"`
+	// where the payer pays; empty in events, and where there is no such page
+	CheckoutURL string `json:"checkoutURL"`
+	Returned    string `json:"returned"` // of Received: was too much and is refunded
+
+	AttentionSince  *time.Time        `json:"attentionSince"` // nil: nothing waits
+	RefundAddresses []RefundAddress   `json:"refundAddresses"`
+	LinkID          string            `json:"linkID"`  // empty: it was made by no payment link
+	Answers         map[string]string `json:"answers"` // of the payer, to the fields of the link
 }
 
 // NewCharge is a request for a charge.

@@ -114,7 +114,8 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"ChargeOption": client.ChargeOption{}, "ChargePayment": client.ChargePayment{},
 		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},
 		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{},
-		"OrderKey": client.OrderKey{}} {
+		"RefundAddress": client.RefundAddress{}, "Link": client.Link{}, "OrderKey": client.OrderKey{},
+		"WithdrawalQuote": client.WithdrawalQuote{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -37,6 +37,8 @@ const (
 	Unavailable          Code = "unavailable"
 	RateUnavailable      Code = "rate_unavailable"
 	ChargeClosed         Code = "charge_closed"
+	TooLate              Code = "too_late"        // the withdrawal is no longer in a state that allows it
+	EventsArchived       Code = "events_archived" // of the feed: continue without a position
 	AlreadyResolved      Code = "already_resolved"
 
 	OrderSignatureRequired Code = "order_signature_required"

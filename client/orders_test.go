@@ -65,6 +65,12 @@ func (s *shop) ordered(signs client.Orders, n client.NewWithdrawal, paid uint64)
 	s.need(err)
 	w, err := c.Withdraw(ctx, n)
 	s.need(err)
+	batch := n
+	batch.Reference, batch.IdempotencyKey, batch.Amount = n.IdempotencyKey+" of a batch", "", "1000"
+	each, err := c.WithdrawEach(ctx, []client.NewWithdrawal{batch})
+	if s.need(err); len(each) != 1 || each[0].Err == nil || each[0].Err.Code != client.InsufficientBalance {
+		s.Errorf("an order of a batch that no balance covers gives %+v, want %s", each, client.InsufficientBalance)
+	}
 	again, err := c.Withdraw(ctx, n) // P-256 signs it in another way
 	if s.need(err); again.WithdrawalID != w.WithdrawalID {
 		s.Errorf("the same order gives %+v, want %s", again, w.WithdrawalID)
@@ -97,7 +103,8 @@ func TestAnOrderIsWrittenAsTheServiceReadsIt(t *testing.T) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 5e8, time.UTC)
 	account := bursar.ID{1}
 	o := client.Orders{Key: key, Account: account.String(), Instance: "I", Now: func() time.Time { return now },
-		Assets: map[string]client.Asset{"USDT": {Chain: "tron", Contract: "T1", Decimals: 6}, "XRP": {Chain: "xrpl", Decimals: 6}}}
+		Assets: map[string]client.Asset{"USDT": {Chain: "tron", Contract: "T1", Decimals: 6},
+			"XRP": {Chain: "xrpl", Decimals: 6}}}
 	for name, test := range map[string]struct {
 		n    client.NewWithdrawal
 		want approval.Order
@@ -129,7 +136,8 @@ func TestAnOrderIsWrittenAsTheServiceReadsIt(t *testing.T) {
 func TestWhatCannotBeOrdered(t *testing.T) {
 	t.Parallel()
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	o := client.Orders{Key: key, Account: "a", Instance: "I", Assets: map[string]client.Asset{"BTC": {Chain: "bitcoin", Decimals: 8}}}
+	o := client.Orders{Key: key, Account: "a", Instance: "I",
+		Assets: map[string]client.Asset{"BTC": {Chain: "bitcoin", Decimals: 8}}}
 	good := client.NewWithdrawal{Currency: "BTC", Amount: "1", Address: "b", IdempotencyKey: "k"}
 	if _, err := o.Order(good); err != nil {
 		t.Fatal(err)

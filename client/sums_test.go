@@ -46,6 +46,33 @@ func (s *shop) sums() {
 	}
 	s.refunds(*over.Sum)
 	s.cancels()
+	s.links()
+}
+
+// links makes payment links, and closes one.
+func (s *shop) links() {
+	ctx := s.Context()
+	n := client.NewLink{NewSum: client.NewSum{Currencies: []string{"COIN"}, Price: "25.00", PriceCurrency: "EUR",
+		Webhook: s.url}, Fields: []string{"email", "order"}, MaxUses: 7, Closes: time.Now().Add(time.Hour)}
+	made, err := s.CreateLink(ctx, n)
+	if s.need(err); made.Amount != "25.00" || made.PriceCurrency != "EUR" || made.MaxUses != 7 || len(made.Fields) != 2 ||
+		made.ClosesAt == nil || made.Token == "" || made.Token == made.LinkID {
+		s.Errorf("made %+v", made)
+	}
+	open, err := s.CreateLink(ctx, client.NewLink{NewSum: client.NewSum{Currencies: []string{"COIN"}, Webhook: s.url}})
+	if s.need(err); open.Amount != "" || open.PriceCurrency != "COIN" || open.MaxUses != 0 || open.ClosesAt != nil {
+		s.Errorf("made %+v", open)
+	}
+	if closed, err := s.CloseLink(ctx, made.LinkID); err != nil || closed.ClosedAt == nil {
+		s.Errorf("closed %+v, %v", closed, err)
+	}
+	if got, err := s.Link(ctx, made.LinkID); err != nil || got.ClosedAt == nil {
+		s.Errorf("got %+v, %v, want a closed one", got, err)
+	}
+	list, err := s.Links(ctx, client.Page{Limit: 1})
+	if s.need(err); len(list.Items) != 1 || list.Items[0].LinkID != open.LinkID || list.NextCursor == "" {
+		s.Errorf("the links are %+v", list)
+	}
 }
 
 func (s *shop) refunds(charge client.Charge) {

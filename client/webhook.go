@@ -100,21 +100,15 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	}
 	var whole struct {
 		Response struct {
-			Webhook Event `json:"webhook"`
+			Webhook json.RawMessage `json:"webhook"`
 		} `json:"response"`
 	}
 	if err := json.Unmarshal(body, &whole); err != nil {
 		return Event{}, fmt.Errorf("client: read the webhook: %w", err)
 	}
-	event := whole.Response.Webhook
-	if event.Charge != nil && event.Deposit == nil {
-		var sum struct {
-			Response struct{ Webhook struct{ Charge *Charge } }
-		}
-		if err := json.Unmarshal(body, &sum); err != nil {
-			return Event{}, fmt.Errorf("client: read the webhook: %w", err)
-		}
-		event.Charge, event.Sum = nil, sum.Response.Webhook.Charge
+	event, err := readEvent(whole.Response.Webhook)
+	if err != nil {
+		return Event{}, fmt.Errorf("client: read the webhook: %w", err)
 	}
 	return event, nil
 }

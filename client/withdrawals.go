@@ -22,6 +22,8 @@ const (
 type Withdrawal struct {
 	ChargeID     string     `json:"chargeID"` // of the charge that it refunds, in responses; empty for any other
 	WithdrawalID string     `json:"withdrawalID"`
+	Reference    string     `json:"reference"` // yours; empty: none
+	Metadata     Metadata   `json:"metadata"`  // yours
 	Currency     string     `json:"currency"`
 	Amount       string     `json:"amount"` // what the receiver gets
 	Fee          string     `json:"fee"`    // charged on top of it
@@ -41,10 +43,14 @@ type NewWithdrawal struct {
 	Amount   string // a plain decimal with no more decimals than the currency's Places
 	Address  string // <address> or <address>:<memo>
 
+	// your own ID of the payment, unique in your account for ever; empty: none. Again it is the same one
+	Reference string
+	Metadata  Metadata // see MetadataOf
+
 	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment
 
-	// The rest is of clients whose Config has Orders. The same IdempotencyKey with the same Created is the same order, also
-	// from another process. Without Created, a second call with the key is refused with IdempotencyConflict.
+	// The rest is of clients whose Config has Orders. The same IdempotencyKey with the same Created is the same order,
+	// also from another process. Without Created, a second call with the key is refused with IdempotencyConflict.
 	Created time.Time   // when the payment was decided, stored with its key; zero: now
 	MaxFee  string      // the most that the transaction may cost, in units of the native asset; empty: no bound of yours
 	Order   SignedOrder // as Orders.Order returned it and you stored it; zero: it is signed now
@@ -72,6 +78,12 @@ func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, err
 		}
 	}
 	values := map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}
+	if n.Reference != "" {
+		values["reference"] = n.Reference
+	}
+	if n.Metadata != "" {
+		values["metadata"] = string(n.Metadata)
+	}
 	if n.Order.Text != "" {
 		values["order"] = n.Order.Text
 	}

@@ -47,6 +47,9 @@ type ChainConfig struct {
 	DefaultFees   bool // Fees are not configured: they are those of mainnet, or none
 	DefaultSweeps bool // likewise Sweeps
 
+	Cold   []bursar.ColdWallet // in the order of the file: the first is paid what exceeds a ceiling
+	ToCold Periods             // how many transactions that pay cold wallets are signed in a period
+
 	GasFromCustomers bool // network fees of tokens may be paid from what is owed to customers in the native asset
 }
 
@@ -129,6 +132,7 @@ var basicSettings = []setting[chainDraft]{
 		}
 		keep(&to.MaxFeeRate)(rate, ok)
 	}},
+	{coldKey, func(r *reader, n *node, to *chainDraft) { to.Cold = r.coldWallets(n, to.ID, to.of.ColdKinds) }},
 	{gasKey, func(r *reader, n *node, to *chainDraft) {
 		if text, ok := r.oneOf(n, "true", "false"); ok {
 			to.GasFromCustomers = text == "true"

@@ -60,6 +60,8 @@ var limitSettings = []setting[currencyDraft]{
 	{amountKeys[0], func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[1], func(r *reader, n *node, to *currencyDraft) { keep(&to.DailyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[2], func(r *reader, n *node, to *currencyDraft) { keep(&to.WeeklyLimit)(r.amount(n, to.Decimals)) }},
+	{ceilingKey, func(r *reader, n *node, to *currencyDraft) { keep(&to.HotCeiling)(r.amount(n, to.Decimals)) }},
+	{targetKey, func(r *reader, n *node, to *currencyDraft) { keep(&to.HotTarget)(r.amount(n, to.Decimals)) }},
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
 		amount, ok := r.amount(n, to.Decimals)
 		if ok && !to.IsToken() {
@@ -146,6 +148,9 @@ func (r *reader) currencies(section *node, cfg *Config) {
 		}
 	}
 	applyCredit(list, cfg)
+	for i, c := range list {
+		list[i].Link = linkOf(c, cfg)
+	}
 	var err error
 	if cfg.Registry, err = bursar.NewRegistry(list); err != nil {
 		if section == nil {
@@ -155,6 +160,16 @@ func (r *reader) currencies(section *node, cfg *Config) {
 		return
 	}
 	cfg.Off = off(cfg, changed)
+}
+
+// linkOf returns how a URI says to a wallet what to pay, on the chain as it is configured.
+func linkOf(c bursar.Currency, cfg *Config) bursar.WalletLink {
+	d := registry.Of(c.Chain)
+	id := d.ChainIDs[cfg.Network]
+	if configured := cfg.Chains[c.Chain].ChainID; configured != 0 {
+		id = configured
+	}
+	return d.LinkOf(c, id)
 }
 
 // off returns which currencies cannot be used, and why. Built-in contracts are those of the main networks.
@@ -249,6 +264,7 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		}
 	}
 	r.currencyLimits(d)
+	r.hotCeiling(d)
 	if !d.WithdrawalMaximum.IsZero() && d.WithdrawalMaximum.Less(d.WithdrawalMinimum) {
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))
 	}

@@ -12,9 +12,10 @@ import (
 
 const variablePrefix = "BURSAR_"
 
-// notSettings are variables that begin like settings but are not: the seed file's passphrase, which signer reads; those
+// notSettings are variables that begin like settings but are not: what opens the seed file, which signer reads; those
 // by which tests find node programs; and those that Kubernetes sets in every container beside a service named bursar.
-var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|ANVIL|BITCOIND|TEST_.*|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
+var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|IDENTITY_FILE|ANVIL|BITCOIND|TEST_.*|` +
+	`SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
 
 // HasSettings reports whether an environment contains any setting, so that the service may run without a file.
 func HasSettings(env []string) bool {
@@ -106,6 +107,7 @@ func fixedPaths() (paths [][]string) {
 	add(ratesKey, keysOf(ratesSettings))
 	add(pricesKey, keysOf(pricesSettings))
 	add(screeningKey, keysOf(screeningSettings))
+	add(payKey, keysOf(paySettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
 	for _, key := range keysOf(tlsSettings) {
@@ -150,6 +152,9 @@ func locate(root *node, name string) []string {
 			return nil
 		}
 		return append([]string{pricesKey}, path...)
+	}
+	if chain, ok := strings.CutPrefix(name, "PAY_EXPLORERS_"); ok && chain != "" {
+		return []string{payKey, explorersKey, strings.ToLower(strings.ReplaceAll(chain, "_", "-"))}
 	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
 		return locateIn(root, chainsKey, rest, chainKeys(), strings.ToLower)

@@ -14,8 +14,8 @@ type Periods struct {
 // IsZero reports whether there is no limit.
 func (p Periods) IsZero() bool { return p == Periods{} }
 
-// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee. A week has
-// no limit then: with one, a signer that begins cold would sign nothing for a week.
+// Fees that the signer allows on mainnet where the configuration does not limit them, in multiples of max_fee. A week
+// has no limit then: with one, a signer that begins cold would sign nothing for a week.
 const (
 	feesOfHour = 20
 	feesOfDay  = 100
@@ -34,6 +34,13 @@ const (
 	paymentsOfDay  = 50_000
 )
 
+// Moves to cold wallets that the signer allows on mainnet where the configuration does not limit them. They take
+// nothing away but fees and the means of paying: a core that is taken over could stop withdrawals by them.
+const (
+	toColdOfHour = 12
+	toColdOfDay  = 48
+)
+
 // feePercent is the highest fee on mainnet where the configuration does not say another, in percent of what is paid.
 const (
 	feePercent    = 50
@@ -50,6 +57,8 @@ var (
 	amountKeys = limitKeys{"hourly_limit", "daily_limit", "weekly_limit"}
 	feeKeys    = limitKeys{"hourly_fees", "daily_fees", "weekly_fees"}
 	sweepKeys  = limitKeys{"hourly_sweeps", "daily_sweeps", "weekly_sweeps"}
+
+	toColdKeys = limitKeys{"hourly_to_cold", "daily_to_cold", "weekly_to_cold"}
 
 	paymentKeys = limitKeys{"hourly_payments", "daily_payments", "weekly_payments"}
 )
@@ -73,6 +82,7 @@ var chainLimits = slices.Concat(
 	limitsOn(feeKeys, func(d *chainDraft) *Periods { return &d.Fees },
 		func(r *reader, n *node, to *chainDraft) (bursar.Amount, bool) { return r.amount(n, to.of.Decimals) }),
 	limitsOn(sweepKeys, func(d *chainDraft) *Periods { return &d.Sweeps }, countOf),
+	limitsOn(toColdKeys, func(d *chainDraft) *Periods { return &d.ToCold }, countOf),
 	limitsOn(paymentKeys, func(d *chainDraft) *Periods { return &d.Payments }, countOf),
 	[]setting[chainDraft]{{"max_fee_percent", func(r *reader, n *node, to *chainDraft) {
 		keep(&to.MaxFeePercent)(r.whole(n, 1, maxFeePercent))
@@ -124,6 +134,10 @@ func (r *reader) chainLimits(n *node, d *chainDraft, network Network) {
 	if d.MaxFeePercent == 0 && network == Mainnet {
 		d.MaxFeePercent = feePercent
 	}
+	if d.ToCold.IsZero() && network == Mainnet {
+		d.ToCold.Hour, d.ToCold.Day = bursar.Units(toColdOfHour), bursar.Units(toColdOfDay)
+	}
+	r.ordered(n, d.ToCold, toColdKeys, bursar.Amount{}, "", "", bursar.Amount.String)
 	r.ordered(n, d.Payments, paymentKeys, bursar.Amount{}, "", "", bursar.Amount.String)
 	r.ordered(n, d.Fees, feeKeys, d.MaxFee, "max_fee", "fee", native)
 	r.ordered(n, d.Sweeps, sweepKeys, bursar.Amount{}, "", "", bursar.Amount.String)

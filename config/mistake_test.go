@@ -21,8 +21,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"unknown key", "webhooks: {retries: 3}",
 		`bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks, allow_http`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
-		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
-			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
+		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, cold, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_to_cold, daily_to_cold, weekly_to_cold, hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
@@ -37,8 +37,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"solid URLs that do not fit", "chains:\n  tron:\n    rpc: [http://a, http://b]\n    solidity_rpc: http://c",
 		`bursar.yaml:4: chains.tron.solidity_rpc: it has 1 URLs for the 2 of rpc; write one for each, in the same order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
-		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
-			`hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
+		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, cold, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
+			`hourly_to_cold, daily_to_cold, weekly_to_cold, hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
 			`provider, quota, max_body, fetchers, window, pace, push, trace, min_tip`},
 	{"a bad header is not quoted", "chains: {tron: {rpc: http://a, headers: ['X-Key hunter2']}}",
 		`bursar.yaml:1: chains.tron.headers: a header is not of the form "Name: value"`},
@@ -87,19 +87,24 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"key twice", "listen: 127.0.0.1:1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
 	{"everybody hears keys", "listen: 0.0.0.0:1\n", `bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines: ` +
 		`set tls.certificate and tls.key, or name the proxies that end TLS in proxies; otherwise API keys cross the network in clear`},
-	{"a proxy of this machine ends no TLS of others", "listen: 0.0.0.0:1\nproxies: [127.0.0.0/8, '::1/128', '::ffff:127.0.0.2/128']\n",
+	{"a proxy of this machine ends no TLS of others",
+		"listen: 0.0.0.0:1\nproxies: [127.0.0.0/8, '::1/128', '::ffff:127.0.0.2/128']\n",
 		`bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines, and the proxies are on this one: listen on ` +
 			`127.0.0.1, or set tls.certificate and tls.key; otherwise API keys cross the network in clear`},
-	{"half of everybody", "proxies: [0.0.0.0/1]\n", `bursar.yaml:1: proxies: 0.0.0.0/1 is nearly everybody: any client could ` +
-		`forge its address`},
-	{"everybody reads balances", "admin_listen: :1\n", `bursar.yaml:1: admin_listen: on mainnet :1 serves other machines: ` +
-		`set admin.tls.certificate and admin.tls.key, or listen on a loopback address`},
-	{"nobody has to log in", "admin_listen: :1\nadmin: {tls: {certificate: a, key: b}}", `bursar.yaml:1: admin_listen: on ` +
-		`mainnet :1 serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody there reads ` +
-		`balances and payments`},
+	{"half of everybody", "proxies: [0.0.0.0/1]\n",
+		`bursar.yaml:1: proxies: 0.0.0.0/1 is nearly everybody: any client could ` +
+			`forge its address`},
+	{"everybody reads balances", "admin_listen: :1\n",
+		`bursar.yaml:1: admin_listen: on mainnet :1 serves other machines: ` +
+			`set admin.tls.certificate and admin.tls.key, or listen on a loopback address`},
+	{"nobody has to log in", "admin_listen: :1\nadmin: {tls: {certificate: a, key: b}}",
+		`bursar.yaml:1: admin_listen: on ` +
+			`mainnet :1 serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody there reads ` +
+			`balances and payments`},
 	{"half a pair", "tls: {certificate: a}", `bursar.yaml:1: tls: certificate and key are required`},
-	{"a host with a port", "admin: {hosts: [\"a:1\"]}", `bursar.yaml:1: admin.hosts: "a:1" is not a host's name, such as ` +
-		`bursar.internal, without a port`},
+	{"a host with a port", "admin: {hosts: [\"a:1\"]}",
+		`bursar.yaml:1: admin.hosts: "a:1" is not a host's name, such as ` +
+			`bursar.internal, without a port`},
 	{"not YAML", "listen: a: b", `bursar.yaml:1: this is not YAML: mapping values are not allowed in this context`},
 	{"tab", "chains:\n\tbitcoin:", `bursar.yaml:2: this is not YAML: found character that cannot start any token`},
 	{"two documents", "listen: :1\n---\nlisten: :2", `bursar.yaml:1: the file must contain one YAML document`},

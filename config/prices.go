@@ -1,7 +1,11 @@
 package config
 
 import (
+	"cmp"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -22,6 +26,19 @@ type PriceFeed struct {
 	Refresh  time.Duration
 	Pointers map[PricePair]string      // of URL and File: JSON pointers to rates (RFC 6901)
 	Fixed    map[PricePair]bursar.Rate // of neither
+}
+
+// Origin returns where a feed has its rates from: the host of its URL, or its file; "" for fixed rates. Two feeds of
+// one origin agree in every error, so they count as one source.
+func (f PriceFeed) Origin() string {
+	if f.File != "" {
+		return "file " + filepath.Clean(f.File)
+	}
+	u, err := url.Parse(f.URL.Reveal())
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return "host " + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
 // PricePair names what a whole unit of a currency is worth in a fiat currency.
@@ -171,23 +188,36 @@ func (r *reader) pairsOf(section *node, registry *bursar.Registry, take func(*no
 
 // paired refuses a pair that one source alone has: it would never count.
 func (r *reader) paired(feeds *node, p Prices) {
-	count := map[PricePair]int{}
+	count, origins := map[PricePair]int{}, map[PricePair]map[string]bool{}
+	note := func(pair PricePair, f PriceFeed) {
+		if origins[pair] == nil {
+			origins[pair] = map[string]bool{}
+		}
+		count[pair]++
+		origins[pair][cmp.Or(f.Origin(), "feed "+f.Name)] = true
+	}
 	for _, f := range p.Feeds {
 		for pair := range f.Fixed {
-			count[pair]++
+			note(pair, f)
 		}
 		for pair := range f.Pointers {
-			count[pair]++
+			note(pair, f)
 		}
 	}
-	var alone []string
+	var alone, same []string
 	for pair, n := range count {
+		name := string(pair.Currency) + " in " + string(pair.Fiat)
 		if n < 2 {
-			alone = append(alone, string(pair.Currency)+" in "+string(pair.Fiat))
+			alone = append(alone, name)
+		} else if len(origins[pair]) < 2 {
+			same = append(same, name)
 		}
 	}
 	slices.Sort(alone)
+	slices.Sort(same)
 	if len(alone) > 0 {
 		r.fail(feeds, "%s has one feed only; a rate counts where two agree", alone[0])
+	} else if len(same) > 0 {
+		r.fail(feeds, "all feeds of %s have one host or file; a rate counts where two sources agree", same[0])
 	}
 }

@@ -96,7 +96,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, screeningKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, screeningKey, tlsKey, adminKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
@@ -113,6 +113,7 @@ func (r *reader) config(root *node) Config {
 	r.rates(r.subsection(root, ratesKey), &cfg)
 	r.prices(r.subsection(root, pricesKey), &cfg)
 	r.screening(r.subsection(root, screeningKey), &cfg)
+	r.pay(r.subsection(root, payKey), &cfg)
 	return cfg
 }
 

@@ -9,14 +9,14 @@ type Signer struct {
 	Cert    string
 	Key     string
 
-	// Clients are the names of the certificates with which a service may use the signer over https: DNS names, addresses
-	// or common names. A signer needs them to listen.
+	// Clients are the names of the certificates with which a service may use the signer over https: DNS names,
+	// addresses or common names. A signer needs them to listen.
 	Clients []string
 	// Users are the names or numbers of the users who may use the socket. Empty: whoever its file's rights allow.
 	Users []string
 
-	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on mainnet,
-	// preferred elsewhere.
+	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on
+	// mainnet, preferred elsewhere.
 	LockMemory Lock
 
 	// PolicyRequired makes a signer sign nothing while no policy is installed that people signed.
@@ -25,11 +25,16 @@ type Signer struct {
 	// OrdersRequired makes a signer pay nothing that neither a client signed nor persons approved.
 	OrdersRequired bool
 
-	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where the
-	// service says that it saw one; elsewhere only with FreezesOnSpend.
+	// HaltsOnSpend leaves an external spend to the halt of its chain. Otherwise the signer freezes on mainnet, where
+	// the service says that it saw one; elsewhere only with FreezesOnSpend.
 	HaltsOnSpend, FreezesOnSpend bool
 
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
+
+	// TPM is the device that opens what a TPM sealed of the seed file. Empty: /dev/tpmrm0.
+	TPM string
+	// TokenCommand is the program, with its arguments, that opens what a token sealed of the seed file.
+	TokenCommand []string
 }
 
 // Lock is whether memory must be kept out of swap.
@@ -80,6 +85,8 @@ var signerSettings = []setting[Signer]{
 		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
 	}},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+	{"tpm", func(r *reader, n *node, to *Signer) { r.file(n, &to.TPM) }},
+	{"token_command", func(r *reader, n *node, to *Signer) { to.TokenCommand = r.names(n) }},
 }
 
 // The words of signer.external_spend.
@@ -101,7 +108,9 @@ const (
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
-	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend ||
+		s.FreezesOnSpend ||
+		s.TPM != "" || len(s.TokenCommand) > 0
 }
 
 // names parses a list of names.

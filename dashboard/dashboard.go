@@ -75,6 +75,7 @@ type nodeRow struct {
 
 type assetRow struct {
 	Code               bursar.CurrencyCode
+	Hot, Unswept, Cold string // parts of custody
 	Custody, Owed, Own string
 	Unattributed       string // empty: none
 	Short              bool   // more is owed than is held
@@ -178,6 +179,9 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, prob
 		}
 		row := assetRow{
 			Code:    currency.Code,
+			Hot:     currency.Exact(p.Hot),
+			Unswept: currency.Exact(p.Unswept),
+			Cold:    currency.Exact(p.Cold),
 			Custody: currency.Exact(p.Custody),
 			Owed:    currency.Exact(p.Owed),
 			Own:     currency.Exact(p.Own),

@@ -28,6 +28,8 @@ type Handler struct {
 	DB           *store.DB
 	Capabilities chain.Capabilities
 	Hot          string // the hot wallet on the chain; empty where wallets share its address
+	// Cold has the addresses of the chain's cold wallets. What arrives there is never a customer's.
+	Cold map[string]bool
 
 	// Suspended returns the reason why a currency is neither credited nor paid now, "" for one that is; nil: no
 	// currency is suspended. It answers from memory.

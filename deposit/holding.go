@@ -81,7 +81,7 @@ func (h *Handler) heldBy(deposits []bursar.Deposit) (assets []store.Asset) {
 	seen := map[store.Asset]bool{}
 	for _, d := range deposits {
 		asset := store.Asset{Base: d.Address.Base, Contract: d.Contract}
-		if asset.Base != h.Hot && !seen[asset] {
+		if asset.Base != h.Hot && !h.Cold[asset.Base] && !seen[asset] {
 			seen[asset], assets = true, append(assets, asset)
 		}
 	}

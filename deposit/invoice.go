@@ -43,17 +43,15 @@ func (c Credits) invoicesChanged(
 	if err != nil {
 		return err
 	}
-	if err := c.pay(ctx, tx, list, of, deposits); err != nil {
+	happened, err := c.pay(ctx, tx, list, of, what, deposits)
+	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(d bursar.InvoiceDetail) bool { // nothing happened to it
+		return !slices.ContainsFunc(happened, func(h Happened) bool { return h.Invoice == d.Number })
+	})
 	if err := tx.Invoices().Facts(ctx, list); err != nil {
 		return err
-	}
-	var happened []Happened
-	for _, d := range deposits {
-		if n := of[d.WalletID]; d.Purpose == bursar.ForInvoice {
-			happened = append(happened, Happened{Invoice: n, What: what(d), Deposits: []bursar.ID{d.ID}})
-		}
 	}
 	return c.advance(ctx, tx, list, happened)
 }
@@ -79,30 +77,6 @@ func invoicesOf(
 	}
 	slices.Sort(numbers)
 	return of, slices.Compact(numbers), err
-}
-
-// pay notes what is known of deposits at their first sight: how they were paid, and their rate. What is noted already
-// stays.
-func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, of map[bursar.ID]int64,
-	deposits []bursar.Deposit) error {
-	var payments []bursar.Payment
-	var numbers []int64
-	byNumber := make(map[int64]*bursar.InvoiceDetail, len(list))
-	for i := range list {
-		byNumber[list[i].Number] = &list[i]
-	}
-	for _, d := range deposits {
-		v := byNumber[of[d.WalletID]]
-		if d.Purpose != bursar.ForInvoice || v == nil {
-			continue
-		}
-		currency, err := c.Registry.Get(d.Currency)
-		if err != nil {
-			continue // it is not configured any more, so its first sight was noted before
-		}
-		payments, numbers = append(payments, c.payment(v, d, currency, tx.Now())), append(numbers, v.Number)
-	}
-	return tx.Invoices().Pay(ctx, payments, numbers)
 }
 
 // payment returns what is known of a deposit now. A rate that is not of the moment of its first sight is no rate: the
@@ -199,6 +173,12 @@ func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.Invoic
 			Labels:    after.Labels,
 			Attention: after.Attention,
 			TurnsAt:   after.TurnsAt,
+		}
+		if after.Attention {
+			v.Recorded.AttentionAt = before.AttentionAt
+			if !before.Attention || before.AttentionAt.IsZero() {
+				v.Recorded.AttentionAt = now
+			}
 		}
 		what, changed := to[v.Number].what, to[v.Number].deposits
 		if turned && len(what) == 1 && what[0] == bursar.MomentExpired {

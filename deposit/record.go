@@ -21,13 +21,14 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 	var list []store.NewDeposit
 	for _, t := range b.Transfers {
 		w, known := b.Wallets[t.Address]
-		if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
+		cold := h.Cold[t.Address.Base]
+		if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress && !cold {
 			continue // the watch matched an address that is not of this service
 		}
 		if t.Amount.IsZero() {
 			continue // a zero transfer: the books allow no posting of zero
 		}
-		if made.stays(b.Ours[t.TxID], known) {
+		if cold && b.Cold[t.TxID] || !cold && made.stays(b.Ours[t.TxID], known) {
 			continue
 		}
 		currency, configured := h.Registry.Asset(h.Capabilities.ID, t.Contract)
@@ -35,7 +36,14 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 			h.ignore(tx, b, t)
 			continue
 		}
-		list = append(list, h.newDeposit(tx, b, t, w, currency, weights))
+		if cold {
+			w, known = bursar.Wallet{}, false
+		}
+		d := h.newDeposit(tx, b, t, w, currency, weights)
+		if purpose, is := h.coldPurpose(b, t, made, known); is {
+			d.Purpose = purpose
+		}
+		list = append(list, d)
 	}
 	return h.recordAll(ctx, tx, list)
 }
@@ -119,6 +127,23 @@ func (o own) stays(by bursar.ID, wallet bool) bool {
 		return false
 	}
 	return !wallet || o.kinds[by] != string(chain.KindWithdrawal)
+}
+
+// coldPurpose returns the purpose of a transfer to or from a cold wallet, and false for any other. One that our own
+// transaction of that kind made has moved within custody. All else that arrives at a cold wallet is the operator's,
+// even a customer's withdrawal to it: that left custody when it was settled. What a cold wallet pays to a customer's
+// wallet is the customer's.
+func (h *Handler) coldPurpose(b *follow.Block, t chain.Transfer, made own, known bool) (bursar.DepositPurpose, bool) {
+	by := b.Ours[t.TxID]
+	switch {
+	case h.Cold[t.Address.Base] && !by.IsZero() && !made.settled[by] && made.kinds[by] == string(chain.KindToCold):
+		return bursar.ForCold, true
+	case h.Cold[t.Address.Base]:
+		return bursar.ForColdFunds, true
+	case b.Cold[t.TxID] && !known:
+		return bursar.ForRefill, true
+	}
+	return "", false
 }
 
 // purpose returns to whom a transfer belongs.

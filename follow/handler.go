@@ -20,6 +20,8 @@ type Block struct {
 	// Unknown has the transactions that memory had as ours and the database does not know, although the block was read
 	// again since.
 	Unknown map[string]bool
+	// Cold has the transactions that spend from cold wallets, once the handler of those has added them.
+	Cold map[string]bool
 }
 
 // Undone is a block that is reorged out.

@@ -11,14 +11,15 @@ import (
 )
 
 // Watch is what is ours on one chain, in memory: the address of every wallet of the family, the service's own
-// addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch, chain.ManyWatch and
-// chain.OutputWatch.
+// addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch, chain.ManyWatch,
+// chain.OutputWatch and chain.ColdWatch.
 type Watch struct {
 	db    *store.DB
 	chain bursar.ChainID
 	depth uint64 // how far below the cursor a transaction of ours may still be reorged out
 
 	own     *addressSet
+	cold    map[string]bool // addresses of cold wallets; they are in own too
 	wallets *Addresses
 
 	mu      sync.RWMutex
@@ -51,6 +52,22 @@ func NewSharedWatch(wallets *Addresses, capabilities chain.Capabilities, own ...
 	}
 	return w
 }
+
+// NewColdWatch is NewSharedWatch that also knows addresses of cold wallets.
+func NewColdWatch(wallets *Addresses, capabilities chain.Capabilities, cold []string, own ...string) *Watch {
+	w := NewSharedWatch(wallets, capabilities, append(own, cold...)...)
+	w.cold = map[string]bool{}
+	for _, base := range cold {
+		w.cold[base] = true
+	}
+	return w
+}
+
+// HasCold implements chain.ColdWatch.
+func (w *Watch) HasCold() bool { return len(w.cold) > 0 }
+
+// IsCold implements chain.ColdWatch.
+func (w *Watch) IsCold(base string) bool { return w.cold[base] }
 
 // Forget makes everything be read again, because the database may have stepped back: addresses and transactions that
 // only memory has are not ours, and numbers are given out a second time.

@@ -38,6 +38,8 @@ const (
 	KindTreasuryFunded    Kind = "treasury_funded" // operator funds set aside, to be paid out
 	KindExternalSpend     Kind = "external_spend"  // a transaction that no withdrawal explains, as an operator recorded it
 	KindExternalReversed  Kind = "external_spend_reversed"
+	KindColdSpent         Kind = "cold_spend" // the fee of a transaction from a cold wallet, and what did not stay with us
+	KindColdReversed      Kind = "cold_spend_reversed"
 )
 
 // entry leaves out postings of zero, so that a constructor may name a fee that happens to be zero.
@@ -74,14 +76,22 @@ func DepositReversed(d bursar.Deposit, at time.Time) Entry {
 }
 
 // TransferReceived books a final transfer that is not credited to a customer: operator funds, a deposit below the
-// minimum, or an unattributed deposit.
+// minimum, an unattributed deposit, or a move between the hot and a cold wallet.
 func TransferReceived(d bursar.Deposit, owner Account, at time.Time) Entry {
-	return entry(KindTransfer, depositRef(d), at, post(Custody, owner, d.Currency, d.Amount))
+	return entry(KindTransfer, depositRef(d), at, post(keeper(d), owner, d.Currency, d.Amount))
 }
 
 // TransferReversed reverses exactly what TransferReceived booked.
 func TransferReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
-	return entry(KindTransferReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
+	return entry(KindTransferReversed, depositRef(d), at, post(owner, keeper(d), d.Currency, d.Amount))
+}
+
+// keeper returns the custody account that a transfer arrives in.
+func keeper(d bursar.Deposit) Account {
+	if d.Purpose == bursar.ForCold || d.Purpose == bursar.ForColdFunds {
+		return CustodyCold
+	}
+	return Custody
 }
 
 // Owner returns the account to which an uncredited transfer belongs. Value that was refunded already belongs to nobody
@@ -94,6 +104,12 @@ func Owner(d bursar.Deposit) Account {
 		return Unattributed
 	case d.Purpose == bursar.ForRefunded:
 		return Losses
+	case d.Purpose == bursar.ForColdFunds:
+		return Capital
+	case d.Purpose == bursar.ForCold:
+		return Custody // it moved from there
+	case d.Purpose == bursar.ForRefill:
+		return CustodyCold // it moved from there
 	}
 	return BelowMinimum
 }
@@ -218,6 +234,25 @@ func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, a
 		e.Postings = append(e.Postings, post(Custody, account, l.Asset, l.Amount))
 	}
 	return e
+}
+
+// ColdSpent books the fee of a final transaction from a cold wallet, in the native asset, and as losses what it paid to
+// others. ref is as in NetworkFee, with the wallet's address. It has no postings where there is nothing to book.
+func ColdSpent(ref string, round int, fee Lot, lost []Lot, at time.Time) Entry {
+	postings := []Posting{post(NetworkFees, CustodyCold, fee.Asset, fee.Amount)}
+	for _, l := range lost {
+		postings = append(postings, post(Losses, CustodyCold, l.Asset, l.Amount))
+	}
+	return entry(KindColdSpent, roundRef(ref, round), at, postings...)
+}
+
+// ColdSpentReversed reverses what ColdSpent booked, because the transaction's final block was reorged out.
+func ColdSpentReversed(ref string, round int, fee Lot, lost []Lot, at time.Time) Entry {
+	postings := []Posting{post(CustodyCold, NetworkFees, fee.Asset, fee.Amount)}
+	for _, l := range lost {
+		postings = append(postings, post(CustodyCold, Losses, l.Asset, l.Amount))
+	}
+	return entry(KindColdReversed, roundRef(ref, round), at, postings...)
 }
 
 // TreasuryFunded sets operator funds aside for a withdrawal of the treasury, which is held and paid like any other.

@@ -21,6 +21,7 @@ type Account string
 // The accounts of the operator.
 const (
 	Custody        Account = "custody"         // asset: what addresses of the service hold in final blocks
+	CustodyCold    Account = "custody:cold"    // asset: what cold wallets hold in final blocks; custody is the rest
 	Capital        Account = "capital"         // equity: operator funds in hot wallets
 	Drawings       Account = "drawings"        // equity: operator funds that the operator took out; they reduce equity
 	Unattributed   Account = "unattributed"    // liability: value that belongs to no wallet, until it is resolved
@@ -66,7 +67,7 @@ const (
 // Type returns the account's type; customers' accounts are liabilities.
 func (a Account) Type() Type {
 	switch a {
-	case Custody:
+	case Custody, CustodyCold:
 		return Asset
 	case Capital, Drawings:
 		return Equity

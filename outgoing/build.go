@@ -134,6 +134,9 @@ func (s *Sender) cannotBuild(
 		cause = &chain.TooManyInputsError{Limit: len(request.UTXOs), Cause: cause}
 	}
 	switch {
+	case request.Kind == chain.KindToCold &&
+		(errors.As(cause, &funds) || errors.As(cause, &inputs) || errors.As(cause, &refused)):
+		return s.notToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.noConsolidation(ctx, lease, p, cause)
 	case errors.As(cause, &inputs):

@@ -14,6 +14,10 @@ import (
 // make every statement that any test of this package makes, as store/storetest/cover finds out, and they include those
 // about leases and locks: the others only bring other rows to the same statements, in steps of a single process.
 var onPostgres = []string{
+	"TestARefillMovesCustodyOnce",
+	"TestAWithdrawalWaitsForARefill",
+	"TestWhatExceedsTheCeilingGoesToColdOnce",
+	"TestWhatLeavesAColdWalletForOthersIsALossAndAlarms",
 	"TestAContradictionIsNotPaidFromWhereItWasMoved",
 	"TestABoundOnTheFeeHoldsUpNobodyElse",
 	"TestACustomerIsNotifiedOnceOfAPaymentSentAgain",

@@ -20,8 +20,10 @@ const (
 // Externals handles the external spends of blocks: transactions from addresses of ours that the database does not know.
 type Externals struct {
 	*Inclusions
-	Own chain.Source     // the hot wallet's address and key; zero: Hot, with the family's hot key
-	Kin []bursar.ChainID // the other chains whose addresses belong to the same keys
+	Own chain.Source // the hot wallet's address and key; zero: Hot, with the family's hot key
+	// Cold has the addresses of cold wallets, whose spends are not ours to judge: ColdSpends handles them.
+	Cold map[string]bool
+	Kin  []bursar.ChainID // the other chains whose addresses belong to the same keys
 
 	// MayForget reports whether the database may be older than the chain.
 	MayForget func() bool
@@ -36,6 +38,9 @@ func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) err
 // again and joins Ours; any other one halts payments on the chain, because somebody else signs with our keys.
 func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	for _, x := range b.ExternalSpends {
+		if e.Cold[x.Base] && b.Cold[x.TxID] {
+			continue
+		}
 		if id, mine := b.Ours[x.TxID]; mine {
 			if err := e.Inclusions.recordUnwatched(ctx, tx, b, x, id); err != nil {
 				return err

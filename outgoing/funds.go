@@ -89,6 +89,13 @@ func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 			if a, is := s.alarmOf(one); is {
 				wanted[a] = true
 			}
+			a, is, err := s.refillFor(ctx, tx, one)
+			if err != nil {
+				return err
+			}
+			if is {
+				wanted[a] = true
+			}
 		}
 		stale, err = compareAlarms(ctx, tx, id, wanted)
 		return err
@@ -123,7 +130,7 @@ func compareAlarms(
 	for a := range wanted {
 		refs[a.Kind+a.Ref] = true
 	}
-	for _, kind := range []string{alarmFunds, alarmFee, alarmInputs} {
+	for _, kind := range []string{alarmFunds, alarmFee, alarmInputs, alarmRefill} {
 		raised, err := tx.Alarms().OfKind(ctx, kind)
 		if err != nil {
 			return nil, err

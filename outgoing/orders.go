@@ -45,9 +45,9 @@ func (s *Sender) together(
 }
 
 // feeOfOrders lowers the highest fee of a request to what the orders that it pays allow: the signer signs no higher
-// one. Of a request that was never signed, an order that has expired bounds nothing: the signer is asked, and either says
-// that it never signed the order and that it is too late, upon which it is refunded, or refuses the fee. Only the signer
-// can say the former: the database may be older than what was signed.
+// one. Of a request that was never signed, an order that has expired bounds nothing: the signer is asked, and either
+// says that it never signed the order and that it is too late, upon which it is refunded, or refuses the fee. Only the
+// signer can say the former: the database may be older than what was signed.
 func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest, signed bool) error {
 	if request.Kind != chain.KindWithdrawal {
 		return nil
@@ -64,8 +64,8 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest, si
 	return err
 }
 
-// orderHolds reports whether a request is not replaced because of an order that it pays: that allows less than the highest
-// fee, or the signer takes it no more, as where its key was revoked.
+// orderHolds reports whether a request is not replaced because of an order that it pays: that allows less than the
+// highest fee, or the signer takes it no more, as where its key was revoked.
 func (s *Sender) orderHolds(
 	ctx context.Context, tx *store.Tx, request chain.TxRequest, cause error,
 ) (bool, error) {

@@ -54,7 +54,8 @@ func ordering(t *testing.T, config sim.Config, test func(t *testing.T, s *signin
 		r.Must(err)
 		carries := &relay.Relay{DB: r.DB, Registry: r.Registry}
 		p, err := signs.Policy(t.Context())
-		r.Must(errors.Join(err, carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
+		r.Must(errors.Join(err,
+			carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
 		s.instance = p.Instance
 		r.Sender.Signer, r.Sender.Orders = signs, carries.Orders
 		test(t, s)
@@ -74,7 +75,8 @@ func (s *signing) order(units uint64, to string, life time.Duration, maxFee uint
 	signature, err := client.SignOrder(s.key, text)
 	s.Must(err)
 	w, err := s.Withdrawals.Request(s.T.Context(), withdrawal.Request{Account: s.Accounts[0], Currency: "COIN",
-		Amount: s.Currency.Exact(bursar.Units(units)), Address: to, Order: withdrawal.Order{Text: text, Signature: signature}})
+		Amount: s.Currency.Exact(bursar.Units(units)), Address: to,
+		Order: withdrawal.Order{Text: text, Signature: signature}})
 	s.Must(err)
 	return w
 }
@@ -167,7 +169,8 @@ func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
 		w := s.order(20_000_000, s.Chain.Named("outside"), time.Hour, 0)
 		s.Trouble = true // an alarm is raised
 		s.Blocks(12)
-		if got := s.Now(unsigned); got.Status != bursar.WithdrawalQueued || !s.Chain.Balance(s.Chain.Named("thief"), "").IsZero() {
+		if got := s.Now(unsigned); got.Status != bursar.WithdrawalQueued ||
+			!s.Chain.Balance(s.Chain.Named("thief"), "").IsZero() {
 			t.Errorf("what nobody signed is %s, want it to wait", got.Status)
 		}
 		if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -177,8 +180,8 @@ func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
 	})
 }
 
-// Orders that the signer refuses, as those of a key that was revoked there, take no places of a currency: a customer with
-// more of them than places would stop the payments of all others.
+// Orders that the signer refuses, as those of a key that was revoked there, take no places of a currency: a customer
+// with more of them than places would stop the payments of all others.
 func TestRefusedOrdersTakeNoPlaces(t *testing.T) {
 	config := bursartest.UTXOModel
 	config.MaxPending, config.MaxPayments = 3, 1
@@ -204,8 +207,8 @@ func TestRefusedOrdersTakeNoPlaces(t *testing.T) {
 	})
 }
 
-// A client bounds the fee of its order, and the network's fee rises above that once it is sent: what waits behind its nonce
-// is other customers' money. It is made void, and the client gets its money back.
+// A client bounds the fee of its order, and the network's fee rises above that once it is sent: what waits behind its
+// nonce is other customers' money. It is made void, and the client gets its money back.
 func TestABoundOnTheFeeDoesNotBlockTheNoncesBehindIt(t *testing.T) {
 	ordering(t, bumping(), func(t *testing.T, s *signing) {
 		s.Fund()
@@ -231,8 +234,8 @@ func TestABoundOnTheFeeDoesNotBlockTheNoncesBehindIt(t *testing.T) {
 	})
 }
 
-// A key is revoked, and a transaction that pays an order of it is too cheap: the signer replaces it no more, and it must not
-// block the nonces behind it.
+// A key is revoked, and a transaction that pays an order of it is too cheap: the signer replaces it no more, and it
+// must not block the nonces behind it.
 func TestARevokedKeyDoesNotBlockTheNoncesBehindItsPayment(t *testing.T) {
 	ordering(t, bumping(), func(t *testing.T, s *signing) {
 		s.Fund()
@@ -260,8 +263,8 @@ func TestARevokedKeyDoesNotBlockTheNoncesBehindItsPayment(t *testing.T) {
 	})
 }
 
-// An order bounds its fee, and fees never fall that low: when it has expired, the signer says that it never signed it, and
-// the client gets the money back. Until then it waits.
+// An order bounds its fee, and fees never fall that low: when it has expired, the signer says that it never signed it,
+// and the client gets the money back. Until then it waits.
 func TestAnOrderWhoseFeeIsNeverMetEndsWithItsTime(t *testing.T) {
 	for name, config := range map[string]sim.Config{"batches": bursartest.UTXOModel, "nonces": bumping()} {
 		t.Run(name, func(t *testing.T) {
@@ -316,8 +319,8 @@ func TestOnlyTheSignerEndsAnOrder(t *testing.T) {
 	})
 }
 
-// A payment that the database has forgotten is signed again with its order: the signer may lack it, as where the process
-// ended between the journal and the signer.
+// A payment that the database has forgotten is signed again with its order: the signer may lack it, as where the
+// process ended between the journal and the signer.
 func TestAForgottenPaymentIsPutBackWithItsOrder(t *testing.T) {
 	ordering(t, bursartest.UTXOModel, func(t *testing.T, s *signing) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

@@ -148,9 +148,9 @@ func (s *Sender) alarmUnprovable(ctx context.Context, gone []string) error {
 }
 
 // provable returns those of the UTXOs that a build may choose from whose previous transactions are known, and fit in
-// one request to the signer together: whatever it chooses can then be signed. What the outgoing transaction has reserved
-// comes first, since a replacement must use it. What is not known is read from a node. leftOut says that some did not
-// fit.
+// one request to the signer together: whatever it chooses can then be signed. What the outgoing transaction has
+// reserved comes first, since a replacement must use it. What is not known is read from a node. leftOut says that some
+// did not fit.
 func (s *Sender) provable(
 	ctx context.Context, state store.ChainState, request bursar.ID, utxos []store.UTXO,
 ) (fitting []store.UTXO, leftOut bool, err error) {
@@ -213,8 +213,8 @@ func fit(utxos []store.UTXO, sizes map[string]int, required func(store.UTXO) boo
 }
 
 // readMissing reads from a node what the database does not have, such as what made UTXOs before this was kept, and adds
-// it to sizes. An alarm says what no node has. While there is more of it than one build reads, the build waits, so that nobody is told that money is
-// missing.
+// it to sizes. An alarm says what no node has. While there is more of it than one build reads, the build waits, so that
+// nobody is told that money is missing.
 func (s *Sender) readMissing(
 	ctx context.Context, state store.ChainState, utxos []store.UTXO, sizes map[string]int,
 ) error {

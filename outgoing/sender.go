@@ -40,7 +40,9 @@ type Sender struct {
 	Log      *slog.Logger
 	Hot      chain.Source
 	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
-	Pace     time.Duration
+	// Cold are the chain's cold wallets, in the form of the chain: the first is paid what exceeds a ceiling.
+	Cold []bursar.ColdWallet
+	Pace time.Duration
 
 	// Marks records each transaction outside the database before it is signed; nil: it is not recorded. An error of
 	// Marks prevents the signature.
@@ -57,9 +59,9 @@ type Sender struct {
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
-	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy; empty
-	// where it has none. paid are the withdrawals that it pays, if the database does not say so. nil: none are sent to the
-	// signer.
+	// Orders returns the order of each payment of a withdrawal with its approvals, for a signer that has a policy;
+	// empty where it has none. paid are the withdrawals that it pays, if the database does not say so. nil: none are
+	// sent to the signer.
 	Orders func(
 		ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
 	) ([]chain.Order, error)
@@ -80,16 +82,19 @@ type Sender struct {
 	audited bool // the books were audited in this step
 	full    bool // withdrawals may wait, and this step could take none of them
 
-	batch    map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
-	sentAt   map[bursar.ID]uint64           // height at which this process last sent each transaction
-	last     map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
-	turn     int                            // index of the share that comes first in the next step
-	begins   int                            // index of the currency that comes first in the next step
-	asked    uint64                         // height at which the chain was last asked whether fees are low
-	vain     uint64                         // height at which a requested consolidation was last skipped
-	unproven map[string]uint64              // heights from which a node is asked again for transactions that it did not have
-	alarmed  *string                        // the message of the alarm about them; nil: not known
-	urgent   bool                           // a payment needs more UTXOs than a transaction may use
+	batch  map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
+	sentAt map[bursar.ID]uint64           // height at which this process last sent each transaction
+	last   map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
+	turn   int                            // index of the share that comes first in the next step
+	begins int                            // index of the currency that comes first in the next step
+	asked  uint64                         // height at which the chain was last asked whether fees are low
+	vain   uint64                         // height at which a requested consolidation was last skipped
+	// heights from which a node is asked again for transactions that it did not have
+	unproven map[string]uint64
+	alarmed  *string // the message of the alarm about them; nil: not known
+	urgent   bool    // a payment needs more UTXOs than a transaction may use
+
+	coldRest map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
 
 	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
@@ -108,8 +113,8 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// vainRest is how long hints wait after a step in vain: every batch of withdrawals that is recorded gives one, and while
-// there is no place for more, or payments are halted, each would be such a step again.
+// vainRest is how long hints wait after a step in vain: every batch of withdrawals that is recorded gives one, and
+// while there is no place for more, or payments are halted, each would be such a step again.
 const vainRest = 100 * time.Millisecond
 
 func (s *Sender) rest() time.Duration {
@@ -149,7 +154,8 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		steps = append(steps, func() error {
 			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
-			func() error { return s.consolidate(ctx, lease, state) })
+			func() error { return s.consolidate(ctx, lease, state) },
+			func() error { return s.chill(ctx, lease) })
 	}
 	steps = append(steps, func() error {
 		return s.advanceAll(ctx, lease, state)
@@ -169,6 +175,7 @@ func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
+		s.coldRest = map[bursar.CurrencyCode]time.Time{}
 	}
 }
 

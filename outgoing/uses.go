@@ -19,7 +19,7 @@ type Uses struct {
 
 // Apply removes from the block the external spends that only mention a key of ours, and records what the others use.
 func (u *Uses) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err error) {
-	if b.ExternalSpends, err = u.withoutMimicry(ctx, tx, b.ExternalSpends); err != nil {
+	if b.ExternalSpends, err = u.withoutMimicry(ctx, tx, b); err != nil {
 		return err
 	}
 	return u.record(ctx, tx, b)
@@ -66,13 +66,13 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 }
 
 // withoutMimicry filters out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
-// make a transaction of that form.
+// make a transaction of that form. Those from cold wallets were judged before.
 func (u *Uses) withoutMimicry(
-	ctx context.Context, tx *store.Tx, found []chain.ExternalSpend,
+	ctx context.Context, tx *store.Tx, b *follow.Block,
 ) (proven []chain.ExternalSpend, err error) {
 	id := u.Capabilities.ID
-	for _, x := range found {
-		if x.Inferred {
+	for _, x := range b.ExternalSpends {
+		if x.Inferred && !b.Cold[x.TxID] {
 			taken, err := tx.UTXOs().OursAmong(ctx, id, x.Reservations)
 			if err != nil {
 				return nil, err

@@ -32,8 +32,17 @@ type Source interface {
 // Named is a source as the operator named it, with the pairs that it has.
 type Named struct {
 	Name   string
+	Origin string // where it has its rates from; empty: of its own. Sources of one origin count as one
 	Pairs  []Pair
 	Source Source
+}
+
+// origin distinguishes sources that can differ.
+func (n Named) origin() string {
+	if n.Origin != "" {
+		return "of " + n.Origin
+	}
+	return "named " + n.Name
 }
 
 // Board provides rates in fiat from several sources. A pair counts where at least two of them know a rate that is not
@@ -50,14 +59,14 @@ type Board struct {
 // Price returns the rate of a currency in a unit; the zero Quote where none counts now.
 func (b *Board) Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote {
 	var low, high bursar.Quote
-	fresh := 0
+	fresh := map[string]bool{}
 	for _, s := range b.Sources {
 		r, at, known := s.Source.Last(Pair{code, unit.Code})
 		now := b.Now()
 		if !known || !r.IsKnown() || now.Sub(at) > b.Age || at.Sub(now) > ahead {
 			continue
 		}
-		fresh++
+		fresh[s.origin()] = true
 		q := bursar.Quote{Rate: r, Source: s.Name, RateAt: at}
 		if !low.Rate.IsKnown() || r.Cmp(low.Rate) < 0 {
 			low = q
@@ -66,7 +75,7 @@ func (b *Board) Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote {
 			high = q
 		}
 	}
-	if fresh < LeastSources || !low.Rate.Within(b.Spread, high.Rate) {
+	if len(fresh) < LeastSources || !low.Rate.Within(b.Spread, high.Rate) {
 		return bursar.Quote{}
 	}
 	return low
@@ -74,13 +83,13 @@ func (b *Board) Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote {
 
 // Covers reports whether enough sources have a pair that its rate could count.
 func (b *Board) Covers(code bursar.CurrencyCode, unit bursar.Unit) bool {
-	n := 0
+	origins := map[string]bool{}
 	for _, s := range b.Sources {
 		if slices.Contains(s.Pairs, Pair{code, unit.Code}) {
-			n++
+			origins[s.origin()] = true
 		}
 	}
-	return n >= LeastSources
+	return len(origins) >= LeastSources
 }
 
 // MaxAge returns how old a rate may be.

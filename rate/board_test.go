@@ -139,3 +139,18 @@ func TestABoardRunsUntilItIsEnded(t *testing.T) {
 		}
 	})
 }
+
+// Two feeds of one origin are one source: what is wrong at it is wrong in both.
+func TestFeedsOfOneOriginAreOneSource(t *testing.T) {
+	t.Parallel()
+	at := clocktest.New()
+	b := board(at, &known{"60000", at.Now()}, &known{"60000", at.Now()}, &known{"60000", at.Now()})
+	b.Sources[0].Origin, b.Sources[1].Origin = "host a", "host a"
+	if q := b.Price("BTC", euro); !q.Rate.IsKnown() || !b.Covers("BTC", euro) {
+		t.Errorf("of two origins the rate is %v, want 60000", q.Rate)
+	}
+	b.Sources = b.Sources[:2]
+	if q := b.Price("BTC", euro); q.Rate.IsKnown() || b.Covers("BTC", euro) {
+		t.Errorf("of one origin the rate is %v, want none", q.Rate)
+	}
+}

@@ -88,14 +88,45 @@ func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line)
 			overflow = cmp.Or(overflow, err)
 		})
 	})
-	if err = cmp.Or(err, overflow); err != nil || isUTXO {
+	if err = cmp.Or(err, overflow); err != nil {
 		return books, err
+	}
+	if isUTXO {
+		return books, r.addColdUTXOs(ctx, line, books)
 	}
 	all, err := line.expects()
 	if err != nil {
 		return nil, err
 	}
-	hot, err := books[r.Hot].Add(all.SubOrZero(total))
+	for _, base := range r.Cold { // what waits there to be booked is in Cold
+		total = total.SubOrZero(books[base])
+		delete(books, base)
+	}
+	hot, err := books[r.Hot].Add(all.SubOrZero(line.Cold).SubOrZero(total))
 	books[r.Hot] = hot
+	if len(r.Cold) > 0 {
+		books[r.Cold[0]] = line.Cold // the books do not say which wallet has it
+	}
 	return books, err
+}
+
+// addColdUTXOs adds what the outputs of cold wallets hold that no block is known to spend.
+func (r *Reconciler) addColdUTXOs(ctx context.Context, line Line, books map[string]bursar.Amount) error {
+	if len(r.Cold) == 0 {
+		return nil
+	}
+	return r.DB.View(ctx, func(tx *store.Tx) error {
+		utxos, err := tx.Cold().Unspent(ctx, line.Chain, line.Height)
+		for _, base := range r.Cold {
+			delete(books, base)
+		}
+		for _, u := range utxos {
+			sum, overflow := books[u.Base].Add(u.Amount)
+			if overflow != nil {
+				return overflow
+			}
+			books[u.Base] = sum
+		}
+		return err
+	})
 }

@@ -8,10 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -28,13 +28,19 @@ type Line struct {
 	Missing     bursar.Amount       `json:"missing"`     // by how much the chain holds less than the books
 	Surplus     bursar.Amount       `json:"surplus"`     // by how much it holds more
 
+	Cold        bursar.Amount `json:"cold"`        // what the books expect at cold wallets; part of the above
+	ColdOnChain bursar.Amount `json:"coldOnChain"` // what they hold on the chain
+	Unswept     bursar.Amount `json:"unswept"`     // what waits at deposit addresses by the books, on the account model
+
 	asked int // number of addresses requested from the chain
 
 	Differences []Difference // addresses of an unbalanced line, the largest difference first
 }
 
 // Balanced reports whether the books and the chain agree to the unit.
-func (l Line) Balanced() bool { return l.Missing.IsZero() && l.Surplus.IsZero() }
+func (l Line) Balanced() bool {
+	return l.Missing.IsZero() && l.Surplus.IsZero() && l.Cold == l.ColdOnChain
+}
 
 // Reconciler compares one chain.
 type Reconciler struct {
@@ -42,6 +48,7 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
+	Cold     []string // the addresses of the chain's cold wallets
 	// All also compares the address of every wallet of the chain's family, not only those that ever received a
 	// transfer. It finds what contracts sent, in a block that could not be traced, to an address that the block does
 	// not contain. It makes as many requests as there are wallets.
@@ -101,7 +108,7 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 		return m, fmt.Errorf("request block %d: %w", state.Final, err)
 	}
 	err = r.DB.View(ctx, func(tx *store.Tx) error {
-		m = moment{at: at, bases: []string{r.Hot}}
+		m = moment{at: at, bases: append([]string{r.Hot}, r.Cold...)}
 		if err := stillAt(ctx, tx, id, at); err != nil {
 			return err
 		}
@@ -113,7 +120,7 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 			m.lines = append(m.lines, line)
 		}
 		return r.eachBase(ctx, tx, func(base string) {
-			if base != r.Hot {
+			if base != r.Hot && !slices.Contains(r.Cold, base) {
 				m.bases = append(m.bases, base)
 			}
 		})
@@ -147,6 +154,9 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, 
 	if line.OnChain, err = r.holdings(ctx, m.bases, c.Contract, m.at); err != nil {
 		return err
 	}
+	if line.ColdOnChain, err = r.holdings(ctx, r.Cold, c.Contract, m.at); err != nil {
+		return err
+	}
 	if err := line.weigh(); err != nil || line.Balanced() {
 		return err
 	}
@@ -168,15 +178,19 @@ func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base str
 
 // readBooks reads one consistent state of the books and of what they have not yet booked.
 func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) (err error) {
-	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
-	if err != nil {
+	if line.Custody, err = tx.Ledger().Held(ctx, c.Code); err != nil {
 		return err
 	}
-	line.Custody, _ = custody.Net(ledger.Asset)
 	if line.Unbooked, err = tx.Custody().UnbookedSum(ctx, c, line.Height); err != nil {
 		return err
 	}
 	if line.Unsettled, err = unsettled(ctx, tx, c, line.Height); err != nil {
+		return err
+	}
+	if err := r.readCold(ctx, tx, c, line); err != nil {
+		return err
+	}
+	if line.Unswept, err = tx.Cold().Unswept(ctx, c); err != nil {
 		return err
 	}
 	line.Liabilities, err = tx.Custody().LiabilitySum(ctx, c.Code)
@@ -233,6 +247,10 @@ func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 				Unbooked:  l.Unbooked,
 				Unsettled: l.Unsettled,
 				OnChain:   l.OnChain,
+
+				Cold:        l.Cold,
+				ColdOnChain: l.ColdOnChain,
+				Unswept:     l.Unswept,
 			})
 			if err != nil {
 				return err

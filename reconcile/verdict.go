@@ -28,7 +28,10 @@ type Verdict struct {
 // Position is the state of one currency.
 type Position struct {
 	Currency  bursar.Currency
-	Custody   bursar.Amount // custody in the books
+	Custody   bursar.Amount // custody in the books, hot and cold
+	Cold      bursar.Amount // the part of it that cold wallets hold
+	Unswept   bursar.Amount // the part of it that waits at deposit addresses on the account model, as last compared
+	Hot       bursar.Amount // the rest
 	Owed      bursar.Amount // liabilities to customers, and unresolved deposits
 	Own       bursar.Amount // operator funds: capital and fees, less network fees and losses
 	Uncovered bursar.Amount // by how much liabilities exceed custody
@@ -83,12 +86,15 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 				Unbooked:    r.Unbooked,
 				Unsettled:   r.Unsettled,
 				OnChain:     r.OnChain,
+				Cold:        r.Cold,
+				ColdOnChain: r.ColdOnChain,
 				Liabilities: p.Owed,
 			}
 			if err := line.weigh(); err != nil {
 				return v, err
 			}
-			p.Chain, p.Since = &line, r.At
+			p.Chain, p.Since, p.Unswept = &line, r.At, r.Unswept
+			p.Hot = p.Hot.SubOrZero(r.Unswept)
 		}
 		v.Lines = append(v.Lines, p)
 		v.judge(p)
@@ -124,11 +130,15 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 
 func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position, err error) {
 	p.Currency = c
-	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
+	if p.Custody, err = tx.Ledger().Held(ctx, c.Code); err != nil {
+		return p, err
+	}
+	cold, err := tx.Ledger().Balance(ctx, ledger.CustodyCold, c.Code)
 	if err != nil {
 		return p, err
 	}
-	p.Custody, _ = custody.Net(ledger.Asset)
+	p.Cold, _ = cold.Net(ledger.Asset)
+	p.Hot = p.Custody.SubOrZero(p.Cold)
 	if p.Owed, err = tx.Custody().LiabilitySum(ctx, c.Code); err != nil {
 		return p, err
 	}
@@ -153,6 +163,11 @@ func (v *Verdict) judge(p Position) {
 
 // differs describes the difference between a chain and the books.
 func (l Line) differs(c bursar.Currency) string {
+	if l.Missing.IsZero() && l.Surplus.IsZero() {
+		return fmt.Sprintf("cold wallets of %s hold %s at block %d, and the books expect %s there: a spend or a move of "+
+			"theirs was not seen. `bursar reconcile` names the addresses", l.Chain, c.Exact(l.ColdOnChain), l.Height,
+			c.Text(l.Cold))
+	}
 	more, than := l.Surplus, "more than"
 	if !l.Missing.IsZero() {
 		more, than = l.Missing, "less than"

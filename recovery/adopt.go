@@ -97,7 +97,7 @@ func (k Book) adopt(
 // ShareOf returns the share of a step in which outgoing transactions of a kind are processed.
 func ShareOf(kind chain.Kind) bursar.OutgoingShare {
 	switch kind {
-	case chain.KindSweep, chain.KindConsolidation:
+	case chain.KindSweep, chain.KindConsolidation, chain.KindToCold:
 		return bursar.ShareSweep
 	case chain.KindGasTopUp:
 		return bursar.ShareTopUp

@@ -1,8 +1,9 @@
 // Package relay carries what persons sign about payments to the signer, and what they are asked to sign to them.
 //
 // It owns the order of a withdrawal, which is always the same text, the list of what waits for approvals, and the texts
-// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by whoever controls the
-// service without anything being paid that persons did not approve. It checks what comes in only to keep rubbish out.
+// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by whoever controls
+// the service without anything being paid that persons did not approve. It checks what comes in only to keep rubbish
+// out.
 package relay
 
 import (
@@ -54,9 +55,9 @@ func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
 	return err
 }
 
-// Orders returns the order of each payment of an outgoing transaction with its approvals. It is nil where the signer has
-// neither a policy nor keys of clients, and no client signed any of them. paid are the withdrawals that it pays, in the
-// sequence of its payments, where the database has forgotten it; it is nil too where it has forgotten one of those.
+// Orders returns the order of each payment of an outgoing transaction with its approvals. It is nil where the signer
+// has neither a policy nor keys of clients, and no client signed any of them. paid are the withdrawals that it pays, in
+// the sequence of its payments, where the database has forgotten it; it is nil too where it has forgotten one of those.
 func (r *Relay) Orders(
 	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
 ) (list []chain.Order, err error) {

@@ -80,15 +80,16 @@ const (
 	KindSweep         = "sweep"
 	KindGasTopUp      = "gas_top_up"
 	KindConsolidation = "consolidation"
+	KindToCold        = "to_cold"
 )
 
-var kinds = []string{KindConsolidation, KindGasTopUp, KindSweep, KindWithdrawal}
+var kinds = []string{KindConsolidation, KindGasTopUp, KindSweep, KindToCold, KindWithdrawal}
 
 // Where a rule's payments go.
 const (
 	ToListed = "listed" // to a destination that approvers signed
 	ToAny    = "any"
-	ToOwn    = "own" // to addresses of ours: everything but withdrawals
+	ToOwn    = "own" // to addresses of ours, hot or cold: everything but withdrawals
 )
 
 // Rule allows or denies payments.

@@ -52,15 +52,15 @@ type Answer struct {
 	Holds []string
 }
 
-// Judge judges a payment. A deny wins; otherwise it is allowed if all that one allow demands is there, and it counts for
-// the strictest of these: the one with the most approvals, then the longest hold. For the same question, a deny more or
-// an allow less never allows more.
+// Judge judges a payment. A deny wins; otherwise it is allowed if all that one allow demands is there, and it counts
+// for the strictest of these: the one with the most approvals, then the longest hold. For the same question, a deny
+// more or an allow less never allows more.
 func (p Policy) Judge(q Question) Answer {
 	asset, priced := p.asset(q.Chain, q.Contract)
 	if a, denied := p.denied(q, asset); denied {
 		return a
 	}
-	if !priced && (q.Kind == KindWithdrawal || q.Kind == KindGasTopUp) {
+	if !priced && (q.Kind == KindWithdrawal || q.Kind == KindGasTopUp || q.Kind == KindToCold) {
 		return Answer{Lacks: Matches, Detail: fmt.Sprintf("the policy has no price of asset %s of %s, so it cannot leave",
 			shown(q.Contract), q.Chain)}
 	}

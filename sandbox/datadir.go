@@ -7,18 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/syndtr/goleveldb/leveldb/storage"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/sandbox/chains"
 	"github.com/bursar/bursar/sandbox/control"
 	"github.com/bursar/bursar/signer"
 )
@@ -109,44 +104,6 @@ func getenv(name string) string {
 		return passphrase
 	}
 	return ""
-}
-
-// configure writes the service's configuration file and loads it as `bursar serve` does. The environment of this
-// process is not used.
-func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string) (config.Config, error) {
-	database := s.database
-	if database == "" {
-		database = "sqlite:bursar.db"
-	}
-	var b strings.Builder
-	b.WriteString("# Written by the sandbox at each start. Set BURSAR_PASSPHRASE_FILE to the file \"passphrase\" in " +
-		"this directory.\n")
-	for _, line := range [][2]string{{"listen", s.listen}, {"admin_listen", s.admin}, {"database", database},
-		{"network", "regtest"}, {"seed_file", "seed.age"}} {
-		fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
-	}
-	b.WriteString("poll_interval: 500ms\n")
-	fmt.Fprintf(&b, "webhooks: {allow_networks: [%s]}\nchains:\n", strconv.Quote(webhooks))
-	for _, c := range running {
-		fmt.Fprintf(&b, "  %s: %s\n", c.ID, c.Settings)
-	}
-	writeContracts(&b, running)
-	if err := p.write("bursar.yaml", []byte(b.String())); err != nil {
-		return config.Config{}, err
-	}
-	return config.Load(p.file("bursar.yaml"), nil)
-}
-
-// writeContracts configures the contracts of the tokens that are deployed here, because the contracts of the main
-// networks do not exist here.
-func writeContracts(b *strings.Builder, running []*chains.Chain) {
-	heading := "currencies:\n"
-	for _, c := range running {
-		for _, code := range slices.Sorted(maps.Keys(c.Contracts)) {
-			fmt.Fprintf(b, "%s  %s: {contract: %q}\n", heading, code, c.Contracts[code])
-			heading = ""
-		}
-	}
 }
 
 // account returns the account of an earlier start, or nil.

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
+	"os"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/sandbox/chains"
 	"github.com/bursar/bursar/sandbox/control"
 	"github.com/bursar/bursar/sandbox/receiver"
+	"github.com/bursar/bursar/sandbox/shop"
 	"github.com/bursar/bursar/service"
 )
 
@@ -34,12 +36,13 @@ type environment struct {
 	hot      map[bursar.ChainID]string
 	account  control.Account
 	control  *control.Server
+	shop     *shop.Shop
 }
 
 // open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
 	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount,
-		s.payOperatorFunds, s.closeService, s.openControl}
+		s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -93,8 +96,7 @@ func (s *environment) openService(ctx context.Context) error {
 	if err := s.dir.seed(); err != nil {
 		return err
 	}
-	address := s.receiver.Address()
-	cfg, err := s.dir.configure(s.flags, s.chains, netip.PrefixFrom(address, address.BitLen()).String())
+	cfg, err := s.dir.configure(s.flags, s.chains, s.receiver.Address(), os.Environ())
 	if err != nil {
 		return err
 	}
@@ -142,8 +144,33 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 		Receiver:   s.receiver,
 		Hot:        s.hot,
 		NewAccount: s.newAccount,
+		API:        s.apiURL(),
+		APIKey:     s.account.APIKey,
 		Log:        s.log,
 		Now:        time.Now,
+	})
+	return orAnyPort(err)
+}
+
+func (s *environment) openShop(ctx context.Context) error {
+	api, err := client.New(client.Config{BaseURL: s.apiURL(), Key: s.account.APIKey})
+	if err != nil {
+		return err
+	}
+	var currencies []string
+	for _, c := range s.chains {
+		for _, currency := range s.registry.On(c.ID) {
+			currencies = append(currencies, string(currency.Code))
+		}
+	}
+	s.shop, err = shop.Listen(ctx, s.flags.shop, !s.flags.given["shop"], shop.Config{
+		Service:       api,
+		WebhookSecret: s.account.WebhookSecret,
+		Control:       s.control.URL(),
+		APIKey:        s.account.APIKey,
+		Currencies:    currencies,
+		Log:           s.log,
+		Now:           time.Now,
 	})
 	return orAnyPort(err)
 }
@@ -156,6 +183,7 @@ func (s *environment) run(ctx context.Context, announce func() error) error {
 	}
 	group.Go(func() error { return s.control.Run(ctx) })
 	group.Go(func() error { return s.receiver.Run(ctx) })
+	group.Go(func() error { return s.shop.Run(ctx) })
 	for _, c := range s.chains {
 		group.Go(func() error { return c.Run(ctx) })
 	}

@@ -19,8 +19,11 @@ type settings struct {
 	listen          string
 	admin           string
 	control         string
+	shop            string
 	data            string
 	database        string
+	config          string          // file with settings of the service; "": none
+	given           map[string]bool // by name, the flags that are set
 	chains          []bursar.ChainID
 	manual          bool
 	separateService bool // the service runs in a process of its own
@@ -50,10 +53,14 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		"`address` of the operator's dashboard and metrics; port 0 chooses a free port")
 	set.StringVar(&s.control, "control", "127.0.0.1:8082",
 		"`address` of the remote control, on the loopback interface; port 0 chooses a free port")
+	set.StringVar(&s.shop, "shop", "127.0.0.1:8083",
+		"`address` of the demo shop, on the loopback interface; without this flag a free port is used where 8083 is taken")
 	set.StringVar(&s.data, "data", "",
 		"data `directory` with the chains, the seed, the account and the database; without it, nothing is kept after the run")
 	set.StringVar(&s.database, "database", "",
 		"`URL` of the database, sqlite:FILE or postgres://…; default: a SQLite file in the data directory")
+	set.StringVar(&s.config, "config", "",
+		"`file` with settings of the service to try, as bursar.yaml has them; the environment is used as well")
 	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; default, all: "+
 		strings.Join(available(), ", "))
 	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
@@ -64,6 +71,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
+	s.given = map[string]bool{}
+	set.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
 	if set.NArg() > 0 {
 		return s, fmt.Errorf("%.60q is not a flag: use --help for the list", set.Arg(0))
 	}

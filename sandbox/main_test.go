@@ -22,7 +22,8 @@ import (
 )
 
 // anyPort lets several sandboxes run at the same time.
-var anyPort = []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0"}
+var anyPort = []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0",
+	"--shop", "127.0.0.1:0"}
 
 // begin runs a sandbox and returns its first line of output and a function that ends it.
 func begin(t *testing.T, args ...string) (line []byte, end func() error) {
@@ -124,12 +125,13 @@ func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
-		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
+	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", Shop: "http://s", APIKey: "KEY",
+		WebhookSecret: "whsec_x",
+		native:        "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"http://d", "http://n", "whsec_x", "GET http://c/webhooks",
+	for _, part := range []string{"http://d", "http://s", "http://n", "whsec_x", "GET http://c/webhooks",
 		"curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay",
 		"http://a/api/v1/account", "http://c/mine"} {
 		if !strings.Contains(out.String(), part) {
@@ -146,7 +148,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for _, flag := range []string{"--listen", "--admin", "--control"} {
+	for _, flag := range []string{"--listen", "--admin", "--control", "--shop"} {
 		err := run(t.Context(), append(anyPort, "--chains", "xrpl", flag, taken.Addr().String()), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) ||
 			!strings.Contains(err.Error(), "port 0 chooses a free port") {

@@ -13,6 +13,7 @@ type startInfo struct {
 	API           string                       `json:"api"`
 	Dashboard     string                       `json:"dashboard"`
 	Control       string                       `json:"control"`
+	Shop          string                       `json:"shop"`
 	AccountID     string                       `json:"accountID"`
 	APIKey        string                       `json:"apiKey"`
 	APISecret     string                       `json:"apiSecret"`
@@ -28,12 +29,13 @@ type chainInfo struct {
 }
 
 func (s *environment) startInfo() startInfo {
-	f := startInfo{Control: s.control.URL(),
+	f := startInfo{Control: s.control.URL(), Shop: s.shop.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
 		WebhookSecret: s.account.WebhookSecret,
 		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
-	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.separateService {
-		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
+	f.API, f.Dashboard = s.apiURL(), "http://"+s.config.AdminListen
+	if !s.flags.separateService {
+		f.Dashboard = s.service.Address("admin")
 	}
 	for _, c := range s.chains {
 		f.Chains[c.ID] = chainInfo{RPC: c.RPC}
@@ -42,6 +44,14 @@ func (s *environment) startInfo() startInfo {
 		f.native = native.Code
 	}
 	return f
+}
+
+// apiURL is the URL of the API, without a path.
+func (s *environment) apiURL() string {
+	if s.flags.separateService {
+		return "http://" + s.config.Listen
+	}
+	return s.service.Address("api")
 }
 
 // describe prints one line of JSON for a program, or the addresses and what to try next for a person.
@@ -55,11 +65,12 @@ The sandbox is ready. Its chains run on this machine only: nothing on them has a
   API         %s/api/v1
   Dashboard   %s
   Control     %s
+  Demo shop   %s
   Account     %s
   API key     %s
   API secret  %s
   Webhooks    %s
-`, f.API, f.Dashboard, f.Control, f.AccountID, f.APIKey, f.APISecret, f.WebhookSecret)
+`, f.API, f.Dashboard, f.Control, f.Shop, f.AccountID, f.APIKey, f.APISecret, f.WebhookSecret)
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ import (
 	"github.com/bursar/bursar/dashboard"
 )
 
-// apiServer returns the server of the client API.
-func (s *Service) apiServer() *http.Server {
+// apiConfig returns what the client API consists of, without payers' pages.
+func (s *Service) apiConfig() api.Config {
 	chains := map[bursar.ChainID]chain.Capabilities{}
 	for id, w := range s.workers {
 		chains[id] = w.chain.Capabilities()
 	}
-	return api.Server(api.New(api.Config{
+	return api.Config{
 		DB:             s.DB,
 		Registry:       s.Registry,
 		Accounts:       s.Accounts,
@@ -41,7 +41,24 @@ func (s *Service) apiServer() *http.Server {
 		Destinations:   s.Destinations,
 		TestDeliveries: s.TestDeliveries,
 		Prices:         s.parts.Prices,
-	}), s.log)
+		Checkout:       s.parts.Pay.Checkout(),
+	}
+}
+
+// apiServer returns the server of the client API and of payers' pages.
+func (s *Service) apiServer() (*http.Server, error) {
+	c := s.apiConfig()
+	pages, err := s.newPages()
+	if err != nil {
+		return nil, err
+	}
+	if pages == nil {
+		return api.Server(api.New(c), s.log), nil
+	}
+	c.Pages = pages
+	server := api.Server(api.New(c), s.log)
+	server.RegisterOnShutdown(pages.Close) // a stream of changes has no end of its own
+	return server, nil
 }
 
 // adminServer returns the operator's server: the dashboard, metrics, and the state of every chain.
@@ -50,6 +67,7 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	guard.guesses, guard.now, guard.alarm = s.guesses, s.DB.Now, s.noteGuesses
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

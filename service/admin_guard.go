@@ -2,6 +2,7 @@ package service
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/tlsfile"
@@ -34,6 +36,10 @@ const minPassword = 16
 type adminGuard struct {
 	password *[sha256.Size]byte // its hash; nil: none is asked for
 	hosts    []string
+
+	guesses *guesses
+	now     func() time.Time
+	alarm   func(ctx context.Context, remote string) // is called when somebody guesses
 }
 
 func newAdminGuard(admin Admin) (*adminGuard, error) {
@@ -72,13 +78,31 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 		switch {
 		case !g.named(r.Host):
 			http.Error(w, "this address is not served under that name: add it to admin.hosts", http.StatusMisdirectedRequest)
-		case r.URL.Path != "/healthz" && !g.knows(r):
-			w.Header().Set("WWW-Authenticate", `Basic realm="bursar", charset="UTF-8"`)
-			http.Error(w, "the password is missing or wrong", http.StatusUnauthorized)
-		default:
+		case r.URL.Path == "/healthz" || g.password == nil:
 			next.ServeHTTP(w, r)
+		default:
+			g.ask(w, r, next)
 		}
 	})
+}
+
+// ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser
+// first asks without any: that is no guess.
+func (g *adminGuard) ask(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	_, password, given := r.BasicAuth()
+	if wait := g.guesses.wait(r.RemoteAddr, g.now()); given && wait > 0 {
+		slowed(w, wait)
+		return
+	}
+	if g.knows(password) {
+		next.ServeHTTP(w, r)
+		return
+	}
+	if given && g.guesses.wrong(r.RemoteAddr, g.now()) {
+		g.alarm(r.Context(), r.RemoteAddr)
+	}
+	w.Header().Set("WWW-Authenticate", `Basic realm="bursar", charset="UTF-8"`)
+	http.Error(w, "the password is missing or wrong", http.StatusUnauthorized)
 }
 
 // named reports whether a Host header may be answered. A page of somebody else can have its own name point here (DNS
@@ -94,12 +118,8 @@ func (g *adminGuard) named(host string) bool {
 	return slices.Contains(g.hosts, host)
 }
 
-// knows reports whether a request has the password, in a time that tells nothing of it.
-func (g *adminGuard) knows(r *http.Request) bool {
-	if g.password == nil {
-		return true
-	}
-	_, password, _ := r.BasicAuth()
+// knows reports whether a password is right, in a time that tells nothing of it.
+func (g *adminGuard) knows(password string) bool {
 	hash := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(hash[:], g.password[:]) == 1
 }

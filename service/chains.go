@@ -43,6 +43,8 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (part Ch
 		Transfers:        signer.Limits(cfg.Sweeps),
 		Withdrawals:      signer.Limits(cfg.Payments),
 		MaxFeePercent:    cfg.MaxFeePercent,
+		ToCold:           signer.Limits(cfg.ToCold),
+		Cold:             cfg.Cold,
 		GasFromCustomers: cfg.GasFromCustomers,
 		Push:             cfg.PushURLs(),
 		Pace:             connects.PaceOf(cfg),

@@ -114,6 +114,11 @@ func requestOf(o charge.Payout) withdrawal.Request {
 	}
 }
 
+// Destination reads an address of a withdrawal.
+func (p chargePayer) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
+	return p.withdrawals.Destination(code, text)
+}
+
 // Prices are rates in fiat, from memory.
 type Prices interface {
 	deposit.Prices

@@ -38,7 +38,7 @@ func (s *Service) Listen() error {
 		files                  tlsfile.Files
 		server                 func() (*http.Server, error)
 	}{{"api", "listening", s.parts.Listen, s.parts.TLS,
-		func() (*http.Server, error) { return s.apiServer(), nil }},
+		s.apiServer},
 		{"admin", "dashboard is listening", s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer}} {
 		if wanted.address == "" {
 			continue

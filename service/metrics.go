@@ -96,6 +96,7 @@ var (
 	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
 	signerFrozen = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
+	wrongGuesses = newCounter("admin_wrong_passwords", "Wrong passwords at the admin address since the start.")
 	scrapeFailed = newGauge("scrape_failed", "1 if the database did not answer the scrape.")
 )
 
@@ -117,6 +118,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	signerFrozen.set(out, truth(m.service.signerFrozen()))
+	wrongGuesses.set(out, float64(m.service.guesses.counted()))
 	m.endpoints(out)
 	m.fallbacks(out)
 	m.subscriptions(out)
@@ -163,6 +165,11 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		return err
 	}
 	tell("deliveries", "", due)
+	charges, err := tx.Queues().WaitingCharges(ctx)
+	if err != nil {
+		return err
+	}
+	tell("charges", "", charges)
 	for _, id := range m.service.order {
 		for _, queue := range []struct {
 			name string

@@ -15,6 +15,9 @@ var (
 	uncovered = newGauge("uncovered", "Liabilities that are not covered by custody, in whole units.", "currency")
 	ownFunds  = newGauge("operator_own",
 		"Operator funds: capital and fees, less network fees and losses, in whole units.", "currency")
+	bookCustody = newGauge("custody",
+		"What is in custody by the books, in whole units, by place: hot, unswept (at deposit addresses) or cold.",
+		"currency", "place")
 	chainDiffers = newGauge("chain_difference",
 		"Balance on the chain minus the balance in the books (negative if less is held), in whole units, as last compared.",
 		"currency")
@@ -38,6 +41,9 @@ func (m metrics) solvency(ctx context.Context, tx *store.Tx, out chan<- promethe
 	for _, p := range v.Lines {
 		code := string(p.Currency.Code)
 		bookOwed.set(out, whole(p.Currency, p.Owed), code)
+		bookCustody.set(out, whole(p.Currency, p.Hot), code, "hot")
+		bookCustody.set(out, whole(p.Currency, p.Unswept), code, "unswept")
+		bookCustody.set(out, whole(p.Currency, p.Cold), code, "cold")
 		uncovered.set(out, whole(p.Currency, p.Uncovered), code)
 		ownFunds.set(out, whole(p.Currency, p.Own), code)
 		if p.Chain != nil {

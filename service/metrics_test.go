@@ -42,9 +42,11 @@ func TestTheAdminServer(t *testing.T) {
 		metrics = get(t, s.Address("admin")+"/metrics")
 		return strings.Contains(metrics, `bursar_chain_latest_height{chain="bitcoin"}`)
 	})
-	for _, line := range []string{`bursar_queue_waiting{chain="",queue="deliveries"} 0`,
+	for _, line := range []string{`bursar_queue_waiting{chain="",queue="charges"} 0`,
+		`bursar_queue_waiting{chain="",queue="deliveries"} 0`,
 		`bursar_queue_waiting{chain="bitcoin",queue="withdrawals"} 0`,
-		`bursar_ledger_liabilities{currency="COIN"} 0`, `bursar_chain_halted{chain="bitcoin"} 0`, "bursar_scrape_failed 0", "bursar_signer_frozen 0"} {
+		`bursar_ledger_liabilities{currency="COIN"} 0`, `bursar_chain_halted{chain="bitcoin"} 0`, "bursar_scrape_failed 0",
+		"bursar_signer_frozen 0"} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %s", line)
 		}

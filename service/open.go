@@ -112,6 +112,9 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.FreezeOnSpend = cfg.FreezeOnSpend()
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen, parts.AdminPprof = cfg.Listen, cfg.AdminListen, cfg.AdminPprof
+	if parts.Pay, err = payOf(cfg.Pay); err != nil {
+		return nil, err
+	}
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)

@@ -27,7 +27,9 @@ type ChainPart struct {
 	Fees, Transfers  signer.Limits // what the signer of this process allows besides
 	Withdrawals      signer.Limits // likewise
 	MaxFeePercent    uint64        // likewise
-	GasFromCustomers bool          // network fees of tokens may be paid from what is owed in the native asset
+	ToCold           signer.Limits // likewise
+	Cold             []bursar.ColdWallet
+	GasFromCustomers bool // network fees of tokens may be paid from what is owed in the native asset
 
 	Push []string      // URLs, with credentials, where nodes announce blocks; empty: polling only
 	Pace time.Duration // of this chain alone; 0: Parts.Pace
@@ -70,6 +72,7 @@ type Parts struct {
 	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
 	AdminPprof          bool           // the operator's server serves Go's profiles too
 	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
+	Pay                 Pay            // the payer's page; the zero value: none
 	Admin               Admin          // who may use the operator's server
 }
 

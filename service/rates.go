@@ -57,7 +57,7 @@ func pricesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Prices 
 func NewPrices(cfg config.Config, now func() time.Time, log *slog.Logger) *rate.Board {
 	board := &rate.Board{Age: cfg.Prices.MaxAge, Spread: cfg.Prices.MaxSpread, Now: now}
 	for _, f := range cfg.Prices.Feeds {
-		named := rate.Named{Name: f.Name}
+		named := rate.Named{Name: f.Name, Origin: f.Origin()}
 		fixed, pointers := map[rate.Pair]bursar.Rate{}, map[rate.Pair]string{}
 		for p, r := range f.Fixed {
 			fixed[pairOf(p)] = r

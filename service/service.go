@@ -70,6 +70,7 @@ type Service struct {
 	log   *slog.Logger
 
 	suspended *suspensions
+	guesses   *guesses // of the admin address's password
 
 	workers   map[bursar.ChainID]*worker
 	order     []bursar.ChainID
@@ -112,6 +113,7 @@ func New(p Parts) (*Service, error) {
 		workers:   map[bursar.ChainID]*worker{},
 		addresses: map[bursar.Family]*follow.Addresses{},
 		suspended: newSuspensions(),
+		guesses:   newGuesses(),
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
 	}
 	s.newAuditor()
@@ -159,6 +161,10 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
+	cold, err := coldOf(part.Chain, part.Cold, address.Base)
+	if err != nil {
+		return err
+	}
 	w := &worker{
 		chain:   part.Chain,
 		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
@@ -166,9 +172,9 @@ func (s *Service) addWorker(part ChainPart) error {
 		payouts: make(chan struct{}, 1),
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
-	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Addresses: s.addressesOf(capabilities.Family),
-		Screened: s.parts.Screening != nil})
+	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
+		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
+		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
@@ -183,6 +189,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Log:              log,
 		Hot:              w.hot,
 		MaxFee:           part.MaxFee,
+		Cold:             cold,
 		Pace:             pace,
 		Wake:             w.payouts,
 		Settled:          s.Deliverer.Wake,
@@ -203,16 +210,22 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates,
 	}
-	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{
-		DB:       s.DB,
-		Chain:    part.Chain,
-		Registry: s.Registry,
-		Hot:      w.hot.Base,
-	}, Log: log}
+	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
 	s.addScreener(w, log, pace)
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil
+}
+
+// reconciler compares the books with the chain of a worker.
+func (s *Service) reconciler(w *worker) reconcile.Reconciler {
+	return reconcile.Reconciler{
+		DB:       s.DB,
+		Chain:    w.chain,
+		Registry: s.Registry,
+		Hot:      w.hot.Base,
+		Cold:     bursar.ColdBases(w.sender.Cold),
+	}
 }
 
 // checkQuorum refuses a credit quorum that the configured nodes can never reach.

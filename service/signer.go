@@ -69,7 +69,7 @@ func policies(
 	list := make([]host.Part, len(parts))
 	for i, p := range parts {
 		list[i] = host.Part{Chain: p.Chain, MaxFee: p.MaxFee, MaxRate: p.MaxRate, Fees: p.Fees, Transfers: p.Transfers,
-			Withdrawals: p.Withdrawals, MaxFeePercent: p.MaxFeePercent}
+			Withdrawals: p.Withdrawals, MaxFeePercent: p.MaxFeePercent, ToCold: p.ToCold, Cold: p.Cold}
 	}
 	return host.Policies(list, registry, network)
 }

@@ -69,7 +69,8 @@ func (s *Service) Reconcile(ctx context.Context, all bool) ([]reconcile.Line, er
 	var lines []reconcile.Line
 	for _, id := range s.order {
 		w := s.workers[id]
-		r := reconcile.Reconciler{DB: s.DB, Chain: w.chain, Registry: s.Registry, Hot: w.hot.Base, All: all}
+		r := s.reconciler(w)
+		r.All = all
 		found, err := r.Run(ctx)
 		if err != nil {
 			return lines, fmt.Errorf("chain %s: %w", id, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
@@ -58,5 +59,5 @@ func (s *Service) Workers(id bursar.ChainID) Workers {
 	return Workers{w.follower, w.sender, w.sweeper}
 }
 
-// Handler serves the API without a socket.
-func (s *Service) Handler() http.Handler { return s.apiServer().Handler }
+// Handler serves the API without a socket, and without payers' pages.
+func (s *Service) Handler() http.Handler { return api.Server(api.New(s.apiConfig()), s.log).Handler }

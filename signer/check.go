@@ -58,6 +58,8 @@ func (c *check) requestHolds() error {
 		return c.consolidationHolds()
 	case chain.KindGasTopUp:
 		return c.topUpHolds()
+	case chain.KindToCold:
+		return c.toColdHolds()
 	}
 	return c.refuse(ReasonRequest, "unknown kind %q", c.request.Kind)
 }

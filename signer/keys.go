@@ -22,6 +22,7 @@ type Keys struct {
 	redacted
 	public *Deriver
 	secret vault[material]
+	master [4]byte // the master key's fingerprint of BIP 32, which is public
 }
 
 // material holds the secrets.
@@ -65,6 +66,11 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 		return nil, err
 	}
 	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
+	if top, err := master.ECPubKey(); err != nil {
+		return nil, fmt.Errorf("derive the master key's fingerprint: %w", err)
+	} else {
+		k.master = fingerprintOf(top.SerializeCompressed())
+	}
 	for family, p := range paths {
 		if p.Curve == chain.Ed25519 {
 			m.trees[family] = slip10Tree(seed, p.Purpose, p.slip44On(network))

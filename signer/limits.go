@@ -44,6 +44,8 @@ func (w window) setting(class memory.Class) string {
 		return w.adverb + "_sweeps"
 	case memory.Withdrawals:
 		return w.adverb + "_payments"
+	case memory.ToCold:
+		return w.adverb + "_to_cold"
 	}
 	return w.adverb + "_limit"
 }
@@ -57,6 +59,8 @@ func described(c memory.Count) string {
 		return fmt.Sprintf("%s sweeps, consolidations and gas top-ups", c.Units)
 	case memory.Withdrawals:
 		return fmt.Sprintf("%s transactions that pay others", c.Units)
+	case memory.ToCold:
+		return fmt.Sprintf("%s moves to cold wallets", c.Units)
 	}
 	return fmt.Sprintf("%s units of %s", c.Units, cmp.Or(c.Asset, "the native asset"))
 }
@@ -70,6 +74,8 @@ func (d *chainPolicy) limitsOf(class memory.Class, asset string) Limits {
 		return d.Transfers
 	case memory.Withdrawals:
 		return d.Withdrawals
+	case memory.ToCold:
+		return d.ToCold
 	}
 	return d.payments[asset]
 }

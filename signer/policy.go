@@ -26,8 +26,13 @@ type Policy struct {
 	Fees           Limits // what all transactions can cost, in the native asset
 	Transfers      Limits // how many sweeps, consolidations and gas top-ups are signed
 	Withdrawals    Limits // how many transactions that pay others are signed
+	ToCold         Limits // how many transactions that pay our cold wallets are signed
+	// Cold are the addresses of our cold wallets, in the form of the chain. Transactions of the kind to_cold pay no
+	// others.
+	Cold []string
 	// MaxFeePercent is the most that a transaction which pays others may cost, in percent of what it pays in the native
-	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0: any.
+	// asset, or by the prices of a policy that people signed. Fees up to a twentieth of MaxFee are not asked about. 0:
+	// any.
 	MaxFeePercent uint64
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
@@ -52,6 +57,7 @@ type chainPolicy struct {
 	hot      chain.Source
 	provable chain.Provable    // on a chain of the UTXO model
 	payments map[string]Limits // by canonical contract
+	cold     map[string]bool   // canonical addresses
 }
 
 // newChainPolicy checks a policy and derives the hot wallet's address.
@@ -93,7 +99,7 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)
 	}
 	d.hot = chain.Source{Key: chain.Hot(p.Capabilities.Family), Base: base}
-	return d, nil
+	return d, d.readCold(id)
 }
 
 // baseOf returns the address that a key has on this chain.

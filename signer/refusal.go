@@ -26,6 +26,7 @@ const (
 	ReasonRate         Reason = "fee-rate"            // the fee is too high for the transaction's weight
 	ReasonShare        Reason = "fee-share"           // the fee is too high for what is paid
 	ReasonTopUp        Reason = "top-up"              // a gas top-up is more than twice the highest fee
+	ReasonColdWallet   Reason = "cold-wallet"         // the signer's configuration lists no such cold wallet
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints
@@ -53,8 +54,8 @@ const (
 	ReasonLost        Reason = "policy-lost"   // a policy was in force, and the state does not have it
 )
 
-// WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people approved
-// it, or after a time.
+// WaitsForPeople reports whether a transaction can be signed later without anything being wrong now: once people
+// approved it, or after a time.
 func (r Reason) WaitsForPeople() bool {
 	switch r {
 	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow:

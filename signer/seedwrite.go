@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,53 @@ func WriteSeedFile(path string, sealed []byte) (err error) {
 		return fmt.Errorf("write the seed file: %w", err)
 	}
 	return syncFolder(folder)
+}
+
+// ErrChanging means that another command changes the seed file, or was interrupted while it did.
+var ErrChanging = errors.New("another command is changing the seed file, or was interrupted")
+
+// ErrChanged means that the seed file is not the one that was read.
+var ErrChanged = errors.New("the seed file was changed meanwhile: look at it, and begin again")
+
+// ReplaceSeedFile puts another sealed seed in the place of one that was read. The old file stays until the new one,
+// beside it, is on the disk, was read back and is as it should be; at every moment one of them, whole, has the name.
+// The error is ErrChanging, ErrChanged or one of the files.
+func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
+	old, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("replace the seed file: %w", err)
+	}
+	next := path + ".new"
+	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("replace the seed file: %w: if no other command runs, remove %s, in which nothing is that the "+
+			"seed "+
+			"file lacks", ErrChanging, next)
+	}
+	if err != nil {
+		return fmt.Errorf("replace the seed file: %w", err)
+	}
+	renamed := false
+	defer func() {
+		if !renamed {
+			err = errors.Join(err, os.Remove(next))
+		}
+	}()
+	_, err = file.Write(sealed)
+	if err = errors.Join(err, keepOwner(file, old), file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("replace the seed file: %w", err)
+	}
+	if back, err := ReadSealed(next); err != nil || !bytes.Equal(back, sealed) {
+		return fmt.Errorf("replace the seed file: %s cannot be read back: %w", next, errors.Join(err, ErrSeedFile))
+	}
+	if now, err := ReadSealed(path); err != nil || !bytes.Equal(now, was) {
+		return fmt.Errorf("replace the seed file: %w", errors.Join(err, ErrChanged))
+	}
+	if err := os.Rename(next, path); err != nil {
+		return fmt.Errorf("replace the seed file: %w", err)
+	}
+	renamed = true
+	return syncFolder(filepath.Dir(path))
 }
 
 // syncFolder makes a new directory entry durable, so that it survives a power failure.

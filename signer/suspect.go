@@ -18,16 +18,16 @@ import (
 // A signer freezes itself after so many different transactions that no honest service asks for.
 //
 // They are counted by outgoing transaction, so that one which its chain has the service build again and again, as where
-// bytes contain a recent block, does not stop everything: a customer could order it. Whoever gives all of them one name is
-// counted by what they ask for, proofs and reservations included.
+// bytes contain a recent block, does not stop everything: a customer could order it. Whoever gives all of them one name
+// is counted by what they ask for, proofs and reservations included.
 const (
 	mostSuspect = 3
 	mostAsked   = 30
 	suspectTime = 10 * time.Minute
 )
 
-// telling are the reasons of refusals that neither a customer nor a limit nor a configuration causes: only a service that
-// is broken, or in other hands, has such a transaction signed.
+// telling are the reasons of refusals that neither a customer nor a limit nor a configuration causes: only a service
+// that is broken, or in other hands, has such a transaction signed.
 var telling = []Reason{ReasonUnreadable, ReasonTooLarge, ReasonUnpaid, ReasonExternal, ReasonChange, ReasonSource,
 	ReasonDigest, ReasonReservations, ReasonProof}
 
@@ -51,9 +51,9 @@ type suspect struct {
 }
 
 // FreezeItself makes the signer freeze, durably, when it is shown two amounts of one outpoint, when its state is older
-// than what a service has seen of it, when it is shown a signature that is said to be a person's and is not, and when it
-// refuses three different transactions within ten minutes that no honest service asks for. It calls report with each such
-// freeze. Call it before the first signature is asked for.
+// than what a service has seen of it, when it is shown a signature that is said to be a person's and is not, and when
+// it refuses three different transactions within ten minutes that no honest service asks for. It calls report with each
+// such freeze. Call it before the first signature is asked for.
 func (s *Signer) FreezeItself(report func(f memory.Freeze, err error)) { s.suspicion.report = report }
 
 // consider freezes the signer if a refusal gives reason to.
@@ -108,7 +108,8 @@ func (s *suspicion) add(c *check, refused *RefusalError) string {
 	}
 	count := len(s.recent)
 	s.recent = nil
-	return fmt.Sprintf("%d transactions within %d minutes that no honest service asks for (%s): the service is broken or in "+
+	return fmt.Sprintf("%d transactions within %d minutes that no honest service asks for (%s): the service is broken "+
+		"or in "+
 		"other hands. The last was outgoing transaction %s on %s: %s", count, suspectTime/time.Minute,
 		strings.Join(reasons, ", "), refused.OutgoingID, refused.Chain, refused.Detail)
 }

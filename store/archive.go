@@ -89,5 +89,11 @@ func (tx Deliveries) removeEvents(ctx context.Context, numbers []int64) (int64, 
 		return 0, err
 	}
 	those, args = among(tx.Tx, "number", numbers)
+	if _, err := tx.exec(ctx, "move the start of feeds", `INSERT INTO feed_starts(account_id, number)
+		SELECT account_id, MAX(number) FROM events WHERE `+those+` GROUP BY account_id
+		ON CONFLICT (account_id) DO UPDATE SET number = excluded.number WHERE excluded.number > feed_starts.number`,
+		args...); err != nil {
+		return 0, err
+	}
 	return tx.exec(ctx, "remove events", `DELETE FROM events WHERE `+those, args...)
 }

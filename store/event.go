@@ -55,6 +55,9 @@ func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
 // Record records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
 // without a URL, or to a URL that answered 410 Gone, is kept and not sent.
 func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err error) {
+	if err := tx.drawNumbers(ctx); err != nil {
+		return false, err
+	}
 	query, args := values{
 		{"account_id", e.AccountID}, // $1
 		{"url", e.URL},              // $2
@@ -111,6 +114,9 @@ func (tx *Tx) recordedEvent(e bursar.Event) values {
 
 // recordTogether has the server itself look which receivers answered 410 Gone.
 func (tx *Tx) recordTogether(ctx context.Context, events []bursar.Event) (*Soon[[]bool], error) {
+	if err := tx.drawNumbers(ctx); err != nil {
+		return nil, err
+	}
 	in := insertion{what: "insert events", table: "events", rows: len(events)}
 	for _, e := range events {
 		in.add(tx.recordedEvent(e))

@@ -50,11 +50,19 @@ func (tx Queues) DueDeliveries(ctx context.Context) (Queue, error) {
 		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events WHERE status = 'pending'`)
 }
 
+// WaitingCharges returns how many charges have a payment that waits for a resolution of their client, and since when
+// the oldest of them waits.
+func (tx Queues) WaitingCharges(ctx context.Context) (Queue, error) {
+	return tx.queue(ctx, "count waiting charges",
+		`SELECT COUNT(*), COALESCE(MIN(attention_at), 0) FROM invoices WHERE attention`)
+}
+
 // OperatorBalances returns the balances of the operator's side of the books: everything but customers' accounts.
 func (tx Ledger) OperatorBalances(ctx context.Context) (map[ledger.Key]ledger.Balance, error) {
 	balances := map[ledger.Key]ledger.Balance{}
 	for _, account := range []ledger.Account{
 		ledger.Custody,
+		ledger.CustodyCold,
 		ledger.Capital,
 		ledger.Drawings,
 		ledger.Unattributed,

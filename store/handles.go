@@ -23,6 +23,8 @@ type (
 	Charges struct{ *Tx }
 	// Checkpoints reads and moves the point up to which the books' postings are in archives.
 	Checkpoints struct{ *Tx }
+	// Cold reads and writes what cold wallets hold and what left them.
+	Cold struct{ *Tx }
 	// Counters reads and writes counters that are compared with the marks beside the seed.
 	Counters struct{ *Tx }
 	// Custody reads the sums that reconciliation compares with the chains.
@@ -53,6 +55,8 @@ type (
 	IdempotencyKeys struct{ *Tx }
 	// Invoices reads and writes charges whose deposits add up, with the facts about them.
 	Invoices struct{ *Tx }
+	// PaymentLinks reads and writes templates of charges.
+	PaymentLinks struct{ *Tx }
 	// KeyIndexes reads and writes key indexes, none of which is given out twice.
 	KeyIndexes struct{ *Tx }
 	// KeyPool reads and writes public keys that were derived ahead.
@@ -77,6 +81,8 @@ type (
 	Reconciliations struct{ *Tx }
 	// Recoveries reads and writes chains that recover from a restore or a failover.
 	Recoveries struct{ *Tx }
+	// Refills reads and writes payments from cold wallets to the hot wallet.
+	Refills struct{ *Tx }
 	// Reservations reads and writes UTXOs and nonces that are reserved for an outgoing transaction.
 	Reservations struct{ *Tx }
 	// Resolutions reads and writes what operators decided about unattributed deposits.
@@ -131,6 +137,9 @@ func (tx *Tx) Charges() Charges { return Charges{tx} }
 // Checkpoints returns the handle.
 func (tx *Tx) Checkpoints() Checkpoints { return Checkpoints{tx} }
 
+// Cold returns the handle.
+func (tx *Tx) Cold() Cold { return Cold{tx} }
+
 // Counters returns the handle.
 func (tx *Tx) Counters() Counters { return Counters{tx} }
 
@@ -176,6 +185,9 @@ func (tx *Tx) IdempotencyKeys() IdempotencyKeys { return IdempotencyKeys{tx} }
 // Invoices returns the handle of charges whose deposits add up.
 func (tx *Tx) Invoices() Invoices { return Invoices{tx} }
 
+// PaymentLinks returns the handle of templates of charges.
+func (tx *Tx) PaymentLinks() PaymentLinks { return PaymentLinks{tx} }
+
 // KeyIndexes returns the handle.
 func (tx *Tx) KeyIndexes() KeyIndexes { return KeyIndexes{tx} }
 
@@ -211,6 +223,9 @@ func (tx *Tx) Reconciliations() Reconciliations { return Reconciliations{tx} }
 
 // Recoveries returns the handle.
 func (tx *Tx) Recoveries() Recoveries { return Recoveries{tx} }
+
+// Refills returns the handle.
+func (tx *Tx) Refills() Refills { return Refills{tx} }
 
 // Reservations returns the handle.
 func (tx *Tx) Reservations() Reservations { return Reservations{tx} }

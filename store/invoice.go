@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -43,13 +44,22 @@ var invoiceColumns = columnsOf([]column[bursar.Invoice]{
 	{"i.labels", func(v *bursar.Invoice) any { return texts[bursar.ChargeLabel]{&v.Recorded.Labels} }},
 	{"i.attention", func(v *bursar.Invoice) any { return &v.Recorded.Attention }},
 	{"i.turns_at", func(v *bursar.Invoice) any { return instant{&v.Recorded.TurnsAt} }},
+	{"i.attention_at", func(v *bursar.Invoice) any { return instant{&v.Recorded.AttentionAt} }},
+	{"i.payments", func(v *bursar.Invoice) any { return &v.Count }},
+	{"i.crowded", func(v *bursar.Invoice) any { return &v.Crowded }},
+	{"i.link_id", func(v *bursar.Invoice) any { return &v.Link }},
+	{"i.answers", func(v *bursar.Invoice) any { return asJSON{&v.Answers} }},
 })
 
 // Insert adds an invoice with its options and their first quotes; the wallets of the options are there already.
 // ErrReference is returned where the account has another charge with its reference.
 func (tx Invoices) Insert(ctx context.Context, d bursar.InvoiceDetail) error {
-	row := invoiceRow(d.Invoice)
-	in := insertion{what: "insert invoice", table: "invoices", rows: 1, after: ` ON CONFLICT DO NOTHING`, all: ErrReference}
+	row, err := invoiceRow(d.Invoice)
+	if err != nil {
+		return err
+	}
+	in := insertion{what: "insert invoice", table: "invoices", rows: 1, after: ` ON CONFLICT DO NOTHING`,
+		all: ErrReference}
 	in.add(row)
 	if err := tx.insertRows(ctx, in); err != nil {
 		return err
@@ -76,7 +86,15 @@ func (tx Invoices) Insert(ctx context.Context, d bursar.InvoiceDetail) error {
 	return nil
 }
 
-func invoiceRow(v bursar.Invoice) values {
+func invoiceRow(v bursar.Invoice) (values, error) {
+	answers := ""
+	if len(v.Answers) > 0 {
+		text, err := json.Marshal(v.Answers)
+		if err != nil {
+			return nil, fmt.Errorf("write the answers of a payer: %w", err)
+		}
+		answers = string(text)
+	}
 	return append(values{
 		{"number", v.Number},
 		{"id", v.ID},
@@ -106,7 +124,9 @@ func invoiceRow(v bursar.Invoice) values {
 		{"events", joinText(v.Events)},
 		{"created_at", micros(v.CreatedAt)},
 		{"expires_at", micros(v.Expires)},
-	}, recordRow(v.Recorded)...)
+		{"link_id", v.Link},
+		{"answers", answers},
+	}, recordRow(v.Recorded)...), nil
 }
 
 func recordRow(r bursar.InvoiceRecord) values {
@@ -116,6 +136,7 @@ func recordRow(r bursar.InvoiceRecord) values {
 		{"labels", joinText(r.Labels)},
 		{"attention", r.Attention},
 		{"turns_at", micros(r.TurnsAt)},
+		{"attention_at", micros(r.AttentionAt)},
 	}
 }
 
@@ -128,7 +149,8 @@ func numberOrNull(n int64) *int64 {
 
 // Record records what invoices have become, each locked in this transaction, and what happened to them at their new
 // versions.
-func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice, moments map[int64][]bursar.InvoiceMoment) error {
+func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice,
+	moments map[int64][]bursar.InvoiceMoment) error {
 	u := update{what: "record invoices", table: "invoices", keys: 1}
 	in := insertion{what: "insert moments", table: "invoice_moments", after: ` ON CONFLICT DO NOTHING`}
 	for _, v := range invoices {
@@ -208,8 +230,31 @@ func (tx Invoices) Refund(ctx context.Context, invoice int64, r bursar.InvoiceRe
 		{"deposit", r.Deposit},
 		{"amount", r.Amount},
 		{"void", r.Void},
+		{"surplus", r.Surplus},
 		{"created_at", micros(tx.now)},
 	}.insertInto("invoice_refunds")
 	_, err := tx.exec(ctx, "insert refund", query, args...)
+	return err
+}
+
+// Take notes how many payments invoices have, each locked in this transaction, and whether they had to leave some out.
+func (tx Invoices) Take(ctx context.Context, v bursar.Invoice) error {
+	return tx.change(ctx, "note payments of invoice", `UPDATE invoices SET payments = $2, crowded = $3 WHERE number = $1`,
+		v.Number, v.Count, v.Crowded)
+}
+
+// Propose records where the payer of an invoice wants the payments of a currency refunded to, in place of what was
+// named before.
+func (tx Invoices) Propose(ctx context.Context, invoice int64, p bursar.RefundProposal) error {
+	query, args := values{
+		{"invoice", invoice},
+		{"currency", string(p.Currency)},
+		{"base", p.Address.Base},
+		{"memo", memoValue(p.Address)},
+		{"at", micros(p.At)},
+		{"changes", p.Changes},
+	}.insertInto("invoice_proposals")
+	_, err := tx.exec(ctx, "propose refund", query+` ON CONFLICT (invoice, currency) DO UPDATE
+		SET base = excluded.base, memo = excluded.memo, at = excluded.at, changes = excluded.changes`, args...)
 	return err
 }

@@ -56,7 +56,8 @@ var paymentColumns = columnsWithin(depositColumns,
 	column[ofInvoice[bursar.Payment]]{"p.places", func(p *ofInvoice[bursar.Payment]) any { return &p.row.Places }},
 	column[ofInvoice[bursar.Payment]]{"p.rate", func(p *ofInvoice[bursar.Payment]) any { return rateText{&p.row.Rate} }},
 	column[ofInvoice[bursar.Payment]]{"p.source", func(p *ofInvoice[bursar.Payment]) any { return &p.row.RateSource }},
-	column[ofInvoice[bursar.Payment]]{"p.rate_at", func(p *ofInvoice[bursar.Payment]) any { return instant{&p.row.RateAt} }},
+	column[ofInvoice[bursar.Payment]]{"p.rate_at",
+		func(p *ofInvoice[bursar.Payment]) any { return instant{&p.row.RateAt} }},
 	column[ofInvoice[bursar.Payment]]{"p.resolution",
 		func(p *ofInvoice[bursar.Payment]) any { return &p.row.Resolution }},
 	column[ofInvoice[bursar.Payment]]{"p.round", func(p *ofInvoice[bursar.Payment]) any { return &p.row.Round }},
@@ -69,15 +70,25 @@ var invoiceRefundColumns = columnsOf([]column[ofInvoice[bursar.InvoiceRefund]]{
 	{"w.currency", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Currency }},
 	{"r.amount", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Amount }},
 	{"r.void", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Void }},
+	{"r.surplus", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Surplus }},
 	{"w.status", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Status }},
 	{"r.created_at", func(r *ofInvoice[bursar.InvoiceRefund]) any { return instant{&r.row.CreatedAt} }},
 })
 
+var proposalColumns = columnsOf([]column[ofInvoice[bursar.RefundProposal]]{
+	{"invoice", func(p *ofInvoice[bursar.RefundProposal]) any { return &p.invoice }},
+	{"currency", func(p *ofInvoice[bursar.RefundProposal]) any { return &p.row.Currency }},
+	{"base", func(p *ofInvoice[bursar.RefundProposal]) any { return &p.row.Address.Base }},
+	{"memo", func(p *ofInvoice[bursar.RefundProposal]) any { return memo{&p.row.Address} }},
+	{"at", func(p *ofInvoice[bursar.RefundProposal]) any { return instant{&p.row.At} }},
+	{"changes", func(p *ofInvoice[bursar.RefundProposal]) any { return &p.row.Changes }},
+})
+
 var momentColumns = columnsOf([]column[ofInvoice[bursar.InvoiceMoment]]{
-	{"invoice", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.invoice }},
-	{"version", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.row.Version }},
-	{"what", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.row.What }},
-	{"at", func(m *ofInvoice[bursar.InvoiceMoment]) any { return instant{&m.row.At} }},
+	{"m.invoice", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.invoice }},
+	{"m.version", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.row.Version }},
+	{"m.what", func(m *ofInvoice[bursar.InvoiceMoment]) any { return &m.row.What }},
+	{"m.at", func(m *ofInvoice[bursar.InvoiceMoment]) any { return instant{&m.row.At} }},
 })
 
 // Options returns invoices with their options and quotes, in a few statements whatever their number.
@@ -100,7 +111,11 @@ func (tx Invoices) Options(ctx context.Context, invoices []bursar.Invoice) ([]bu
 		})
 }
 
-// Facts adds payments, refunds and moments to invoices, in a few statements whatever their number.
+// recentVersions is how many versions of an invoice are read with what happened at them. Each has a moment at least.
+const recentVersions = 100
+
+// Facts adds payments, refunds, proposals and the moments of the newest hundred versions to invoices, in a few
+// statements whatever their number.
 func (tx Invoices) Facts(ctx context.Context, list []bursar.InvoiceDetail) error {
 	err := attach(ctx, tx.Tx, list, "read payments", paymentColumns, "p.invoice", `FROM invoice_payments p
 		JOIN deposits d ON d.id = p.deposit LEFT JOIN wallets w ON w.number = d.wallet`+walletRules, ` AND d.purpose = 'invoice' ORDER BY d.number`,
@@ -114,8 +129,21 @@ func (tx Invoices) Facts(ctx context.Context, list []bursar.InvoiceDetail) error
 	if err != nil {
 		return err
 	}
-	return attach(ctx, tx.Tx, list, "read moments", momentColumns, "invoice", `FROM invoice_moments`,
-		` ORDER BY invoice, version, at`,
+	err = attach(ctx, tx.Tx, list, "read proposals", proposalColumns, "invoice", `FROM invoice_proposals`,
+		` ORDER BY invoice, currency`, func(d *bursar.InvoiceDetail, p ofInvoice[bursar.RefundProposal]) {
+			d.Proposals = append(d.Proposals, p.row)
+		})
+	if err != nil {
+		return err
+	}
+	of := fmt.Sprintf(`m.invoice = i.number AND m.version > i.version - %d`, recentVersions)
+	from := `FROM invoices i JOIN invoice_moments m ON ` + of
+	if tx.postgres { // it would rather read all moments of all invoices and leave out what is old
+		from = `FROM invoices i CROSS JOIN LATERAL (SELECT m.* FROM invoice_moments m WHERE ` + of + `
+			ORDER BY m.version DESC LIMIT 1000) AS m`
+	}
+	return attach(ctx, tx.Tx, list, "read moments", momentColumns, "i.number", from,
+		` ORDER BY m.invoice, m.version, m.at`,
 		func(d *bursar.InvoiceDetail, m ofInvoice[bursar.InvoiceMoment]) { d.Moments = append(d.Moments, m.row) })
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -24,6 +23,11 @@ func (tx Invoices) Get(ctx context.Context, account, id bursar.ID) (bursar.Invoi
 func (tx Invoices) ByReference(ctx context.Context, account bursar.ID, reference string) (bursar.Invoice, error) {
 	return invoiceColumns.one(ctx, tx.Tx, "read invoice by reference",
 		invoiceFrom+` WHERE i.account_id = $1 AND i.reference = $2 AND i.reference <> ''`, account, reference)
+}
+
+// ByToken returns the invoice whose payer's page a token opens, or ErrNotFound.
+func (tx Invoices) ByToken(ctx context.Context, token bursar.ID) (bursar.Invoice, error) {
+	return invoiceColumns.one(ctx, tx.Tx, "read invoice by token", invoiceFrom+` WHERE i.token = $1`, token)
 }
 
 // LockAll returns invoices by their numbers, in the order of these, and keeps them unchanged until the transaction
@@ -132,77 +136,37 @@ func (tx Invoices) Refunded(ctx context.Context, withdrawals []bursar.ID) (map[b
 	return found, nil
 }
 
+// SecondRefunds returns the other withdrawals that refund the payment which a withdrawal refunds and that were not
+// taken back, newest first, and by how much all of them exceed what the payment credited. A withdrawal that refunds
+// none has none.
+func (tx Invoices) SecondRefunds(ctx context.Context, withdrawal bursar.ID) (others []bursar.ID, excess bursar.Amount,
+	err error) {
+	var total, credited bursar.Amount
+	_, err = rows(ctx, tx.Tx, "read the refunds of a payment", func(s scanner) (none struct{}, err error) {
+		var r bursar.InvoiceRefund
+		var amount, fee bursar.Amount
+		if err := s.Scan(&r.Withdrawal, &r.Amount, &r.Status, &amount, &fee); err != nil {
+			return none, err
+		}
+		credited = amount.SubOrZero(fee)
+		if !r.Stands() {
+			return none, nil
+		}
+		if total, err = total.Add(r.Amount); err == nil && r.Withdrawal != withdrawal {
+			others = append(others, r.Withdrawal)
+		}
+		return none, err
+	}, `SELECT r.withdrawal, r.amount, w.status, d.amount, d.fee
+		FROM invoice_refunds f
+		JOIN invoice_refunds r ON r.invoice = f.invoice AND r.deposit = f.deposit
+		JOIN withdrawals w ON w.id = r.withdrawal
+		JOIN deposits d ON d.id = r.deposit
+		WHERE f.withdrawal = $1 ORDER BY w.number DESC`, withdrawal)
+	return others, total.SubOrZero(credited), err
+}
+
 // Turning returns the numbers of invoices whose status has changed by itself and is not recorded so, up to a limit.
 func (tx Invoices) Turning(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	return rows(ctx, tx.Tx, "list turning invoices", scanOne[int64],
 		`SELECT number FROM invoices WHERE turns_at > 0 AND turns_at <= $1 ORDER BY turns_at LIMIT $2`, micros(now), limit)
-}
-
-// ChargeFilter selects charges. The zero values select all.
-type ChargeFilter struct {
-	Status    bursar.ChargeStatus
-	Label     bursar.ChargeLabel
-	Attention *bool
-	Reference string
-	Currency  bursar.CurrencyCode // in which it may be paid
-	From      time.Time           // made at or after
-	To        time.Time           // made before
-}
-
-// SumOnly reports whether only charges whose deposits add up can match.
-func (f ChargeFilter) SumOnly() bool {
-	return f.Status != "" || f.Label != "" || f.Attention != nil || f.Reference != ""
-}
-
-// List returns an account's invoices, newest first. A status is that of now, whether or not it is recorded already.
-func (tx Invoices) List(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) ([]bursar.Invoice, error) {
-	q := condition{args: []any{account, page.bound(), page.Limit}}
-	now := micros(tx.now)
-	switch f.Status {
-	case "":
-	case bursar.ChargeExpired:
-		q.and(`(i.status = 'expired' OR i.turns_at > 0 AND i.turns_at <= $?)`, now)
-	case bursar.ChargeOpen:
-		q.and(`i.status = 'open' AND i.turns_at > $?`, now)
-	default:
-		q.and(`i.status = $?`, string(f.Status))
-	}
-	if f.Label != "" {
-		q.and(`',' || i.labels || ',' LIKE $?`, "%,"+string(f.Label)+",%")
-	}
-	if f.Attention != nil { // what is partial when it ends waits for a resolution from then on
-		q.and(`(i.attention OR i.turns_at > 0 AND i.turns_at <= $? AND ',' || i.labels || ',' LIKE '%,partial,%') = `+
-			map[bool]string{true: "TRUE", false: "FALSE"}[*f.Attention], now)
-	}
-	if f.Reference != "" {
-		q.and(`i.reference = $?`, f.Reference)
-	}
-	if f.Currency != "" {
-		q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`, string(f.Currency))
-	}
-	q.between("i.created_at", f.From, f.To)
-	return invoiceColumns.rows(ctx, tx.Tx, "list invoices", invoiceFrom+` WHERE i.account_id = $1 AND i.number < $2`+
-		q.text+` ORDER BY i.number DESC LIMIT $3`, q.args...)
-}
-
-// condition is the end of a WHERE that grows with what is asked for.
-type condition struct {
-	text string
-	args []any
-}
-
-// and adds a condition whose one argument is written $?, wherever it is used in it.
-func (c *condition) and(text string, arg any) {
-	c.args = append(c.args, arg)
-	c.text += ` AND ` + strings.ReplaceAll(text, "$?", list(1, len(c.args)-1))
-}
-
-// between adds that a column is at or after one time and before another one, where they are set.
-func (c *condition) between(column string, from, to time.Time) {
-	if !from.IsZero() {
-		c.and(column+` >= $?`, micros(from))
-	}
-	if !to.IsZero() {
-		c.and(column+` < $?`, micros(to))
-	}
 }

@@ -53,7 +53,8 @@ var scraped = []read{
 		return tx.Ledger().OperatorBalances(ctx)
 	}),
 	reading("open alarms", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().List(ctx, 10) }),
-	reading("alarms of a kind", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().OfKind(ctx, "k") }),
+	reading("alarms of a kind",
+		func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().OfKind(ctx, "k") }),
 	reading("next delivery", func(ctx context.Context, tx *store.Tx) (any, error) {
 		at, _, err := tx.Deliveries().NextDue(ctx)
 		return at, err
@@ -111,11 +112,51 @@ var listed = []read{
 		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeExpired, Currency: "BTC",
 			Label: bursar.LabelPartial, Attention: &waits, From: today, To: today}, aPage)
 	}),
+	reading("charges of a status", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargePaid}, aPage)
+	}),
+	reading("open charges", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeOpen}, aPage)
+	}),
+	reading("charges with a label", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Label: bursar.LabelOver}, aPage)
+	}),
+	reading("charges that wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		waits := true
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits}, aPage)
+	}),
+	reading("charges that do not wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		waits := false
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits, From: today, To: today}, aPage)
+	}),
+	reading("how long charges wait", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Queues().WaitingCharges(ctx)
+	}),
+	reading("payment links", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.PaymentLinks().List(ctx, someone, aPage)
+	}),
+	reading("a payment link by its token", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.PaymentLinks().ByToken(ctx, something)
+	}),
+	reading("charge of a token", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().ByToken(ctx, something)
+	}),
+	{"charges of a payment link", func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := tx.PaymentLinks().Used(ctx, something, today, 100)
+		return err
+	}},
+	{"second refunds of a payment", func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := tx.Invoices().SecondRefunds(ctx, something)
+		return err
+	}},
 	reading("a charge that adds up", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().Get(ctx, someone, something)
 	}),
 	reading("a charge by its reference", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().ByReference(ctx, someone, "order 1")
+	}),
+	reading("versions of charges that add up", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Versions(ctx, []bursar.ID{someone, something})
 	}),
 	reading("charges of wallets", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().OfWallets(ctx, []bursar.ID{someone, something})
@@ -153,6 +194,49 @@ var listed = []read{
 	reading("deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().List(ctx, someone, aPage)
 	}),
+	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
+			From: today, To: today}, aPage)
+	}),
+	reading("deposits of an account by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{TxIDs: []string{"a", "b"},
+			Chains: []bursar.ChainID{bursar.Bitcoin}}, aPage)
+	}),
+	reading("deposits of an account by wallet", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1, 2}}, aPage)
+	}),
+	reading("withdrawals of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Status: bursar.WithdrawalQueued,
+			Currency: "BTC", From: today, To: today}, aPage)
+	}),
+	reading("withdrawals by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{TxIDs: []string{"a", "b"}}, aPage)
+	}),
+	reading("withdrawals to an address", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
+	}),
+	reading("withdrawals by reference", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().ByReferences(ctx, []store.Referred{{Account: someone, Reference: "a"}})
+	}),
+	reading("withdrawals of a reference", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Reference: "a"}, aPage)
+	}),
+	reading("wallets of a memo", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().OfMemo(ctx, someone, 7, 10)
+	}),
+	reading("charges of wallets by number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().IDsOfWallets(ctx, []int64{1, 2})
+	}),
+	reading("a feed", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Read(ctx, store.FeedQuery{Account: someone, After: 1, Settled: 9, Limit: 10})
+	}),
+	reading("an event's number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().NumberOf(ctx, someone, something)
+	}),
+	reading("newest events", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Feed().Newest(ctx, []bursar.ID{someone, something})
+	}),
+	reading("settled events", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Feed().Settled(ctx) }),
 	reading("attempts", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().AttemptsOf(ctx, []int64{1, 2})
 	}),
@@ -166,7 +250,8 @@ var listed = []read{
 	reading("archived sums", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Checkpoints().SumsOfAccounts(ctx, customers...)
 	}),
-	reading("newest checkpoint", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Checkpoints().Newest(ctx) }),
+	reading("newest checkpoint",
+		func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Checkpoints().Newest(ctx) }),
 	reading("statement of a day", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Statements().After(ctx, store.LineQuery{Accounts: customers, Asset: "BTC",
 			Kind: ledger.KindDeposit, Since: today, Until: today.Add(24 * time.Hour)}, 0, 100)

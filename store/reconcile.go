@@ -24,10 +24,11 @@ func (tx Custody) EachPaidBase(ctx context.Context, chain bursar.ChainID, f func
 	return found.Err()
 }
 
-// UnbookedSum returns what arrived of a currency in blocks up to a height and waits to be booked.
+// UnbookedSum returns what arrived of a currency in blocks up to a height and waits to be booked. What moves between
+// the hot and a cold wallet did not arrive: it was there.
 func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	amounts, err := rows(ctx, tx.Tx, "read unbooked deposits", scanOne[bursar.Amount], `SELECT amount FROM deposits
-		WHERE chain = $1 AND currency = $2 AND status = 'pending' AND height <= $3`,
+		WHERE chain = $1 AND currency = $2 AND status = 'pending' AND height <= $3 AND purpose NOT IN ('cold', 'refill')`,
 		string(c.Chain), string(c.Code), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
@@ -99,6 +100,7 @@ func (tx Custody) LiabilitySum(ctx context.Context, code bursar.CurrencyCode) (b
 	args := []any{string(code)}
 	for _, account := range []ledger.Account{
 		ledger.Custody,
+		ledger.CustodyCold,
 		ledger.Capital,
 		ledger.Drawings,
 		ledger.DepositFees,

@@ -17,6 +17,10 @@ type Reconciliation struct {
 	Unbooked  bursar.Amount
 	Unsettled bursar.Amount
 	OnChain   bursar.Amount
+
+	Cold        bursar.Amount // what cold wallets should hold by the books; part of the above
+	ColdOnChain bursar.Amount // what they hold
+	Unswept     bursar.Amount // what waits at deposit addresses by the books
 }
 
 var reconciliationColumns = columnsOf([]column[Reconciliation]{
@@ -28,6 +32,9 @@ var reconciliationColumns = columnsOf([]column[Reconciliation]{
 	{"unbooked", func(r *Reconciliation) any { return &r.Unbooked }},
 	{"unsettled", func(r *Reconciliation) any { return &r.Unsettled }},
 	{"on_chain", func(r *Reconciliation) any { return &r.OnChain }},
+	{"cold", func(r *Reconciliation) any { return &r.Cold }},
+	{"cold_on_chain", func(r *Reconciliation) any { return &r.ColdOnChain }},
+	{"unswept", func(r *Reconciliation) any { return &r.Unswept }},
 })
 
 // Put keeps a comparison in place of the one before it.
@@ -41,10 +48,14 @@ func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 		{"unbooked", r.Unbooked},
 		{"unsettled", r.Unsettled},
 		{"on_chain", r.OnChain},
+		{"cold", r.Cold},
+		{"cold_on_chain", r.ColdOnChain},
+		{"unswept", r.Unswept},
 	}.insertInto("reconciliations")
 	_, err := tx.exec(ctx, "keep a reconciliation", query+` ON CONFLICT (currency) DO UPDATE SET
 		chain = excluded.chain, at = excluded.at, height = excluded.height, custody = excluded.custody,
-		unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`, args...)
+		unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain,
+		cold = excluded.cold, cold_on_chain = excluded.cold_on_chain, unswept = excluded.unswept`, args...)
 	return err
 }
 

@@ -158,6 +158,28 @@ CREATE TABLE checkpoints (
   seal       BYTEA NOT NULL
 );
 
+CREATE TABLE cold_spends (
+  chain  TEXT NOT NULL,
+  tx_id  TEXT NOT NULL,
+  base   TEXT NOT NULL,
+  height BIGINT NOT NULL,
+  booked BOOLEAN NOT NULL DEFAULT FALSE,
+  fee    TEXT NOT NULL,
+  lots   TEXT NOT NULL,
+  PRIMARY KEY (chain, tx_id, base)
+);
+
+CREATE TABLE cold_utxos (
+  chain    TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  base     TEXT NOT NULL,
+  amount   TEXT NOT NULL,
+  height   BIGINT NOT NULL,
+  spent_by TEXT NOT NULL DEFAULT '',
+  spent_at BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (chain, resource)
+);
+
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,
   next BIGINT NOT NULL
@@ -204,6 +226,8 @@ CREATE TABLE deposits (
 CREATE INDEX deposits_account ON deposits(account_id) WHERE status = 'pending';
 
 CREATE INDEX deposits_block ON deposits(chain, height) WHERE height > 0;
+
+CREATE INDEX deposits_listed ON deposits(account_id, number);
 
 CREATE INDEX deposits_opinions ON deposits(chain, base, height) WHERE status = 'pending' AND opinions > 0;
 
@@ -312,6 +336,11 @@ CREATE TABLE fee_rules (
   PRIMARY KEY (account_id, currency, kind)
 );
 
+CREATE TABLE feed_starts (
+  account_id BYTEA PRIMARY KEY,
+  number     BIGINT NOT NULL
+);
+
 CREATE TABLE "forgotten_payments" (
   chain       TEXT NOT NULL,
   number      BIGINT NOT NULL,           -- of the signature
@@ -386,6 +415,8 @@ CREATE TABLE holdings (
 
 CREATE INDEX holdings_due ON holdings(chain) WHERE due = TRUE;
 
+CREATE INDEX holdings_held ON holdings(chain, contract) WHERE amount <> '0';
+
 CREATE INDEX holdings_largest ON holdings(chain, contract, LENGTH(amount) DESC, amount DESC) WHERE due = TRUE;
 
 CREATE TABLE idempotency (
@@ -435,6 +466,16 @@ CREATE TABLE invoice_payments (
 
 CREATE INDEX invoice_payments_invoice ON invoice_payments(invoice);
 
+CREATE TABLE invoice_proposals (
+  invoice  BIGINT NOT NULL REFERENCES invoices(number),
+  currency TEXT NOT NULL,
+  base     TEXT NOT NULL,
+  memo     BIGINT NOT NULL,            -- -1: none
+  at       BIGINT NOT NULL,
+  changes  BIGINT NOT NULL,            -- how often the payer has named one
+  PRIMARY KEY (invoice, currency)
+);
+
 CREATE TABLE invoice_quotes (
   invoice  BIGINT NOT NULL REFERENCES invoices(number),
   currency TEXT NOT NULL,
@@ -453,7 +494,7 @@ CREATE TABLE invoice_refunds (
   amount     TEXT NOT NULL,
   void       BOOLEAN NOT NULL,         -- the invoice was unpaid: the deposit counts no more
   created_at BIGINT NOT NULL
-);
+, surplus TEXT NOT NULL DEFAULT '0');
 
 CREATE INDEX invoice_refunds_invoice ON invoice_refunds(invoice);
 
@@ -492,11 +533,21 @@ CREATE TABLE invoices (
   labels       TEXT NOT NULL,
   attention    BOOLEAN NOT NULL,
   turns_at     BIGINT NOT NULL         -- when the status changes by itself; 0: never
-);
+, payments BIGINT NOT NULL DEFAULT 0, crowded BOOLEAN NOT NULL DEFAULT FALSE, attention_at BIGINT NOT NULL DEFAULT 0, link_id BYTEA REFERENCES payment_links(id), answers TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX invoices_account ON invoices(account_id, number);
 
+CREATE INDEX invoices_attention ON invoices(account_id, number) WHERE attention;
+
+CREATE INDEX invoices_created ON invoices(account_id, created_at);
+
+CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '';
+
+CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
+
 CREATE UNIQUE INDEX invoices_reference ON invoices(account_id, reference) WHERE reference <> '';
+
+CREATE INDEX invoices_status ON invoices(account_id, status, number);
 
 CREATE INDEX invoices_turning ON invoices(turns_at) WHERE turns_at > 0;
 
@@ -596,6 +647,21 @@ CREATE TABLE "outgoing_versions" (
 
 CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
 
+CREATE TABLE payment_links (
+  number     BIGINT PRIMARY KEY,       -- from the numbers of wallets
+  id         BYTEA NOT NULL UNIQUE,
+  account_id BYTEA NOT NULL REFERENCES accounts(id),
+  token      BYTEA NOT NULL UNIQUE,    -- opens the page of the link
+  terms      TEXT NOT NULL,            -- JSON: what each charge is made with
+  fields     TEXT NOT NULL,            -- that a payer is asked for
+  max_uses   BIGINT NOT NULL,          -- 0: no bound
+  created_at BIGINT NOT NULL,
+  closes_at  BIGINT NOT NULL,          -- 0: never
+  closed_at  BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX payment_links_account ON payment_links(account_id, number);
+
 CREATE TABLE posted (
   account   TEXT NOT NULL,
   asset     TEXT NOT NULL,
@@ -640,7 +706,7 @@ CREATE TABLE reconciliations (
   unbooked  TEXT NOT NULL,
   unsettled TEXT NOT NULL,
   on_chain  TEXT NOT NULL
-);
+, cold TEXT NOT NULL DEFAULT '0', cold_on_chain TEXT NOT NULL DEFAULT '0', unswept TEXT NOT NULL DEFAULT '0');
 
 CREATE TABLE recoveries (
   number       INTEGER PRIMARY KEY,
@@ -655,6 +721,24 @@ CREATE TABLE recoveries (
 , journaled BOOLEAN NOT NULL DEFAULT FALSE);
 
 CREATE UNIQUE INDEX recoveries_open ON recoveries(chain) WHERE ended_at = 0;
+
+CREATE TABLE refills (
+  id         BYTEA PRIMARY KEY,
+  chain      TEXT NOT NULL,
+  wallet     TEXT NOT NULL,
+  currency   TEXT NOT NULL,
+  amount     TEXT NOT NULL,
+  bundle     TEXT NOT NULL,
+  status     TEXT NOT NULL,
+  tx_id      TEXT NOT NULL DEFAULT '',
+  raw        BYTEA,
+  actor      TEXT NOT NULL,
+  reason     TEXT NOT NULL DEFAULT '',
+  created_at BIGINT NOT NULL,
+  ended_at   BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 
 CREATE TABLE "reservations" (
   chain    TEXT NOT NULL,
@@ -808,6 +892,8 @@ CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
 
+CREATE INDEX wallets_memo ON wallets(account_id, memo) WHERE memo >= 0;
+
 CREATE TABLE watched_parts (
   family TEXT NOT NULL,
   part   BIGINT NOT NULL,
@@ -839,13 +925,19 @@ CREATE TABLE withdrawals (
   error        TEXT NOT NULL DEFAULT '',
   created_at   BIGINT NOT NULL,
   completed_at BIGINT NOT NULL DEFAULT 0
-, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '');
+, seal BYTEA, requested_by TEXT NOT NULL DEFAULT '', reference TEXT NOT NULL DEFAULT '', metadata TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
+CREATE INDEX withdrawals_address ON withdrawals(account_id, base, number);
+
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
+CREATE UNIQUE INDEX withdrawals_reference ON withdrawals(account_id, reference) WHERE reference <> '';
+
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
+
+CREATE INDEX withdrawals_tx ON withdrawals(account_id, tx_id) WHERE tx_id <> '';
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 

@@ -23,6 +23,8 @@ type Tx struct {
 	sealing  sealing
 	kept     []keptNow
 	indexed  bool // the server plans by index for the rest of the transaction
+
+	numbering bool // it may draw numbers of events, and others know
 }
 
 // fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing:

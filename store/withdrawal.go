@@ -21,6 +21,8 @@ var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
 	{"tx_id", func(w *bursar.Withdrawal) any { return &w.TxID }},
 	{"error", func(w *bursar.Withdrawal) any { return &w.Error }},
 	{"requested_by", func(w *bursar.Withdrawal) any { return &w.RequestedBy }},
+	{"reference", func(w *bursar.Withdrawal) any { return &w.Reference }},
+	{"metadata", func(w *bursar.Withdrawal) any { return &w.Metadata }},
 	{"created_at", func(w *bursar.Withdrawal) any { return instant{&w.CreatedAt} }},
 	{"completed_at", func(w *bursar.Withdrawal) any { return instant{&w.CompletedAt} }},
 })
@@ -54,6 +56,8 @@ func (tx Withdrawals) InsertAll(ctx context.Context, list []NewWithdrawal) error
 			{"status", string(w.Status)},
 			{"tx_id", w.TxID},
 			{"requested_by", w.RequestedBy},
+			{"reference", w.Reference},
+			{"metadata", w.Metadata},
 			{"created_at", micros(w.CreatedAt)},
 			{"completed_at", micros(w.CompletedAt)},
 			{"seal", tx.seal.sealOrder(order)},

@@ -71,6 +71,9 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },
 
+		"age":           func(f *fake) { f.has("age") },
+		"swtpm":         func(f *fake) { f.has("swtpm") },
+		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
 		"patroni":       func(f *fake) { f.has("patroni", "python3") },
 		"etcd":          func(f *fake) { f.has("etcd") },

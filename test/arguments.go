@@ -16,6 +16,9 @@ type arguments struct {
 	vet     []string // the packages
 }
 
+// whole reports whether all there is to check is asked for.
+func (a arguments) whole() bool { return !a.short && slices.Equal(a.vet, everything) }
+
 // everything names the packages of both modules.
 var everything = []string{"./...", "./sandbox/..."}
 

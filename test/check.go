@@ -29,7 +29,7 @@ func check(ctx context.Context, m machine, asked arguments) error {
 		return fmt.Errorf("gofmt would change: %s", strings.Join(wrong, " "))
 	}
 	analysis := line(append([]string{"go", "vet"}, asked.vet...)...)
-	if !asked.short && slices.Equal(asked.vet, everything) {
+	if asked.whole() {
 		analysis = lint(m, everything)
 	}
 	tests := line(append([]string{"go", "test"}, asked.test...)...)

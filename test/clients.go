@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// clients are third-party client libraries: ethers, tronweb, xrpl.js, @solana/web3.js and bitcoinjs-lib.
+// clients are third-party client libraries: ethers, tronweb, xrpl.js, @solana/web3.js, bitcoinjs-lib and those that
+// read payment links, and axe-core, which examines pages.
 type clients struct{ machine }
 
 // manifest is the directory with the versions of everything that they need.

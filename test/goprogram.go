@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// goProgram is a program that is built from its source with Go, at one version.
+// goProgram is a program that is built from its source with Go, at one version. The versions of all such programs are
+// in this file; Go checks what it downloads against its checksum database.
 type goProgram struct {
 	machine
 	name     string // of the program and of the step
@@ -27,6 +28,11 @@ func linter(m machine) goProgram {
 		"BURSAR_GOLANGCI_LINT"}
 }
 
+// govulncheck compares libraries with the reports of Go's vulnerability database.
+func govulncheck(m machine) goProgram {
+	return goProgram{m, "govulncheck", "1.9.0", "golang.org/x/vuln/cmd/govulncheck", "BURSAR_GOVULNCHECK"}
+}
+
 func (g goProgram) Name() string  { return g.name }
 func (goProgram) After() []string { return nil }
 func (g goProgram) Says() string {
@@ -41,7 +47,13 @@ func (g goProgram) program() string {
 	return filepath.Join(g.folder("", g.name+"-"+g.version), g.name)
 }
 
-func (g goProgram) Needed(ctx context.Context) bool { return !g.works(ctx, g.program(), "version") }
+// Needed asks for the version; govulncheck, which would ask the database with it, for help.
+func (g goProgram) Needed(ctx context.Context) bool {
+	if g.name == "govulncheck" {
+		return !g.works(ctx, g.program(), "-h")
+	}
+	return !g.works(ctx, g.program(), "version")
+}
 
 // Install builds it outside of this module and its workspace, whose versions of libraries are others, and without C.
 func (g goProgram) Install(ctx context.Context) error {

@@ -1,4 +1,5 @@
-// Command test installs what the tests need and runs them: formatting, vet, and the tests of both modules.
+// Command test installs what the tests need and runs them: libraries against go.sum and known vulnerabilities,
+// formatting, vet, and the tests of both modules.
 //
 // It owns the list of what the tests need beyond Go, with the way to get each. Its invariants: it says what it does
 // before it does it; what is there already is left alone; only Debian packages touch the system, everything else lies
@@ -51,6 +52,11 @@ func run(ctx context.Context, m machine, args []string) error {
 	}
 	if !asked.short {
 		if err := perform(ctx, m, all); err != nil {
+			return err
+		}
+	}
+	if asked.whole() {
+		if err := errors.Join(verified(ctx, m), vulnerabilities(ctx, m)); err != nil {
 			return err
 		}
 	}

@@ -39,6 +39,26 @@ func openssh(m machine, a *apt) step {
 	}
 }
 
+// age is the program whose files ours are compared with.
+func age(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "age", packages: []string{"age"},
+		present: func(context.Context) bool { return m.path("age") != "" }}
+}
+
+// swtpm is a TPM 2.0 in a process.
+func swtpm(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "swtpm", packages: []string{"swtpm"},
+		present: func(context.Context) bool { return m.path("swtpm") != "" }}
+}
+
+// softhsm is a token of PKCS#11 in files, and the program that uses tokens.
+func softhsm(m machine, a *apt) step {
+	packages := []string{"softhsm2", "opensc"}
+	return debianPackages{apt: a, name: "softhsm", packages: packages, present: func(context.Context) bool {
+		return m.path("softhsm2-util") != "" && m.path("pkcs11-tool") != ""
+	}}
+}
+
 // oldestNode is the first major version of Node.js that the client libraries load in.
 const oldestNode = 18
 
@@ -111,5 +131,38 @@ func patroni(m machine, a *apt) step {
 		present: func(ctx context.Context) bool {
 			return m.works(ctx, "patroni", "--version") && m.works(ctx, "/usr/bin/python3", "-c", "import etcd, psycopg2")
 		},
+	}
+}
+
+// electrum signs with us as the holder of a cold wallet's key. It runs in Debian's Python, whichever is first on the
+// path.
+func electrum(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "electrum",
+		packages: []string{"electrum"},
+		present: func(ctx context.Context) bool {
+			return m.works(ctx, "/usr/bin/python3", "-c", "import electrum")
+		},
+	}
+}
+
+// zbar reads QR codes as a camera's program does.
+func zbar(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "zbar",
+		packages: []string{"zbar-tools"},
+		present:  func(context.Context) bool { return m.path("zbarimg") != "" },
+	}
+}
+
+// chromium is the browser that plays payers.
+func chromium(m machine, a *apt) step {
+	return debianPackages{
+		apt:      a,
+		name:     "chromium",
+		packages: []string{"chromium"},
+		present:  func(context.Context) bool { return m.path("chromium") != "" },
 	}
 }

@@ -27,8 +27,10 @@ func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{
 		postgresql(m, debian), curl(m, debian), openssh(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
+		electrum(m, debian), zbar(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
-		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m),
+		age(m, debian), swtpm(m, debian), softhsm(m, debian), chromium(m, debian),
+		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m), govulncheck(m),
 	}
 }
 

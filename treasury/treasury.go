@@ -166,12 +166,11 @@ func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amou
 		}
 		free = free.SubOrZero(fees)
 	}
-	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
+	held, err := tx.Ledger().Held(ctx, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	owed, err := tx.Custody().LiabilitySum(ctx, c.Code)
-	held, _ := custody.Net(ledger.Asset)
 	if spare := held.SubOrZero(owed.SubOrZero(back)); spare.Less(free) {
 		free = spare
 	}

@@ -18,7 +18,8 @@ type Invoice struct {
 	Description string               `json:"description"`
 	Customer    string               `json:"customer"`
 	Required    Price                `json:"required"`
-	Received    string               `json:"received"` // in the currency of Required, as the next three
+	Received    string               `json:"received"` // in the currency of Required, as the next four
+	Returned    string               `json:"returned"`
 	Pending     string               `json:"pending"`
 	Due         string               `json:"due"`
 	Over        string               `json:"over"`
@@ -36,6 +37,37 @@ type Invoice struct {
 	Locale      string               `json:"locale"`
 	LinkFormat  string               `json:"linkFormat"`
 	Events      []bursar.EventKind   `json:"events"`
+	CheckoutURL *string              `json:"checkoutURL"` // the payer's page; null in events, and where there is none
+
+	AttentionSince  *time.Time        `json:"attentionSince"` // null: nothing waits for a resolution
+	RefundAddresses []RefundAddress   `json:"refundAddresses"`
+	LinkID          *bursar.ID        `json:"linkID"`  // null: it was made by no payment link
+	Answers         map[string]string `json:"answers"` // of the payer, to the fields of the link
+}
+
+// Checkout is where payers' pages are, and the name of the shop in the links that their wallets read. The zero Checkout
+// has no pages.
+type Checkout struct {
+	URL  string // scheme and host
+	Name string
+}
+
+// Page returns the URL of a charge's page, "" where there is none.
+func (c Checkout) Page(v bursar.Invoice) string {
+	if c.URL == "" || v.Token.IsZero() {
+		return ""
+	}
+	return c.URL + "/pay/" + v.Token.String()
+}
+
+// RefundAddress is where a payer wants the payments of a currency refunded to.
+type RefundAddress struct {
+	Currency   bursar.CurrencyCode `json:"currency"`
+	Address    string              `json:"address"`
+	Tag        *string             `json:"tag"`
+	ProposedAt time.Time           `json:"proposedAt"`
+	Named      int64               `json:"named"`  // how often one was named: above 1, another one came before
+	Locked     bool                `json:"locked"` // a payment of the currency is refunded
 }
 
 // Price is an amount of a currency, which may be a fiat currency.
@@ -67,6 +99,8 @@ type ChargeOption struct {
 	RateAt      *time.Time          `json:"rateAt"`
 	LockedUntil *time.Time          `json:"lockedUntil"` // null: the rate is not locked, or has no end
 	Due         *string             `json:"due"`
+	URI         *string             `json:"uri"` // for a payer's wallet; null: there is nothing to pay, or no such form
+	QR          *string             `json:"qr"`  // URL of an image; null: nothing to pay, or no page
 }
 
 // ChargePayment is a deposit to an address of a charge.
@@ -110,9 +144,10 @@ const maxShown = 100
 // Prices returns what a whole unit of a currency is worth in a unit now; the zero Quote where that is not known.
 type Prices func(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote
 
-// NewInvoice returns the charge as clients see it, with its state at a time. prices may be nil.
+// NewInvoice returns the charge as clients see it, with its state at a time. prices may be nil, and pages
+// zero.
 func NewInvoice(
-	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, pages Checkout, at time.Time,
 ) Invoice {
 	v := Invoice{
 		Charge:      chargeOf(d, s, at),
@@ -126,6 +161,7 @@ func NewInvoice(
 		Customer:    d.Customer,
 		Required:    Price{d.Unit.Exact(d.Required), d.Unit.Code},
 		Received:    d.Unit.Exact(s.Received),
+		Returned:    d.Unit.Exact(s.Returned),
 		Pending:     d.Unit.Exact(s.Pending),
 		Due:         d.Unit.Exact(s.Due),
 		Over:        d.Unit.Exact(s.Over),
@@ -144,12 +180,37 @@ func NewInvoice(
 		LinkFormat:  d.LinkFormat,
 		Events:      append([]bursar.EventKind{}, d.Events...),
 	}
-	v.addOptions(d, s, r, prices, at)
+	v.CheckoutURL = optional(pages.Page(d.Invoice))
+	v.addPayer(d, s)
+	v.addOptions(d, s, r, prices, pages, at)
 	v.addPayments(d, s)
 	for _, m := range newest(d.Moments) {
 		v.Timeline = append(v.Timeline, ChargeMoment{At: m.At, What: m.What, Version: m.Version})
 	}
 	return v
+}
+
+// addPayer adds what the payer said, and since when the client is asked for something.
+func (v *Invoice) addPayer(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
+	v.RefundAddresses, v.Answers, v.LinkID = []RefundAddress{}, map[string]string{}, optional(d.Link)
+	if since := d.Recorded.AttentionAt; s.Attention && !since.IsZero() {
+		v.AttentionSince = &since
+	} else if s.Attention {
+		v.AttentionSince = &d.Expires // it turned by the clock, which is not recorded yet
+	}
+	for _, p := range d.Proposals {
+		v.RefundAddresses = append(v.RefundAddresses, RefundAddress{
+			Currency:   p.Currency,
+			Address:    p.Address.String(),
+			Tag:        optional(p.Address.Tag()),
+			ProposedAt: p.At,
+			Named:      p.Changes,
+			Locked:     d.RefundLocked(p.Currency),
+		})
+	}
+	for _, a := range d.Answers {
+		v.Answers[a.Name] = a.Value
+	}
 }
 
 // chargeOf returns the fields that every charge has: the currency and address are those of the first option.
@@ -186,7 +247,8 @@ func newest[T any](list []T) []T { return list[max(0, len(list)-maxShown):] }
 
 // addOptions adds the currencies that have an address, and those whose rate is known: no other one can be chosen.
 func (v *Invoice) addOptions(
-	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, at time.Time,
+	d *bursar.InvoiceDetail, s bursar.InvoiceState, r *bursar.Registry, prices Prices, pages Checkout,
+	at time.Time,
 ) {
 	for _, o := range d.Options {
 		currency, err := r.Get(o.Currency)
@@ -212,6 +274,7 @@ func (v *Invoice) addOptions(
 			option.Rate, option.RateSource, option.RateAt = optional(q.Rate.String()), optional(q.Source), optional(q.RateAt)
 			if due, err := bursar.OptionDue(q.Rate, s.Due, d.Unit, currency); err == nil {
 				option.Due = optional(currency.Exact(due))
+				option.link(o, currency, due, pages, pages.Page(d.Invoice))
 			}
 		}
 		if locked {
@@ -221,6 +284,18 @@ func (v *Invoice) addOptions(
 			v.Minimum = *option.Due
 		}
 		v.Options = append(v.Options, option)
+	}
+}
+
+// link adds how a payer's wallet is told what to pay, where something is due at an address.
+func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, pages Checkout,
+	page string) {
+	if at.Wallet == 0 || due.IsZero() {
+		return
+	}
+	o.URI = optional(c.PaymentURI(at.Address, due, pages.Name))
+	if page != "" {
+		o.QR = optional(page + "/qr/" + string(c.Code))
 	}
 }
 
@@ -263,11 +338,11 @@ func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 	}
 }
 
-// InvoiceEvent makes an event about a charge for its webhook: the body is the whole charge, whose version rises, so that
-// a receiver drops what is older than what it knows.
+// InvoiceEvent makes an event about a charge for its webhook: the body is the whole charge, whose version rises, so
+// that a receiver drops what is older than what it knows.
 func InvoiceEvent(id bursar.ID, kind bursar.EventKind, d *bursar.InvoiceDetail, s bursar.InvoiceState,
 	r *bursar.Registry, now time.Time) (bursar.Event, error) {
-	view := NewInvoice(d, s, r, nil, now)
+	view := NewInvoice(d, s, r, nil, Checkout{}, now)
 	view.Webhook = "" // the receiver knows its own URL
 	return withBody(bursar.Event{
 		ID:        id,

@@ -110,22 +110,39 @@ func NewCharge(c bursar.Charge, currency bursar.Currency, at time.Time) Charge {
 type Withdrawal struct {
 	WithdrawalID bursar.ID               `json:"withdrawalID"`
 	ChargeID     *bursar.ID              `json:"chargeID,omitempty"` // of a refund, in responses
+	Reference    string                  `json:"reference,omitempty"`
+	Metadata     Literal                 `json:"metadata,omitempty"`
 	Currency     bursar.CurrencyCode     `json:"currency"`
 	Amount       string                  `json:"amount"`
 	Fee          string                  `json:"fee"`
 	Address      string                  `json:"address"`
 	HashID       *string                 `json:"hashID"`
 	Status       bursar.WithdrawalStatus `json:"status"`
-	WaitsFor     bursar.OutgoingWait     `json:"waitsFor,omitempty"` // of one that is not signed yet, in lists and when read
-	Error        *string                 `json:"error"`
-	CreatedAt    time.Time               `json:"createdAt"`
-	CompletedAt  *time.Time              `json:"completedAt"`
+	// of one that is not signed yet, in lists and when read
+	WaitsFor    bursar.OutgoingWait `json:"waitsFor,omitempty"`
+	Error       *string             `json:"error"`
+	CreatedAt   time.Time           `json:"createdAt"`
+	CompletedAt *time.Time          `json:"completedAt"`
+}
+
+// Literal is JSON that is shown as it is; empty: nothing.
+type Literal string
+
+// MarshalJSON returns the text itself.
+func (l Literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
+
+// UnmarshalJSON keeps the text.
+func (l *Literal) UnmarshalJSON(text []byte) error {
+	*l = Literal(text)
+	return nil
 }
 
 // NewWithdrawal returns the withdrawal as clients see it.
 func NewWithdrawal(w bursar.Withdrawal, c bursar.Currency) Withdrawal {
 	return Withdrawal{
 		WithdrawalID: w.ID,
+		Reference:    w.Reference,
+		Metadata:     Literal(w.Metadata),
 		Currency:     w.Currency,
 		Amount:       c.Exact(w.Amount),
 		Fee:          c.Exact(w.Fee),

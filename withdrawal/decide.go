@@ -86,16 +86,21 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 // signed.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
-		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
-			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
-		}
-		if !w.OutgoingID.IsZero() {
-			if err := s.leave(ctx, tx, w); err != nil {
-				return w, err
-			}
-		}
-		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
+		return s.cancel(ctx, tx, w)
 	})
+}
+
+// cancel is Cancel of a withdrawal that is locked, and its chain with it: no sender builds or signs meanwhile.
+func (s *Service) cancel(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+	if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
+		return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
+	}
+	if !w.OutgoingID.IsZero() {
+		if err := s.leave(ctx, tx, w); err != nil {
+			return w, err
+		}
+	}
+	return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
 }
 
 func (s *Service) giveBack(
@@ -128,12 +133,8 @@ func (s *Service) decide(
 		return w, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		// The chain's row comes before the withdrawal's, as in the sender and the follower.
-		if err := lockChain(ctx, tx, id); err != nil {
+		if w, err = lockToDecide(ctx, tx, id); err != nil {
 			return err
-		}
-		if w, err = tx.Withdrawals().Lock(ctx, id); err != nil {
-			return store.AsRefusal(err)
 		}
 		w, err = f(tx, w)
 		return err
@@ -142,6 +143,15 @@ func (s *Service) decide(
 		s.log.Info("withdrawal status set by an operator", "withdrawal", w.ID, "status", w.Status)
 	}
 	return w, err
+}
+
+// lockToDecide locks a withdrawal behind its chain, as the sender and the follower do.
+func lockToDecide(ctx context.Context, tx *store.Tx, id bursar.ID) (w bursar.Withdrawal, err error) {
+	if err := lockChain(ctx, tx, id); err != nil {
+		return w, err
+	}
+	w, err = tx.Withdrawals().Lock(ctx, id)
+	return w, store.AsRefusal(err)
 }
 
 // lockChain locks the chain that a withdrawal is paid on, so that no step of an outgoing transaction runs beside the

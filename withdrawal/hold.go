@@ -38,6 +38,9 @@ func (s *Service) holdAll(
 	if err := onceEach(ctx, tx, requests, results, answered); err != nil {
 		return nil, err
 	}
+	if err := onceByReference(ctx, tx, requests, results, answered); err != nil {
+		return nil, err
+	}
 	price(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {

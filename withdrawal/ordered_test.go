@@ -112,6 +112,28 @@ func TestAPaymentInsideIsAnOrderToo(t *testing.T) {
 	}
 }
 
+// An order that came before is not the payment of another reference: its payee would wait for money that nobody sent.
+func TestAnOrderIsOfOneReference(t *testing.T) {
+	d := newHarness(t)
+	r := d.signs()(1, 1000, d.node.Named("outside"))
+	r.Reference = "payout 1"
+	first, err := d.orders.Request(ctx, r)
+	d.Must(err)
+	other := r
+	other.Reference = "payout 2"
+	_, err = d.orders.Request(ctx, other)
+	d.refused("another reference", err, bursar.CodeIdempotencyConflict, "reference")
+	results, err := d.orders.Together(ctx, []withdrawal.Request{other})
+	d.Must(err)
+	d.refused("another reference in a batch", results[0].Err, bursar.CodeIdempotencyConflict, "reference")
+	other.Reference = ""
+	for name, same := range map[string]withdrawal.Request{"the same": r, "none": other} {
+		if w, err := d.orders.Request(ctx, same); err != nil || w.ID != first.ID {
+			t.Errorf("%s reference gave %s, %v; want %s", name, w.ID, err, first.ID)
+		}
+	}
+}
+
 // Of two orders under one ID in the same batch one is taken; the other comes again, and is then refused or the same.
 func TestOneBatchTakesAnOrderOnce(t *testing.T) {
 	d := newHarness(t)
@@ -134,8 +156,8 @@ func TestOneBatchTakesAnOrderOnce(t *testing.T) {
 	}
 }
 
-// A payment within the service waits for an operator, and its order expires: it is approved no more, as the signer would
-// refuse it outside.
+// A payment within the service waits for an operator, and its order expires: it is approved no more, as the signer
+// would refuse it outside.
 func TestAnExpiredOrderIsNotApproved(t *testing.T) {
 	for _, where := range []string{"inside", "outside"} {
 		t.Run(where, func(t *testing.T) {

@@ -125,15 +125,20 @@ func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal
 	}
 	p.Log.Error("withdrawal unsettled by a reorg", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID,
 		"was", w.Status)
-	if w.Status == bursar.WithdrawalFailed || wasShort {
-		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
-			return err
-		}
-	}
 	failed := w.Status == bursar.WithdrawalFailed
 	w.Error = ""
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
 		return err
+	}
+	if failed { // before the freeze: what a second refund holds covers this one again
+		if err := p.endSecond(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	if failed || wasShort {
+		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
+			return err
+		}
 	}
 	if failed {
 		if err := p.credits().RefundEnded(ctx, tx, w.ID); err != nil {

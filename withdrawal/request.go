@@ -67,8 +67,8 @@ type Config struct {
 	// is none. nil: not known.
 	Behind func(ctx context.Context) (string, error)
 
-	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the error
-	// is ErrTooLate where that may have been signed. Package outgoing implements it.
+	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the
+	// error is ErrTooLate where that may have been signed. Package outgoing implements it.
 	Leave func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -96,12 +96,17 @@ func NewService(c Config) *Service {
 
 // Request is a client's request, in the text forms of the API.
 type Request struct {
-	Account  bursar.ID
-	Currency bursar.CurrencyCode
-	Amount   string // plain decimal
-	Address  string
-	Order    Order  // that the client signed; accounts with keys need one
-	By       string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
+	Account   bursar.ID
+	Currency  bursar.CurrencyCode
+	Amount    string // plain decimal
+	Address   string
+	Reference string            // the client's own name of it: the same again is the same withdrawal; empty: none
+	Metadata  map[string]string // kept with it and shown; nil: none
+
+	Order Order  // that the client signed; accounts with keys need one
+	By    string // who asks: an operator's name, or an API key as bursar.KeyRequester writes it; empty: not known
+
+	quoting bool // it is only priced
 
 	// Fund runs in the transaction that holds the money, before the hold: what it books may be held. Its error refuses
 	// this withdrawal alone, and it must then have written nothing. The currency's chain is locked while it runs.
@@ -123,8 +128,8 @@ type prepared struct {
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal. Errors:
-// a *bursar.Error for whatever is wrong with the request; nothing has changed then.
+// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal.
+// Errors: a *bursar.Error for whatever is wrong with the request; nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, error) {
 	order, err := s.verified(ctx, o)
 	if err != nil {
@@ -132,6 +137,9 @@ func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, er
 	}
 	w, before, err := s.replayed(ctx, o, order)
 	if err != nil || before {
+		return w, err
+	}
+	if w, before, err = s.referred(ctx, o); err != nil || before {
 		return w, err
 	}
 	p, err := s.prepare(ctx, o, order)
@@ -167,10 +175,13 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	if err != nil {
 		return prepared{}, err
 	}
-	to, err := c.ParseAddress(o.Address)
+	metadata, err := checkedTexts(o)
 	if err != nil {
-		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
-			"this is not a valid address of %s on this network", currency.Chain)
+		return prepared{}, err
+	}
+	to, err := addressOf(c, currency, o.Address)
+	if err != nil {
+		return prepared{}, err
 	}
 	p := prepared{
 		currency: currency,
@@ -178,11 +189,12 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		done:     o.Done,
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By},
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By,
+			Reference: o.Reference, Metadata: metadata},
 	}
 	there, err := s.destinations.Find(ctx,
 		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
-	if err == nil && order == nil && there.signs {
+	if err == nil && order == nil && there.signs && !o.quoting {
 		err = errUnsigned
 	}
 	if err == nil && order != nil {
@@ -201,6 +213,30 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		err = s.quote(ctx, c, &p)
 	}
 	return p, err
+}
+
+// Destination reads an address to which a currency might be paid; whether it can be is for its chain to say when it is.
+// Errors: unsupported_currency, invalid_address.
+func (s *Service) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
+	currency, err := s.registry.Get(code)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	c, on := s.chains[currency.Chain]
+	if !on {
+		return bursar.Address{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
+			"the chain of %s is not configured here", code)
+	}
+	return addressOf(c, currency, text)
+}
+
+func addressOf(c Chain, currency bursar.Currency, text string) (bursar.Address, error) {
+	to, err := c.ParseAddress(text)
+	if err != nil {
+		return to, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
+			"this is not a valid address of %s on this network", currency.Chain)
+	}
+	return to, nil
 }
 
 func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {

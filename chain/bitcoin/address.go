@@ -103,6 +103,9 @@ func (n Network) legacyScript(s string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: the address belongs to another network", bursar.ErrBadAddress)
 }
 
+// AddressOf returns the canonical address that pays a script, an error if there is none.
+func (n Network) AddressOf(script []byte) (string, error) { return n.base(script) }
+
 // base returns the canonical address of a script in one of the five payable forms.
 func (n Network) base(script []byte) (string, error) {
 	switch formOf(script) {

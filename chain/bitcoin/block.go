@@ -70,6 +70,9 @@ func (o outpoint) String() string { return fmt.Sprintf("%s:%d", o.tx, o.index) }
 type input struct {
 	from outpoint
 	key  []byte // the public key if the input has the form of a P2WPKH spend, else nil
+	// script is what a P2WSH spend shows as its last witness item; nil for the form of a P2WPKH spend and without
+	// witness.
+	script []byte
 }
 
 type output struct {

@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -25,7 +26,10 @@ func DefineBitcoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Bitcoin,
 		Name:          "Bitcoin",
+		BlockTime:     10 * time.Minute,
+		Link:          linkOf("bitcoin"),
 		Family:        chain.FamilyBitcoin,
+		ColdKinds:     []bursar.ColdKind{bursar.ColdDescriptor},
 		Decimals:      8,
 		Confirmations: bitcoinConfirmations,
 		MaxFee:        "0.05",
@@ -43,7 +47,10 @@ func DefineLitecoin() chain.Definition {
 	return chain.Definition{
 		ID:            bursar.Litecoin,
 		Name:          "Litecoin",
+		BlockTime:     150 * time.Second,
+		Link:          linkOf("litecoin"),
 		Family:        chain.FamilyLitecoin,
+		ColdKinds:     []bursar.ColdKind{bursar.ColdDescriptor},
 		Decimals:      8,
 		Confirmations: litecoinConfirmations,
 		MaxFee:        "0.5",
@@ -54,6 +61,13 @@ func DefineLitecoin() chain.Definition {
 		Tested:        testedLitecoin(),
 		Forks:         forksOfLitecoin(),
 		New:           func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s, Litecoin) },
+	}
+}
+
+// linkOf returns the form of payment URIs: what BIP 21 and its draft successor BIP 321 have in common.
+func linkOf(scheme string) chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: scheme + ":{address}?amount={amount}&label={label}", Usual: true},
 	}
 }
 

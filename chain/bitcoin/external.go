@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -18,7 +19,7 @@ import (
 // and an input counts only if its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
 	watch chain.Watch) (chain.ExternalSpend, bool, error) {
-	candidates := candidatesOf(tx, bases, watch)
+	candidates := append(candidatesOf(tx, bases, watch), c.network.coldCandidates(tx, watch)...)
 	if len(candidates) == 0 {
 		return chain.ExternalSpend{}, false, nil
 	}
@@ -37,7 +38,7 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 		return external, true, nil
 	}
 	for _, from := range candidates {
-		if bytes.Equal(spent[from.input].script, keyHashScript(hash160(tx.inputs[from.input].key))) {
+		if bytes.Equal(spent[from.input].script, from.script) {
 			fee, err := feeFrom(s, tx, spent)
 			external.Base, external.Fee = from.base, bursar.Units(fee)
 			return external, err == nil, err
@@ -48,19 +49,44 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 
 // keyed is an input that has the form of a spend from a watched address.
 type keyed struct {
-	input int
-	base  string
+	input  int
+	base   string
+	script []byte // of the output that it spends if it is one
 }
 
 func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found []keyed) {
 	for i := range tx.inputs {
 		if key := tx.inputs[i].key; len(key) == sizeKey {
 			if base := bases.encode(hash160(key)); watch.Pays(base) {
-				found = append(found, keyed{i, base})
+				found = append(found, keyed{i, base, keyHashScript(hash160(key))})
 			}
 		}
 	}
 	return found
+}
+
+// coldCandidates returns the inputs that have the form of a P2WSH spend (BIP 141) from a cold wallet: the last witness
+// item is the script of which the address has the hash.
+func (n Network) coldCandidates(tx *transaction, watch chain.Watch) (found []keyed) {
+	if !chain.HasCold(watch) {
+		return nil
+	}
+	for i := range tx.inputs {
+		if len(tx.inputs[i].script) == 0 {
+			continue
+		}
+		script := witnessOf(tx.inputs[i].script)
+		if base, err := n.base(script); err == nil && chain.IsCold(watch, base) {
+			found = append(found, keyed{i, base, script})
+		}
+	}
+	return found
+}
+
+// witnessOf returns the P2WSH output script of a witness script.
+func witnessOf(script []byte) []byte {
+	hash := sha256.Sum256(script)
+	return programScript(opZero, hash[:])
 }
 
 // outpointsOf returns all UTXOs that a transaction spends.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -47,7 +48,7 @@ func (c *Chain) holdings(ctx context.Context, bases []string, at chain.BlockRef)
 	balances := make(map[string]uint64, len(bases))
 	var descriptors []string
 	for _, base := range bases {
-		if _, err := c.network.keyHash(base); err != nil {
+		if err := c.Followable(base); err != nil {
 			return nil, err
 		}
 		if _, twice := balances[base]; !twice {
@@ -146,14 +147,12 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 // addSpent adds the UTXOs that a block spent from the given addresses and that were created at or below a height.
 func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64,
 	balances map[string]uint64) error {
-	bases := newBaseEncoder(c.network.HRP)
-	done := -1 // the last transaction that was added
-	for _, key := range b.keys {
-		if _, asked := balances[bases.encode(key.hash)]; !asked || key.tx == done {
-			continue
-		}
-		done = key.tx
-		tx, err := b.transaction(done)
+	places, err := c.spenders(b, balances)
+	if err != nil {
+		return err
+	}
+	for _, place := range places {
+		tx, err := b.transaction(place)
 		if err != nil {
 			return err
 		}
@@ -162,14 +161,53 @@ func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height u
 			return fmt.Errorf("UTXOs spent by %s: %w", tx.id, err)
 		}
 		for _, output := range outputs {
-			if output.height > height || !isKeyHash(output.script) {
+			if output.height > height {
 				continue
 			}
-			base := bases.encode([sizeKeyHash]byte(output.script[2:]))
-			if _, asked := balances[base]; asked {
+			base, err := c.network.base(output.script)
+			if _, asked := balances[base]; err == nil && asked {
 				balances[base] += output.value
 			}
 		}
 	}
 	return nil
+}
+
+// spenders returns the places of a block's transactions that show a key or a witness script of a requested address.
+func (c *Chain) spenders(b *block, balances map[string]uint64) (places []int, err error) {
+	bases := newBaseEncoder(c.network.HRP)
+	for _, key := range b.keys {
+		if _, asked := balances[bases.encode(key.hash)]; asked && !slices.Contains(places, key.tx) {
+			places = append(places, key.tx)
+		}
+	}
+	if !c.network.hasScripts(balances) {
+		return places, nil
+	}
+	for place := range b.places {
+		tx, err := b.transaction(place)
+		if err != nil {
+			return nil, err
+		}
+		for _, in := range tx.inputs {
+			if len(in.script) == 0 || slices.Contains(places, place) {
+				continue
+			}
+			base, err := c.network.base(witnessOf(in.script))
+			if _, asked := balances[base]; err == nil && asked {
+				places = append(places, place)
+			}
+		}
+	}
+	return places, nil
+}
+
+// hasScripts reports whether an address is of another form than P2WPKH.
+func (n Network) hasScripts(balances map[string]uint64) bool {
+	for base := range balances {
+		if _, err := n.keyHash(base); err != nil {
+			return true
+		}
+	}
+	return false
 }

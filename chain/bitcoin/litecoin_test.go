@@ -87,7 +87,7 @@ func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
 		}
 	}
 	if hogExes != 4 {
-		t.Fatalf("%d blocks have extensions", hogExes)
+		t.Fatalf("%d blocks have extensions, want 4", hogExes)
 	}
 }
 
@@ -140,7 +140,8 @@ func TestPegOutsAreTransfers(t *testing.T) {
 		if !last.hogEx {
 			continue
 		}
-		transfers := appendTransfers(nil, last, uint64(431+i), bases, watch)
+		forms := (&Chain{}).forms(bases, watch)
+		transfers := appendTransfers(nil, last, uint64(431+i), forms, watch)
 		for _, transfer := range transfers {
 			found++
 			if transfer.Output == 0 || transfer.CountsFrom != uint64(431+i+5) {
@@ -151,7 +152,7 @@ func TestPegOutsAreTransfers(t *testing.T) {
 		forged.outputs = slices.Clone(last.outputs)
 		forged.outputs[0].script = keyHashScript([20]byte{1})
 		watch.Add(bases.encode([20]byte{1}))
-		if again := appendTransfers(nil, &forged, 1, bases, watch); len(again) != len(transfers) {
+		if again := appendTransfers(nil, &forged, 1, forms, watch); len(again) != len(transfers) {
 			t.Errorf("the balance of the extension is credited: %+v", again)
 		}
 	}

@@ -201,7 +201,13 @@ func (r *reader) readWitnesses() {
 				return
 			}
 		}
-		if r.err != nil || items != 2 || len(last) != sizeKey || !bare {
+		if r.err != nil || !bare {
+			continue
+		}
+		if items != 2 || len(last) != sizeKey {
+			if r.block == nil {
+				r.inputs[i].script = last
+			}
 			continue
 		}
 		if r.block == nil {

@@ -48,7 +48,7 @@ func (c *Chain) scanTransaction(
 	asks chain.OutputWatch,
 ) error {
 	before := len(found.Transfers)
-	found.Transfers = appendTransfers(found.Transfers, tx, found.Ref.Height, bases, watch)
+	found.Transfers = appendTransfers(found.Transfers, tx, found.Ref.Height, c.forms(bases, watch), watch)
 	if len(found.Transfers) > before { // the block's memory is used again
 		found.Previous = append(found.Previous, chain.PreviousTx{TxID: tx.id.String(), Raw: bytes.Clone(tx.body)})
 	}
@@ -80,17 +80,34 @@ func (c *Chain) scanTransaction(
 	return nil
 }
 
-// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no other addresses are
-// issued. Output 0 of a HogEx is the balance of the extension, and pays nobody.
+// forms returns how the scripts of outputs that may be ours are read as addresses. Only P2WPKH scripts can be the hot
+// wallet's or a customer's: no other addresses are issued. A cold wallet has any form.
+func (c *Chain) forms(bases *baseEncoder, watch chain.Watch) func(script []byte) (base string, is bool) {
+	cold := chain.HasCold(watch)
+	return func(script []byte) (string, bool) {
+		if isKeyHash(script) {
+			return bases.encode([sizeKeyHash]byte(script[2:])), true
+		}
+		if !cold || formOf(script) == formNone {
+			return "", false
+		}
+		base, err := c.network.base(script)
+		return base, err == nil && chain.IsCold(watch, base)
+	}
+}
+
+// appendTransfers adds the outputs that pay watched addresses. Output 0 of a HogEx is the balance of the extension, and
+// pays nobody.
 func appendTransfers(
-	found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch,
+	found []chain.Transfer, tx *transaction, height uint64,
+	baseOf func(script []byte) (base string, is bool), watch chain.Watch,
 ) []chain.Transfer {
 	for i, out := range tx.outputs {
-		if !isKeyHash(out.script) || out.value == 0 || tx.hogEx && i == 0 {
+		if out.value == 0 || tx.hogEx && i == 0 {
 			continue
 		}
-		base := bases.encode([sizeKeyHash]byte(out.script[2:]))
-		if !watch.Pays(base) {
+		base, is := baseOf(out.script)
+		if !is || !watch.Pays(base) {
 			continue
 		}
 		point := outpoint{tx.id, uint32(i)}

@@ -11,12 +11,13 @@ const askedAtOnce = 64
 
 // touched reports, for each transaction of a block, whether it may concern us: it pays one of our addresses, an input
 // shows the key of one, or it is ours. All others have no effect that scan reports, and are not read further. Where the
-// watch can be asked only one question at a time, or asks about outputs of others, every transaction may concern us.
+// watch can be asked only one question at a time, or asks about outputs of others, or knows
+// cold wallets, whose scripts are of other forms, every transaction may concern us.
 func (b *block) touched(bases *baseEncoder, watch chain.Watch) []bool {
 	touched := b.scratch.touched[:0]
 	asks, is := watch.(chain.OutputWatch)
 	many, fast := watch.(chain.ManyWatch)
-	all := !fast || is && asks.AsksSpends()
+	all := !fast || is && asks.AsksSpends() || chain.HasCold(watch)
 	for range b.places {
 		touched = append(touched, all)
 	}

@@ -12,12 +12,14 @@ var (
 	_ chain.Watch       = (*Watch)(nil)
 	_ chain.ManyWatch   = (*Watch)(nil)
 	_ chain.OutputWatch = (*Watch)(nil)
+	_ chain.ColdWatch   = (*Watch)(nil)
 )
 
 // Watch is a set of addresses and of sent transactions. It is safe for concurrent use.
 type Watch struct {
 	mu        sync.Mutex
 	bases     map[string]bool
+	cold      map[string]bool
 	sent      map[string]bool
 	resources map[string]bool
 	syncs     int
@@ -39,6 +41,31 @@ func (w *Watch) Add(bases ...string) {
 	for _, base := range bases {
 		w.bases[base] = true
 	}
+}
+
+// AddCold makes the addresses of cold wallets visible at once.
+func (w *Watch) AddCold(bases ...string) {
+	w.Add(bases...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cold = map[string]bool{}
+	for _, base := range bases {
+		w.cold[base] = true
+	}
+}
+
+// HasCold implements chain.ColdWatch.
+func (w *Watch) HasCold() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.cold) > 0
+}
+
+// IsCold implements chain.ColdWatch.
+func (w *Watch) IsCold(base string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cold[base]
 }
 
 // AddSent adds transactions of ours.

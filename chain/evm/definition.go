@@ -26,6 +26,7 @@ func DefineBSC() chain.Definition {
 	d.Name, d.Tested, d.Forks = "BNB Smart Chain", testedBSC(), forksOfBSC()
 	d.ChainIDs[chain.Testnet] = 97
 	d.MaxFee = "0.05"
+	d.Standard, d.BlockTime = "BEP-20", time.Second
 	return d
 }
 
@@ -35,6 +36,7 @@ func DefinePolygon() chain.Definition {
 	d.Name, d.Tested, d.Forks = "Polygon", testedPolygon(), forksOfPolygon()
 	d.ChainIDs[chain.Testnet] = 80002
 	d.MaxFee = "5"
+	d.BlockTime = 2 * time.Second
 	return d
 }
 
@@ -51,7 +53,11 @@ func define(usual func() Config) chain.Definition {
 	return chain.Definition{
 		ID:           c.ID,
 		Family:       chain.FamilyEVM,
+		ColdKinds:    []bursar.ColdKind{bursar.ColdSafe},
 		Decimals:     18,
+		Standard:     "ERC-20",
+		BlockTime:    12 * time.Second,
+		Link:         links(),
 		ChainIDs:     map[chain.Network]uint64{chain.Mainnet: c.ChainID},
 		MaxFee:       "0.2",
 		MaxFeeRate:   c.MaxFeePerGas.Decimal(rateDecimals, 0),
@@ -60,6 +66,14 @@ func define(usual func() Config) chain.Definition {
 		Settings:     []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "gas_from_customers"},
 		Contract:     func(text string) (string, error) { return canonical(c.ID, text) },
 		New:          func(ctx context.Context, s chain.Setup) (chain.Chain, error) { return connect(ctx, s, usual()) },
+	}
+}
+
+// links are the forms of EIP-681. Many wallets read nothing but an address from a code.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: "ethereum:{address}{chain}?value={units}"},
+		Token:  bursar.WalletLink{Form: "ethereum:{contract}{chain}/transfer?address={address}&uint256={units}"},
 	}
 }
 

@@ -27,6 +27,7 @@ func (w *scanner) sent(i int, frames []frame) {
 		})
 	}
 	w.delegated(i, framesOf(i, frames))
+	w.takenFromCold(i, framesOf(i, frames))
 	w.taken(i)
 }
 
@@ -127,6 +128,26 @@ func (w *scanner) delegated(i int, frames []frame) {
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
 			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.resources(i, a, base), Payments: w.outflow(i, a, frames),
 			Failed: !w.receipts[i].succeeded(),
+		})
+	}
+}
+
+// takenFromCold records tokens that left a cold wallet in a transaction of another sender as an external spend of it: a
+// contract such as a Safe has no key, so that no transaction is its own.
+func (w *scanner) takenFromCold(i int, frames []frame) {
+	if !chain.HasCold(w.watch) || !w.receipts[i].succeeded() {
+		return
+	}
+	for _, e := range w.receipts[i].tokens {
+		if e.anomaly || e.from == w.Txs[i].From || e.from == e.to || e.amount.IsZero() {
+			continue
+		}
+		base := e.from.String()
+		if !chain.IsCold(w.watch, base) || w.reported(i, base) {
+			continue
+		}
+		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
+			TxID: w.Txs[i].Hash.String(), Base: base, Payments: w.outflow(i, e.from, frames),
 		})
 	}
 }

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -16,7 +17,11 @@ func Define() chain.Definition {
 	return chain.Definition{
 		ID:         bursar.Solana,
 		Name:       "Solana",
+		Standard:   "SPL",
+		BlockTime:  400 * time.Millisecond,
+		Link:       links(),
 		Family:     chain.FamilySolana,
+		ColdKinds:  []bursar.ColdKind{bursar.ColdNonce},
 		Decimals:   9,
 		MaxFee:     "0.05",
 		MinDeposit: rentExempt,
@@ -29,6 +34,17 @@ func Define() chain.Definition {
 				chain.Regtest: Private()}[s.Network]
 			c.ID, c.Pace, c.Format = s.ID, s.Pace, s.Format
 			return New(c, s.Node)
+		},
+	}
+}
+
+// links are the forms of Solana Pay 1.1: the recipient is the owner of the token account, never that account.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{
+		Native: bursar.WalletLink{Form: "solana:{address}?amount={amount}&label={label}", Usual: true},
+		Token: bursar.WalletLink{
+			Form:  "solana:{address}?amount={amount}&spl-token={contract}&label={label}",
+			Usual: true,
 		},
 	}
 }

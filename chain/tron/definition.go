@@ -3,6 +3,7 @@ package tron
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -12,16 +13,20 @@ import (
 // Define returns Tron.
 func Define() chain.Definition {
 	return chain.Definition{
-		ID:       bursar.Tron,
-		Name:     "Tron",
-		Family:   chain.FamilyTron,
-		Decimals: 6,
-		MaxFee:   "150",
-		Settings: []string{"solidity_rpc", "gas_from_customers"},
-		ZMQ:      true,
-		Tested:   tested(),
-		Contract: canonical,
-		New:      func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
+		ID:        bursar.Tron,
+		Name:      "Tron",
+		Standard:  "TRC-20",
+		BlockTime: 3 * time.Second,
+		Link:      links(),
+		Family:    chain.FamilyTron,
+		ColdKinds: []bursar.ColdKind{bursar.ColdPermission},
+		Decimals:  6,
+		MaxFee:    "150",
+		Settings:  []string{"solidity_rpc", "gas_from_customers"},
+		ZMQ:       true,
+		Tested:    tested(),
+		Contract:  canonical,
+		New:       func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
 	}
 }
 
@@ -75,4 +80,10 @@ func withSolid(nodes rpc.Config, solid []string) rpc.Config {
 	}
 	nodes.Branches = map[string][]string{SolidBranch: solid}
 	return nodes
+}
+
+// links are what some wallets read. No standard of Tron defines a payment URI, and TronLink's scanner takes nothing but
+// an address. None of these wallets is known to read a token from a link, so there is none for tokens.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "tron:{address}?amount={amount}"}}
 }

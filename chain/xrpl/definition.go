@@ -2,6 +2,7 @@ package xrpl
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -13,15 +14,18 @@ const mostFee = 50_000
 // Define returns the XRP Ledger.
 func Define() chain.Definition {
 	return chain.Definition{
-		ID:       bursar.XRPL,
-		Name:     "XRP Ledger",
-		Family:   chain.FamilyXRPL,
-		Decimals: 6,
-		MaxFee:   "2",
-		Settings: []string{"network_id"},
-		Tested:   tested(),
-		Forks:    forks(),
-		Program:  program,
+		ID:        bursar.XRPL,
+		Name:      "XRP Ledger",
+		BlockTime: 4 * time.Second,
+		Link:      links(),
+		Family:    chain.FamilyXRPL,
+		ColdKinds: []bursar.ColdKind{bursar.ColdSignerList},
+		Decimals:  6,
+		MaxFee:    "2",
+		Settings:  []string{"network_id"},
+		Tested:    tested(),
+		Forks:     forks(),
+		Program:   program,
 		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
 			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet,
 				chain.Regtest: Private}[s.Network]
@@ -32,4 +36,9 @@ func Define() chain.Definition {
 			return New(c, s.Node)
 		},
 	}
+}
+
+// links are the form of XLS-2, which few wallets read: a code holds the address, and the tag is copied by itself.
+func links() chain.WalletLinks {
+	return chain.WalletLinks{Native: bursar.WalletLink{Form: "xrpl://{address}?amount={amount}&dt={tag}"}}
 }

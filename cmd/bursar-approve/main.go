@@ -39,12 +39,14 @@ type session struct {
 	now      func() time.Time
 
 	Key, Journal, PasswordFile string
+	Certificate
 }
 
 // commands is the command line.
 type commands struct {
 	Key          string `placeholder:"FILE" help:"SSH key: a private key without passphrase, or a public key that the agent has the other half of. Default: the key of the agent that belongs to somebody in the policy."`
 	PasswordFile string `placeholder:"FILE" help:"File with the password of the operator's listener."`
+	Certificate
 
 	Journal string `placeholder:"FILE" help:"File in which you keep what you signed. Default: bursar-approve.log in your home directory."`
 
@@ -85,6 +87,7 @@ func run(ctx context.Context, s *session, args []string) int {
 		return s.fail(fmt.Errorf("%w; %w", err, errUsage))
 	}
 	s.Key, s.Journal, s.PasswordFile = line.Key, line.Journal, line.PasswordFile
+	s.Certificate = line.Certificate
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	if err := parsed.Run(s); err != nil {
 		return s.fail(err)

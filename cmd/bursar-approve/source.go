@@ -99,7 +99,12 @@ func (s *session) request(ctx context.Context, method, url string, body []byte) 
 		r.SetBasicAuth("approver", strings.TrimSuffix(password, "\r"))
 	}
 	refuse := func(*http.Request, []*http.Request) error { return errors.New("the service must not redirect") }
-	client := &http.Client{Timeout: fetchTime, CheckRedirect: refuse}
+	transport, err := s.transport(r.URL.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Timeout: fetchTime, CheckRedirect: refuse, Transport: transport}
 	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err

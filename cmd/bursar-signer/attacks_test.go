@@ -22,7 +22,8 @@ type attack struct {
 
 // attacks are all of them, those on limits first: the others freeze the signer.
 func attacks() []attack {
-	all := slices.Concat(attacksOnCoins(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL())
+	all := slices.Concat(attacksOnCoins(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL(),
+		attacksOnCold())
 	slices.SortStableFunc(all, func(a, b attack) int { return strings.Compare(a.rule, b.rule) })
 	slices.SortStableFunc(all, func(a, b attack) int { return cmp.Compare(order(a), order(b)) })
 	return all
@@ -35,8 +36,8 @@ func order(a attack) int {
 	return 1
 }
 
-// honest are requests in the same encodings of which nothing is wrong: if they were refused, the refusals of the attacks
-// would prove nothing.
+// honest are requests in the same encodings of which nothing is wrong: if they were refused, the refusals of the
+// attacks would prove nothing.
 var honest = map[string]func(c *lyingCore) asked{
 	"Bitcoin": func(c *lyingCore) asked {
 		return c.coins(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersCoins, btc/20)).asked()
@@ -64,6 +65,9 @@ func TestTheLyingCoreIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	for name, ask := range honest {
+		c.want(name, ask(c), "")
+	}
+	for name, ask := range honestCold {
 		c.want(name, ask(c), "")
 	}
 	for _, a := range attacks() {

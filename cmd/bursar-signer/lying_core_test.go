@@ -38,9 +38,20 @@ type lyingCore struct {
 const limits = `network: mainnet
 signer: {address: "unix:s", lock_memory: preferred}
 chains:
-  bitcoin: {rpc: "http://127.0.0.1:1", max_fee: "0.001", hourly_fees: "0.01", daily_fees: "0.03"}
+  bitcoin:
+    rpc: "http://127.0.0.1:1"
+    max_fee: "0.001"
+    hourly_fees: "0.01"
+    daily_fees: "0.03"
+    cold: {vault: {kind: address, addresses: [bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4]}}
   litecoin: {rpc: "http://127.0.0.1:1"}
-  polygon: {rpc: "http://127.0.0.1:1", max_fee: "1", hourly_fees: "20", hourly_sweeps: 30}
+  polygon:
+    rpc: "http://127.0.0.1:1"
+    max_fee: "1"
+    hourly_fees: "20"
+    hourly_sweeps: 30
+    hourly_to_cold: 6
+    cold: {safe: {kind: safe, addresses: ["0x5B38Da6a701c568545dCfcB03FcB875f56beddC4"]}}
   tron: {rpc: "http://127.0.0.1:1", max_fee: "100"}
   solana: {rpc: "http://127.0.0.1:1", max_fee: "0.01"}
   xrpl: {rpc: "http://127.0.0.1:1", max_fee: "1"}
@@ -63,7 +74,7 @@ func newLyingCore(t *testing.T) *lyingCore {
 	c := &lyingCore{bench: newBench(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
 	c.write("bursar.yaml", limits)
 	if _, says, code := c.run("seed", "new"); code != 0 {
-		t.Fatalf("seed new exits with %d: %s", code, says)
+		t.Fatalf("seed new exits with %d: %s, want 0", code, says)
 	}
 	c.start()
 	t.Cleanup(func() { c.stop(syscall.SIGTERM) })
@@ -119,7 +130,7 @@ func (c *lyingCore) launch() {
 		listens <- said
 	}()
 	if said := <-listens; said != "" {
-		c.t.Fatalf("it says %s", said)
+		c.t.Fatalf("it says %s, want none", said)
 	}
 	c.process, c.ended = p, ended
 }

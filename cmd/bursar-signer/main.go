@@ -1,7 +1,7 @@
 // Command bursar-signer is the signer alone: the process with the seed, and the commands for it.
 //
-// It owns the names under which package command's commands are typed here. Its invariant is what it does not contain: the
-// API, the database of the service, the follower, webhooks and metrics. It reads the configuration of bursar.
+// It owns the names under which package command's commands are typed here. Its invariant is what it does not contain:
+// the API, the database of the service, the follower, webhooks and metrics. It reads the configuration of bursar.
 package main
 
 import (
@@ -39,9 +39,10 @@ type commands struct {
 	Config string `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
 	command.Signer
-	Audit   command.Audit  `cmd:"" help:"Check the signer's log, and prove what is in it."`
-	Seed    command.Seed   `cmd:"" help:"Create, restore or check the seed that all keys are derived from."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Audit   command.Audit   `cmd:"" help:"Check the signer's log, and prove what is in it."`
+	Offline command.Offline `cmd:"" help:"Sign refills from a cold wallet on a machine without a network."`
+	Seed    command.Seed    `cmd:"" help:"Create, restore or check the seed that all keys are derived from."`
+	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // names are the commands as they are typed here. The texts of package command name those of bursar.

@@ -262,6 +262,7 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 		}
 	}
 	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
+	e.seedFile()
 	return true
 }
 
@@ -277,6 +278,7 @@ func (e *healthCheck) chains(ctx context.Context) {
 	e.marks(ctx, s)
 	e.pools(ctx, s)
 	e.solvency(ctx, s)
+	e.cold(ctx, s)
 	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {

@@ -59,6 +59,7 @@ type commands struct {
 	Screening    screeningCommands    `cmd:"" help:"List and decide what waits for screening."`
 	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List and resolve unattributed deposits."`
 	Treasury     treasuryCommands     `cmd:"" help:"Show and withdraw operator funds."`
+	Cold         coldCommands         `cmd:"" help:"Refill the hot wallet from a cold wallet, whose keys sign offline."`
 	Reconcile    reconcileCommand     `cmd:"" help:"Compare the books with the balances on the chains."`
 	Doctor       doctorCommand        `cmd:"" help:"Check everything that the service needs."`
 	Backup       backupCommand        `cmd:"" help:"Back up the database while the service runs, or check a backup."`

@@ -35,6 +35,9 @@ type reconciled struct {
 	Liabilities string              `json:"liabilities"`
 	Missing     string              `json:"missing"`
 	Surplus     string              `json:"surplus"`
+	Cold        string              `json:"cold"`
+	ColdOnChain string              `json:"coldOnChain"`
+	Unswept     string              `json:"unswept"`
 	Balanced    bool                `json:"balanced"`
 	Differences []difference        `json:"differences,omitempty"`
 }
@@ -80,10 +83,11 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 
 // print lists the currencies and, below them, the addresses behind every difference.
 func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
-	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS",
+	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS "+
+		"COLD COLD-ON-CHAIN UNSWEPT",
 		func(r reconciled) []any {
 			return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing,
-				r.Surplus}
+				r.Surplus, r.Cold, r.ColdOnChain, r.Unswept}
 		})
 	var differences []difference
 	for _, r := range listed {
@@ -117,6 +121,9 @@ func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
 		Liabilities: c.Exact(l.Liabilities),
 		Missing:     c.Exact(l.Missing),
 		Surplus:     c.Exact(l.Surplus),
+		Cold:        c.Exact(l.Cold),
+		ColdOnChain: c.Exact(l.ColdOnChain),
+		Unswept:     c.Exact(l.Unswept),
 		Balanced:    l.Balanced(),
 	}
 }

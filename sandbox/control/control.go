@@ -1,10 +1,10 @@
 // Package control is the sandbox's remote control: JSON over HTTP, with which a test or a person plays the outside
 // world.
 //
-// It owns the paths, their parameters and their answers. It never reads the service: the balances that it reports are
-// the chains'. Its invariants: it is served on loopback only; a request is done as a whole or refused as a whole,
-// with the reason; unknown fields, duplicate ones and numbers that are not plain decimals are refused; an amount is
-// never read as a float.
+// It owns the paths, their parameters and their answers. The balances that it reports are the chains'; of the service
+// it reads, over the API, only the charges that it is asked to pay. Its invariants: it is served on loopback only; a
+// request is done as a whole or refused as a whole, with the reason; unknown fields, duplicate ones and numbers that
+// are not plain decimals are refused; an amount is never read as a float.
 package control
 
 import (
@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -45,6 +46,8 @@ type Config struct {
 	Hot      map[bursar.ChainID]string // the service's hot wallet address on each chain
 	// NewAccount creates another account; with orders it signs its withdrawals.
 	NewAccount func(ctx context.Context, name string, orders bool) (Account, error)
+	API        string // URL of the service's API, without a path
+	APIKey     string // of the account whose charges are paid if a request names no key
 	Log        *slog.Logger
 	Now        func() time.Time
 }
@@ -52,8 +55,11 @@ type Config struct {
 // Server is the remote control.
 type Server struct {
 	Config
-	listener net.Listener
-	server   *http.Server
+	listener   net.Listener
+	server     *http.Server
+	life       context.Context // until the end of Run
+	end        context.CancelFunc
+	background sync.WaitGroup
 }
 
 // Listen listens on an address, which must be one of loopback.
@@ -70,6 +76,7 @@ func Listen(ctx context.Context, address string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("listen for control: %w", err)
 	}
 	s := &Server{Config: cfg, listener: listener}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.server = &http.Server{Handler: s.handler(), ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute}
 	return s, nil
 }
@@ -79,6 +86,8 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Run serves until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
+	defer s.background.Wait()
+	defer s.end()
 	defer context.AfterFunc(ctx, func() { _ = s.server.Close() })()
 	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve control: %w", err)
@@ -130,6 +139,7 @@ func (s *Server) handler() http.Handler {
 	post("/fault", s.fault)
 	post("/address", s.address)
 	post("/account", s.account)
+	post("/test/charge/pay", s.payCharge)
 	post("/webhooks/answer", s.answerWebhooks)
 	get("/chains", s.chains)
 	get("/balance", s.balance)

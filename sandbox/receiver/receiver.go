@@ -26,8 +26,8 @@ const (
 	maxBytes = 64 << 20 // bytes of all deliveries that are kept
 )
 
-// Own is a loopback address for the receiver alone: the service may be allowed to call it without being allowed to
-// call any other server on this machine.
+// Own is a loopback address for the receiver alone, so that its deliveries can be told from those to other receivers on
+// this machine.
 const Own = "127.0.0.2:0"
 
 // Delivery is one received request.

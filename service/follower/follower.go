@@ -27,6 +27,7 @@ type Following struct {
 	Log             *slog.Logger
 	Hot             string // the hot wallet's address on the chain
 	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
+	Cold            []bursar.ColdWallet
 	Pace            time.Duration
 	Screened        bool // nothing is credited that the screening service has not passed
 }
@@ -43,13 +44,26 @@ type Followed struct {
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
-	watch := follow.NewSharedWatch(wallets, capabilities, f.Hot)
+	bases := bursar.ColdBases(f.Cold)
+	watch := follow.NewColdWatch(wallets, capabilities, bases, f.Hot)
+	isCold := map[string]bool{}
+	for _, base := range bases {
+		isCold[base] = true
+	}
 	deposits := &deposit.Handler{
 		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,
 		Capabilities: capabilities,
 		Hot:          f.OperatorAddress,
 		Screened:     f.Screened,
+		Cold:         isCold,
+	}
+	cold := &outgoing.ColdSpends{
+		Capabilities: capabilities,
+		Registry:     f.Registry,
+		Log:          f.Log,
+		Hot:          f.Hot,
+		Bases:        isCold,
 	}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
 		Capabilities: capabilities,
@@ -57,7 +71,7 @@ func Follow(f Following) Followed {
 		IDs:          f.IDs,
 		Log:          f.Log,
 		Hot:          f.OperatorAddress,
-	}}
+	}, Cold: isCold}
 	follower := &follow.Follower{
 		DB:       f.DB,
 		Chain:    f.Chain,
@@ -66,8 +80,8 @@ func Follow(f Following) Followed {
 		Log:      f.Log,
 		Hot:      f.OperatorAddress,
 		Pace:     f.Pace,
-		Handlers: outgoing.Handlers(externals, deposits),
-		Creditor: deposits,
+		Handlers: outgoing.Handlers(externals, cold, deposits),
+		Creditor: follow.Creditors{deposits, cold},
 	}
 	externals.MayForget = follower.MayForget
 	opinions := &deposit.Opinions{

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
@@ -26,6 +27,9 @@ const (
 	seedBytes = 64
 	maxHanded = 4096
 	handedTo  = 3 // the file descriptor of the pipe
+
+	// longestOpening bounds it: a plugin, a token or a person who is to touch one may never answer.
+	longestOpening = 5 * time.Minute
 )
 
 // OpenKeys returns a function that opens the seed in a process of its own, which ends then: neither the passphrase nor
@@ -58,6 +62,8 @@ func (c *Call) handOver(ctx context.Context, to []byte) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, longestOpening)
+	defer cancel()
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return 0, err

@@ -23,6 +23,8 @@ type Seed struct {
 	HandOver     seedHandOverCommand     `cmd:"" name:"hand-over" hidden:"" help:"Write the seed to the process that runs this."`
 	Check        seedCheckCommand        `cmd:"" help:"Open the seed file and print its fingerprint."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
+	Recipients   SeedRecipients          `cmd:"" help:"Show and change what opens the seed file."`
+	Shares       SeedShares              `cmd:"" help:"Split an identity for recovery between persons."`
 }
 
 type seedNewCommand struct{}
@@ -109,7 +111,9 @@ type seedCheckCommand struct{}
 
 // Help returns an example.
 func (seedCheckCommand) Help() string {
-	return "Opens the seed file with the passphrase, and changes nothing.\n\nExample:\n\n    " +
+	return "Opens the seed file with what is given here, as the service does, and changes nothing. If the file has " +
+		"several " +
+		"ways, it says which one opened it, and why others before it did not.\n\nExample:\n\n    " +
 		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
 }
 
@@ -119,11 +123,25 @@ func (seedCheckCommand) Run(c *Call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := c.openKeys(cfg)
+	if err := host.Shield(); err != nil {
+		return err
+	}
+	file, err := host.OpenFile(cfg, c.Getenv, func(text string) { c.Note("%s", text) })
+	if err != nil {
+		return err
+	}
+	defer file.Opened.Mnemonic.Wipe()
+	keys, err := signer.NewKeys(file.Opened.Mnemonic, host.Network(cfg.Network))
 	if err != nil {
 		return err
 	}
 	defer keys.Wipe()
+	for _, why := range file.Opened.Failed {
+		c.Note("The way %s.", why)
+	}
+	if file.Sealed.Container() {
+		c.Note("The way %s opens it.", file.Opened.By)
+	}
 	return c.Say("the seed file %s opens; its fingerprint is %s", cfg.SeedFile, keys.Fingerprint())
 }
 

@@ -8,9 +8,6 @@ package host
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"io/fs"
 	"runtime/debug"
 
 	"github.com/bursar/bursar/config"
@@ -38,7 +35,7 @@ func Network(n config.Network) signer.Network {
 	return signer.Testnet
 }
 
-// OpenKeys reads the seed file with the passphrase of the environment.
+// OpenKeys opens the seed file with what the environment and the configuration give; see OpenFile.
 func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
 	seed, err := OpenSeed(cfg, getenv)
 	if err != nil {
@@ -50,23 +47,11 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 
 // OpenSeed is OpenKeys for the seed itself, of 64 bytes. The caller clears it.
 func OpenSeed(cfg config.Config, getenv func(string) string) ([]byte, error) {
-	passphrase, err := Passphrase(cfg, getenv)
+	file, err := OpenFile(cfg, getenv, nil)
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := sealedSeed(cfg, passphrase)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no seed file %s: create one with `bursar seed new`, or restore yours with "+
-			"`bursar seed restore`", cfg.SeedFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	mnemonic, err := signer.Open(sealed, passphrase)
-	if err != nil {
-		return nil, err
-	}
-	defer mnemonic.Wipe()
+	defer file.Opened.Mnemonic.Wipe()
 	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would otherwise keep for minutes
-	return mnemonic.Seed("")
+	return file.Opened.Mnemonic.Seed("")
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// PolicyFile returns the file beside the seed that says which policy was in force. It is apart from the state, so that a
-// state which is lost or begun again does not take with it that there was a policy.
+// PolicyFile returns the file beside the seed that says which policy was in force. It is apart from the state, so that
+// a state which is lost or begun again does not take with it that there was a policy.
 func PolicyFile(cfg config.Config) string { return cfg.SeedFile + ".policy" }
 
 // NotePolicy notes beside the seed which policy is in force, durably, unless a later one is noted.
@@ -56,7 +56,8 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be read is an error: it says that there was one.
+// NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be
+// read is an error: it says that there was one.
 func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 	text, err := os.ReadFile(PolicyFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +75,8 @@ func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 	return p, nil
 }
 
-// AgreePolicy makes the state and the file beside the seed know the same policy. Where the state has lost it, the signer
-// runs and signs nothing.
+// AgreePolicy makes the state and the file beside the seed know the same policy. Where the state has lost it, the
+// signer runs and signs nothing.
 func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
 	noted, err := NotedPolicy(cfg)
 	if err != nil {
@@ -101,7 +102,8 @@ func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, l
 	}
 	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
 	if lost {
-		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; see "+
+		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; "+
+			"see "+
 			"docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)
 	}
 	return err

@@ -25,14 +25,15 @@ type notedKey struct {
 	Account bursar.ID `json:"account"`
 	ID      string    `json:"id"`
 	Revoked bool      `json:"revoked,omitempty"`
+	From    int64     `json:"from,omitempty"` // since when it counts, in milliseconds: a loss does not end a hold
 }
 
 // AgreeOrderKeys makes the state and the file beside the seed know the same keys of clients. A key that the state has
 // lost is there again by its ID alone: its account stays bound, and nothing that it signed is paid until it is added
 // again; one that was revoked stays revoked.
 //
-// The attack: whoever has the signer's machine removes the state or puts an older one back, and an account that signed its
-// orders needs none.
+// The attack: an intruder on the signer's machine removes the state or puts an older one back, and an account that
+// signed its orders needs none.
 func AgreeOrderKeys(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
 	noted, err := notedKeys(cfg)
 	if err != nil {
@@ -47,7 +48,12 @@ func AgreeOrderKeys(ctx context.Context, cfg config.Config, keeper memory.Keeper
 		keys, err := tx.OrderKeys(ctx, bursar.ID{})
 		list = nil
 		for _, k := range keys {
-			list = append(list, notedKey{k.Account, k.ID, !k.Revoked.IsZero()})
+			list = append(list, notedKey{
+				Account: k.Account,
+				ID:      k.ID,
+				Revoked: !k.Revoked.IsZero(),
+				From:    k.From.UnixMilli(),
+			})
 		}
 		return err
 	})
@@ -96,7 +102,11 @@ func rememberKeys(ctx context.Context, tx memory.Tx, noted []notedKey) (lost int
 
 // loseKey remembers the ID of a key that this state never had.
 func loseKey(ctx context.Context, tx memory.Tx, n notedKey, now time.Time) error {
-	if err := tx.AddOrderKey(ctx, memory.OrderKey{Account: n.Account, ID: n.ID, From: now}); err != nil {
+	lost := memory.OrderKey{Account: n.Account, ID: n.ID, From: now}
+	if held := time.UnixMilli(n.From).UTC(); held.After(now) {
+		lost.From = held
+	}
+	if err := tx.AddOrderKey(ctx, lost); err != nil {
 		return err
 	}
 	detail, err := json.Marshal(map[string]string{"account": n.Account.String(), "id": n.ID})
@@ -127,7 +137,8 @@ func notedKeys(cfg config.Config) (list []notedKey, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &list)
 	}
-	if i := slices.IndexFunc(list, func(k notedKey) bool { return k.Account.IsZero() || k.ID == "" }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(list, func(k notedKey) bool { return k.Account.IsZero() || k.ID == "" }); err == nil &&
+		i >= 0 {
 		err = errors.New("a key in it has no account or no ID")
 	}
 	if err != nil {

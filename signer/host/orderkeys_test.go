@@ -30,8 +30,8 @@ func keyOf(t *testing.T, n byte) approval.OrderKey {
 	return approval.OrderKey{Account: bursar.ID{7}, ID: key.ID(), Key: key.String(), Name: "shop"}
 }
 
-// The attack: whoever has the signer's machine removes the state, or puts an older one back, and an account whose orders
-// are signed needs no signature any more, or a key that was revoked counts again.
+// The attack: whoever has the signer's machine removes the state, or puts an older one back, and an account whose
+// orders are signed needs no signature any more, or a key that was revoked counts again.
 func TestARemovedStateDoesNotTakeTheKeysOfClientsWithIt(t *testing.T) {
 	t.Parallel()
 	cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
@@ -106,5 +106,39 @@ func TestAFileOfKeysThatCannotBeReadStopsTheSigner(t *testing.T) {
 		if _, err := OpenMemory(t.Context(), cfg, "seed", slog.New(slog.DiscardHandler)); err == nil {
 			t.Errorf("with %q beside the seed: got no error, want one that names the file", content)
 		}
+	}
+}
+
+// The attack: whoever may add keys adds one, removes the state before its hold is over, and adds it again as one that
+// was lost, which counts at once.
+func TestALostKeyKeepsItsHold(t *testing.T) {
+	t.Parallel()
+	cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
+	log := slog.New(slog.DiscardHandler)
+	enter := func(n byte, hold time.Duration) (from time.Time) {
+		t.Helper()
+		file, err := OpenMemory(t.Context(), cfg, "seed", log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		from, err = people.KeyOnMachine(t.Context(), file, keyOf(t, n), hold, "ann", time.Now())
+		if err = errors.Join(err, AgreeOrderKeys(t.Context(), cfg, file, log)); err != nil {
+			t.Fatal(err)
+		}
+		return from
+	}
+	enter(1, time.Hour)
+	held := enter(2, time.Hour)
+	for range 2 {
+		if err := os.Remove(StateFile(cfg)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := enter(2, time.Hour), held.Truncate(time.Millisecond); got.Before(want) {
+			t.Errorf("the lost key that was added again counts from %v, want not before %v", got, want)
+		}
+	}
+	if got := enter(1, time.Hour); got.After(time.Now()) {
+		t.Errorf("a lost key whose hold was over counts from %v, want at once", got)
 	}
 }

@@ -19,18 +19,32 @@ type Part struct {
 
 	Withdrawals   signer.Limits
 	MaxFeePercent uint64
+
+	ToCold signer.Limits
+	Cold   []bursar.ColdWallet
 }
 
 // PartOf returns what may be signed on a configured chain.
 func PartOf(adapter chain.Chain, cfg config.ChainConfig) Part {
 	return Part{Chain: adapter, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Fees: signer.Limits(cfg.Fees),
-		Transfers: signer.Limits(cfg.Sweeps), Withdrawals: signer.Limits(cfg.Payments), MaxFeePercent: cfg.MaxFeePercent}
+		Transfers: signer.Limits(cfg.Sweeps), Withdrawals: signer.Limits(cfg.Payments), MaxFeePercent: cfg.MaxFeePercent,
+		ToCold: signer.Limits(cfg.ToCold), Cold: cfg.Cold}
+}
+
+func basesOf(wallets []bursar.ColdWallet) (bases []string) {
+	for _, w := range wallets {
+		bases = append(bases, w.Addresses...)
+	}
+	return bases
 }
 
 // all creates the adapters of every configured chain.
 func (c Connector) all(ctx context.Context, cfg config.Config) (parts []Part, err error) {
 	for _, id := range ChainOrder(cfg) {
 		adapter, err := c.Connect(ctx, cfg.Chains[id])
+		if err == nil {
+			err = checkDescriptors(cfg, adapter, id)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +74,8 @@ func Policies(
 			Fees:         part.Fees,
 			Transfers:    part.Transfers,
 			Withdrawals:  part.Withdrawals,
+			ToCold:       part.ToCold,
+			Cold:         basesOf(part.Cold),
 
 			MaxFeePercent: part.MaxFeePercent,
 

@@ -12,16 +12,18 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// The environment of LoadCredential= of systemd, and the name under which a passphrase is looked for there.
+// The environment of LoadCredential= of systemd, and the names of what is looked for there.
 const (
 	credentials = "CREDENTIALS_DIRECTORY"
 	credential  = "bursar-passphrase"
+	identityOf  = "bursar-identity"
 )
 
 // Errors of secrets that are not safe where they are. Each says what to do.
 var (
 	ErrReadable    = errors.New("others than its owner may read it")
-	ErrEnvironment = errors.New("on mainnet the passphrase may not be in BURSAR_PASSPHRASE, which stays readable in /proc " +
+	ErrEnvironment = errors.New("on mainnet the passphrase may not be in BURSAR_PASSPHRASE, which stays readable in " +
+		"/proc " +
 		"and is inherited: put it into a file with mode 0600 and name that in BURSAR_PASSPHRASE_FILE, or use " +
 		"LoadCredential=bursar-passphrase:FILE in the systemd unit")
 	ErrSandboxSeed = errors.New("the seed file is that of a sandbox or as easy to open, which is refused on mainnet")
@@ -67,23 +69,28 @@ func NewPassphrase(
 }
 
 // sealedSeed reads the seed file and refuses one that is too easy to open for the network.
-func sealedSeed(cfg config.Config, passphrase signer.Passphrase) ([]byte, error) {
+func sealedSeed(cfg config.Config, passphrase signer.Passphrase) (signer.Sealed, error) {
 	if err := private(cfg.Network, cfg.SeedFile); err != nil {
-		return nil, err
+		return signer.Sealed{}, err
 	}
-	sealed, err := signer.ReadSealed(cfg.SeedFile)
+	content, err := signer.ReadSealed(cfg.SeedFile)
+	if err != nil {
+		return signer.Sealed{}, err
+	}
+	sealed, err := signer.ParseSealed(content)
 	if err != nil || cfg.Network != config.Mainnet {
 		return sealed, err
 	}
-	const remedy = "move it away and run `bursar seed restore` with its words and a strong passphrase, or `bursar seed new`"
+	const remedy = "move it away and run `bursar seed restore` with its words and a strong passphrase, or `bursar seed " +
+		"new`"
 	if passphrase.IsSandboxs() {
-		return nil, fmt.Errorf("%w: its passphrase is the sandbox's; %s", ErrSandboxSeed, remedy)
+		return signer.Sealed{}, fmt.Errorf("%w: its passphrase is the sandbox's; %s", ErrSandboxSeed, remedy)
 	}
-	factor, err := signer.WorkFactor(sealed)
-	if err == nil && factor < signer.DefaultWorkFactor {
-		err = fmt.Errorf("%w: its work factor is %d, below %d; %s", ErrSandboxSeed, factor, signer.DefaultWorkFactor, remedy)
+	if factor, has := sealed.LowestWorkFactor(); has && factor < signer.DefaultWorkFactor {
+		return signer.Sealed{}, fmt.Errorf("%w: its work factor is %d, below %d; %s", ErrSandboxSeed, factor,
+			signer.DefaultWorkFactor, remedy)
 	}
-	return sealed, err
+	return sealed, nil
 }
 
 // private refuses a file that others than its owner may read or write, except on a private network. A file that is not
@@ -112,8 +119,8 @@ func readable(path string) error {
 	return nil
 }
 
-// Private checks the files of the process with the seed that hold secrets or what was signed, with the given ones. Others
-// may not read them; on a private network that is a warning.
+// Private checks the files of the process with the seed that hold secrets or what was signed, with the given ones.
+// Others may not read them; on a private network that is a warning.
 func Private(cfg config.Config, log *slog.Logger, files ...string) error {
 	files = append(files, cfg.SeedFile, StateFile(cfg), MarksFile(cfg), cfg.Signer.Key)
 	return OwnersOnly(cfg.Network, log, files...)

@@ -71,8 +71,8 @@ func CheckpointOf(instance string, e Entry) Checkpoint {
 	return Checkpoint{Instance: instance, Number: e.Number, Hash: hex.EncodeToString(e.Hash[:])}
 }
 
-// Text is what is signed of a checkpoint: a label and, each in a line of its own, instance, number and hash. An instance
-// with a line break, which no signer has, is quoted.
+// Text is what is signed of a checkpoint: a label and, each in a line of its own, instance, number and hash. An
+// instance with a line break, which no signer has, is quoted.
 func (c Checkpoint) Text() []byte {
 	return fmt.Appendf(nil, "bursar signer log checkpoint 1\n%q\n%d\n%q\n", c.Instance, c.Number, c.Hash)
 }

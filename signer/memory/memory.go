@@ -22,7 +22,8 @@ var (
 	ErrExists  = errors.New("the signer's state file exists already")
 	ErrLocked  = errors.New("another signer uses the state file")
 	ErrForeign = errors.New("the file is not the state of this signer")
-	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or stop " +
+	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or " +
+		"stop " +
 		"it first")
 )
 
@@ -61,8 +62,9 @@ type Tx interface {
 	AddSigned(ctx context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time) error
 	// SignedSince returns how many transactions were counted to a flow from a time on.
 	SignedSince(ctx context.Context, flow int64, at time.Time) (int, error)
-	// Forget removes up to most digests of transactions that were signed before a time, and with the last of a flow that
-	// uses nothing up and counts nothing since, the flow. Outpoints, what flows use up, and the log are kept for ever.
+	// Forget removes up to most digests of transactions that were signed before a time, and with the last of a flow
+	// that uses nothing up and counts nothing since, the flow. Outpoints, what flows use up, and the log are kept for
+	// ever.
 	Forget(ctx context.Context, before time.Time, most int) (int, error)
 	// CountsSince returns what counts from a time on, oldest first.
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)
@@ -124,6 +126,7 @@ const (
 	Transfers Class = "transfer" // sweeps, consolidations and gas top-ups, each 1
 
 	Withdrawals Class = "withdrawal" // transactions that pay others, each 1; where they are limited
+	ToCold      Class = "to_cold"    // transactions that pay our cold wallets, each 1
 )
 
 // Count is how much of something counts, and from when on.

@@ -228,22 +228,24 @@ func (q Question) once(
 			return err
 		}
 		if !slices.ContainsFunc(uses, func(one string) bool { return slices.Contains(q.Uses, one) }) {
-			return refuse(RuleOnce, "order %s was signed in another transaction, which the chain could include beside this one: "+
-				"a new payment needs a new order", o.ID)
+			return refuse(RuleOnce,
+				"order %s was signed in another transaction, which the chain could include beside this one: "+
+					"a new payment needs a new order", o.ID)
 		}
 	}
 	return nil
 }
 
 // fresh refuses an order of another signer or time. One that was signed already may be replaced after its time: it is
-// payable without that. Such a one is never refused as RuleFresh, upon which the service refunds the customer, also where
-// the state began again since.
+// payable without that. Such a one is never refused as RuleFresh, upon which the service refunds the customer, also
+// where the state began again since.
 //
 // The attack: an order that was signed for another network, or was forgotten long ago, is paid.
 func (q Question) fresh(o approval.Order, signedBefore bool) error {
 	switch other := o.Instance != q.State.Instance; {
 	case other && signedBefore:
-		return refuse(RuleOnce, "order %s was signed before, and the state began again since: its transaction is not replaced",
+		return refuse(RuleOnce,
+			"order %s was signed before, and the state began again since: its transaction is not replaced",
 			o.ID)
 	case other:
 		return refuse(RuleFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)

@@ -137,31 +137,49 @@ func TestOnlyWhatTheClientSignedIsPaid(t *testing.T) {
 		rule   orders.Rule
 		says   string
 	}{
-		"as it is signed":             {seed: 1},
-		"no signature":                {rule: orders.RuleSigned, says: "has keys, and order"},
-		"no order":                    {seed: 1, change: func(q *orders.Question) { q.Orders = nil }, rule: orders.RuleSigned, says: "0 orders for 1"},
-		"the key of another account":  {seed: 4, rule: orders.RuleSigned, says: "has no key"},
-		"a key of nobody":             {seed: 9, rule: orders.RuleSigned, says: "has no key"},
-		"a key that is held":          {seed: 2, rule: orders.RuleSigned, says: "is held until 2026-11-24T13:00:00Z"},
-		"a key that was revoked":      {seed: 3, rule: orders.RuleSigned, says: "was revoked"},
-		"a signature of another text": {seed: 1, change: func(q *orders.Question) { q.Orders[0].Signature = h.signed(approval.Order{}, 1).Signature }, rule: orders.RuleSigned, says: "did not sign these bytes"},
-		"no form of a signature":      {seed: 1, change: func(q *orders.Question) { q.Orders[0].Signature = "x" }, rule: orders.RuleSigned, says: "KEY-ID:SIGNATURE"},
-		"another amount":              {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Amount = bursar.Units(99) }, rule: orders.RulePaysOrder, says: "not among the payments"},
-		"another address":             {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Address.Base = "mallory" }, rule: orders.RulePaysOrder, says: "not among"},
-		"another tag":                 {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Address.Memo = 8 }, rule: orders.RulePaysOrder, says: "not among"},
-		"another asset":               {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Contract = "dear" }, rule: orders.RulePaysOrder, says: "not among"},
-		"another chain":               {seed: 1, change: func(q *orders.Question) { q.Chain = "other" }, rule: orders.RulePaysOrder, says: "not among"},
-		"a higher fee":                {seed: 1, change: func(q *orders.Question) { q.Fee = bursar.Units(11) }, rule: orders.RulePaysOrder, says: "allows a fee of 10"},
-		"another instance":            {order: func(o *approval.Order) { o.Instance = "OTHER" }, seed: 1, rule: orders.RuleFresh, says: "is for instance OTHER"},
-		"expired":                     {seed: 1, change: func(q *orders.Question) { q.Now = noon.Add(time.Hour) }, rule: orders.RuleFresh, says: "expired at"},
-		"from the future":             {order: func(o *approval.Order) { o.Created = noon.Add(121 * time.Second) }, seed: 1, rule: orders.RuleFresh, says: "yet to come"},
-		"a little from the future":    {order: func(o *approval.Order) { o.Created = noon.Add(120 * time.Second) }, seed: 1},
-		"for too long":                {order: func(o *approval.Order) { o.Expires = o.Created.Add(orders.Longest + time.Second) }, seed: 1, rule: orders.RuleFresh, says: "longer than 30 days"},
-		"no text":                     {seed: 1, change: func(q *orders.Question) { q.Orders[0].Text += "\n" }, rule: orders.RulePaysOrder, says: "a line too many"},
-		"an account without keys":     {order: func(o *approval.Order) { o.Account = free }},
-		"signed, but without keys":    {order: func(o *approval.Order) { o.Account = free }, seed: 1, rule: orders.RuleSigned, says: "has no key"},
-		"a refund of the operator":    {order: func(o *approval.Order) { o.Account = bursar.ID{} }},
-		"a sweep":                     {change: func(q *orders.Question) { q.Request.Kind, q.Orders = chain.KindSweep, nil }},
+		"as it is signed": {seed: 1},
+		"no signature":    {rule: orders.RuleSigned, says: "has keys, and order"},
+		"no order": {seed: 1, change: func(q *orders.Question) { q.Orders = nil }, rule: orders.RuleSigned,
+			says: "0 orders for 1"},
+		"the key of another account": {seed: 4, rule: orders.RuleSigned, says: "has no key"},
+		"a key of nobody":            {seed: 9, rule: orders.RuleSigned, says: "has no key"},
+		"a key that is held":         {seed: 2, rule: orders.RuleSigned, says: "is held until 2026-11-24T13:00:00Z"},
+		"a key that was revoked":     {seed: 3, rule: orders.RuleSigned, says: "was revoked"},
+		"a signature of another text": {seed: 1,
+			change: func(q *orders.Question) { q.Orders[0].Signature = h.signed(approval.Order{}, 1).Signature },
+			rule:   orders.RuleSigned, says: "did not sign these bytes"},
+		"no form of a signature": {seed: 1, change: func(q *orders.Question) { q.Orders[0].Signature = "x" },
+			rule: orders.RuleSigned, says: "KEY-ID:SIGNATURE"},
+		"another amount": {seed: 1,
+			change: func(q *orders.Question) { q.Request.Payments[0].Amount = bursar.Units(99) }, rule: orders.RulePaysOrder,
+			says: "not among the payments"},
+		"another address": {seed: 1,
+			change: func(q *orders.Question) { q.Request.Payments[0].Address.Base = "mallory" }, rule: orders.RulePaysOrder,
+			says: "not among"},
+		"another tag": {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Address.Memo = 8 },
+			rule: orders.RulePaysOrder, says: "not among"},
+		"another asset": {seed: 1, change: func(q *orders.Question) { q.Request.Payments[0].Contract = "dear" },
+			rule: orders.RulePaysOrder, says: "not among"},
+		"another chain": {seed: 1, change: func(q *orders.Question) { q.Chain = "other" },
+			rule: orders.RulePaysOrder, says: "not among"},
+		"a higher fee": {seed: 1, change: func(q *orders.Question) { q.Fee = bursar.Units(11) },
+			rule: orders.RulePaysOrder, says: "allows a fee of 10"},
+		"another instance": {order: func(o *approval.Order) { o.Instance = "OTHER" }, seed: 1, rule: orders.RuleFresh,
+			says: "is for instance OTHER"},
+		"expired": {seed: 1, change: func(q *orders.Question) { q.Now = noon.Add(time.Hour) },
+			rule: orders.RuleFresh, says: "expired at"},
+		"from the future": {order: func(o *approval.Order) { o.Created = noon.Add(121 * time.Second) }, seed: 1,
+			rule: orders.RuleFresh, says: "yet to come"},
+		"a little from the future": {order: func(o *approval.Order) { o.Created = noon.Add(120 * time.Second) }, seed: 1},
+		"for too long": {order: func(o *approval.Order) { o.Expires = o.Created.Add(orders.Longest + time.Second) },
+			seed: 1, rule: orders.RuleFresh, says: "longer than 30 days"},
+		"no text": {seed: 1, change: func(q *orders.Question) { q.Orders[0].Text += "\n" },
+			rule: orders.RulePaysOrder, says: "a line too many"},
+		"an account without keys": {order: func(o *approval.Order) { o.Account = free }},
+		"signed, but without keys": {order: func(o *approval.Order) { o.Account = free }, seed: 1, rule: orders.RuleSigned,
+			says: "has no key"},
+		"a refund of the operator": {order: func(o *approval.Order) { o.Account = bursar.ID{} }},
+		"a sweep":                  {change: func(q *orders.Question) { q.Request.Kind, q.Orders = chain.KindSweep, nil }},
 	} {
 		o := h.order()
 		if test.order != nil {
@@ -251,7 +269,8 @@ func TestAnOrderIsPaidOnce(t *testing.T) {
 	h.want("a replacement after its time", ask(one, first, noon.Add(48*time.Hour), "hot/1"), "", "")
 	h.want("with another nonce", ask(one, 2, noon, "hot/2"), orders.RuleOnce, "in another transaction")
 	h.want("with nothing that excludes it", ask(one, 2, noon), orders.RuleOnce, "in another transaction")
-	h.want("with another nonce after its time", ask(one, 2, noon.Add(48*time.Hour), "hot/2"), orders.RuleOnce, "in another")
+	h.want("with another nonce after its time", ask(one, 2, noon.Add(48*time.Hour), "hot/2"), orders.RuleOnce,
+		"in another")
 	another := h.order()
 	another.Units = bursar.Units(101)
 	h.want("another text under its ID", ask(h.signed(another, 1), first, noon, "hot/1"), orders.RuleOnce, "another text")
@@ -292,8 +311,9 @@ func TestWhatOnlyExpiresIsSignedOnce(t *testing.T) {
 	h.want("after it expired", err, orders.RuleOnce, "a new payment needs a new order")
 }
 
-// The attack: the state is removed, and the service says that an account without keys orders a payment. All that is known
-// of a lost key is its ID: the account stays bound, and what the key signed does not count until it is added again.
+// The attack: the state is removed, and the service says that an account without keys orders a payment. All that is
+// known of a lost key is its ID: the account stays bound, and what the key signed does not count until it is added
+// again.
 func TestALostKeyBindsItsAccountAndSignsNothing(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

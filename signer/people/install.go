@@ -29,10 +29,10 @@ type Here struct {
 }
 
 // Install installs the next version of the policy, signed by the authors of the one in force; the first one by its own,
-// because whoever can write to the memory could begin it again anyway. A version that loosens begins on mainnet no sooner
-// than a day from now; what it takes away from people, and what it denies, holds at once. The text of a policy that was
-// lost with its state is taken by its hash. As with every act, a clock that is set back behind it later is refused, so
-// that no older version comes back into force. Errors: of package roster, ErrOther, ErrUsed.
+// because whoever can write to the memory could begin it again anyway. A version that loosens begins on mainnet no
+// sooner than a day from now; what it takes away from people, and what it denies, holds at once. The text of a policy
+// that was lost with its state is taken by its hash. As with every act, a clock that is set back behind it later is
+// refused, so that no older version comes back into force. Errors: of package roster, ErrOther, ErrUsed.
 func Install(
 	ctx context.Context, keeper memory.Keeper, text string, signatures []string, here Here,
 ) (act Act, err error) {

@@ -90,8 +90,12 @@ func enter(
 		return from, err
 	}
 	from = now
-	lost := slices.ContainsFunc(list, func(l memory.OrderKey) bool { return l.ID == k.ID && l.Lost() })
-	if len(list) > 0 && !k.Revoke && !lost { // one that is lost counted before, and its ID proves that it is the same
+	lost := slices.IndexFunc(list, func(l memory.OrderKey) bool { return l.ID == k.ID && l.Lost() })
+	switch {
+	case k.Revoke:
+	case lost >= 0: // its ID proves that it is the same: it counts from when it did, and no sooner
+		from = later(now, list[lost].From)
+	case len(list) > 0:
 		from = now.Add(hold)
 	}
 	if k.Revoke {
@@ -107,6 +111,13 @@ func enter(
 	return from, err
 }
 
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 func add(ctx context.Context, tx memory.Tx, k approval.OrderKey, list []memory.OrderKey, from time.Time) error {
 	public, err := orderkey.Parse(k.Key)
 	if err != nil {
@@ -116,7 +127,8 @@ func add(ctx context.Context, tx memory.Tx, k approval.OrderKey, list []memory.O
 		return fmt.Errorf("%w: its ID is %s, and the text says %s", orderkey.ErrKey, public.ID(), k.ID)
 	}
 	if slices.ContainsFunc(list, func(one memory.OrderKey) bool { return one.ID == k.ID && !one.Lost() }) {
-		return fmt.Errorf("account %s has or had the key %s already: one that was revoked does not come back", k.Account, k.ID)
+		return fmt.Errorf("account %s has or had the key %s already: one that was revoked does not come back", k.Account,
+			k.ID)
 	}
 	return tx.AddOrderKey(ctx, memory.OrderKey{Account: k.Account, ID: k.ID, Public: k.Key, Name: k.Name, From: from})
 }

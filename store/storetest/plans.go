@@ -18,10 +18,13 @@ import (
 
 // grows are the tables whose rows grow with customers or with time. No statement that is made often, or while somebody
 // waits for its answer, may read one of them from one end to the other.
-var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempts", "balances", "charges", "invoices", "invoice_options",
-	"invoice_payments", "invoice_quotes", "invoice_refunds", "invoice_moments", "checkpoints",
+var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempts", "balances", "charges", "invoices",
+	"invoice_options",
+	"invoice_payments", "invoice_quotes", "invoice_refunds", "invoice_moments", "invoice_proposals", "payment_links",
+	"checkpoints",
 	"deposits", "entries", "events",
-	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings", "previous_txs",
+	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings",
+	"previous_txs",
 	"reservations", "seals", "used_outputs", "utxos", "wallets", "watched_parts", "withdrawals"}
 
 // Plans collects the statements that read, and checks how the database would execute each.
@@ -94,8 +97,8 @@ func (p *Plans) Leave(prefix, reason string) {
 // Check fills the tables that grow and fails the test for each statement that reads all of one of them.
 //
 // PostgreSQL plans each for any values (plan_cache_mode, PostgreSQL 15, 20.7.4) over tables of some thousand rows, and
-// without sequential scans wherever there is another way (enable_seqscan, 20.7.1): what is left reads a table because no
-// index serves, and an index that is read from end to end only to filter its rows counts as the same. SQLite says
+// without sequential scans wherever there is another way (enable_seqscan, 20.7.1): what is left reads a table because
+// no index serves, and an index that is read from end to end only to filter its rows counts as the same. SQLite says
 // whether it searches or scans (eqp.html).
 func (p *Plans) Check() {
 	p.t.Helper()

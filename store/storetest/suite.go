@@ -50,6 +50,7 @@ func Run(t *testing.T) {
 		{"a charge is paid once", paidOnce},
 		{"a status moves along its table only", statuses},
 		{"a deposit is resolved once", resolutions},
+		{"a cold wallet has one open refill", refills},
 		{"value that fits no wallet finds an owner", owners},
 	} {
 		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })
@@ -181,7 +182,7 @@ func accounts(t *testing.T, db *store.DB) {
 		}
 		a, _ := tx.Accounts().Lock(ctx, id)
 		if a.Frozen != "why" {
-			t.Errorf("frozen for %q", a.Frozen)
+			t.Errorf("frozen for %q, want %q", a.Frozen, "why")
 		}
 		a, _ = tx.Accounts().RotateWebhookSecret(ctx, id, tx.Now().Add(time.Hour))
 		if a.WebhookGeneration != 2 || a.WebhookOverlap.Sub(tx.Now()) != time.Hour {

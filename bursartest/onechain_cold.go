@@ -1,0 +1,34 @@
+package bursartest
+
+import (
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/signer"
+)
+
+// newSigner makes a signer that knows the cold wallets of r.Cold and remembers nothing.
+func (r *OneChain) newSigner() {
+	r.T.Helper()
+	capabilities := r.Chain.Capabilities()
+	var err error
+	r.Signer, err = signer.New(r.Keys.Keys, map[bursar.ChainID]signer.Policy{capabilities.ID: {
+		Capabilities: capabilities,
+		Signable:     r.Chain,
+		MaxFee:       bursar.Units(1 << 30),
+		Cold:         bursar.ColdBases(r.Cold),
+	}})
+	r.Must(err)
+}
+
+// Vault gives the service and its signer a cold wallet with some addresses, and COIN a ceiling and a target, both zero
+// for none. It starts another process with that.
+func (r *OneChain) Vault(ceiling, target uint64, bases ...string) {
+	r.T.Helper()
+	w := bursar.ColdWallet{Chain: r.Chain.Capabilities().ID, Name: "vault", Kind: bursar.ColdAddress, Addresses: bases}
+	if len(bases) > 1 {
+		w.Kind, w.Descriptor = bursar.ColdDescriptor, "wsh(sortedmulti(2,A,B,C))"
+	}
+	r.Cold = []bursar.ColdWallet{w}
+	r.newSigner()
+	r.Currency.HotCeiling, r.Currency.HotTarget = bursar.Units(ceiling), bursar.Units(target)
+	r.Reconfigure()
+}

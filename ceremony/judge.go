@@ -1,0 +1,120 @@
+package ceremony
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+)
+
+// Own is what a machine knows by itself of the chain that a bundle is for. None of it comes with the bundle.
+type Own struct {
+	Instance string // the fingerprint of the hot wallet's seed
+	Network  string
+	Kinds    []bursar.ColdKind // the kinds of cold wallets that the chain has besides single addresses
+	Rules    chain.OfflineRules
+	Home     string // the hot wallet's address
+
+	MaxFee, MaxRate bursar.Amount
+
+	Native bursar.Currency // how amounts of the native asset are written
+	Asset  bursar.Currency // how amounts of what is paid are written
+}
+
+// Errors of bundles that are not for this machine, or not for now.
+var (
+	ErrForeign = errors.New("the bundle is for another service")
+	ErrExpired = errors.New("the bundle has expired")
+)
+
+// Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
+// expired, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
+// this machine's.
+func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
+	switch {
+	case b.Instance != o.Instance:
+		return chain.ColdTx{}, fmt.Errorf("%w: its instance is %.40q, want %q", ErrForeign, b.Instance, o.Instance)
+	case b.Network != o.Network:
+		return chain.ColdTx{}, fmt.Errorf("%w: its network is %.20q, want %q", ErrForeign, b.Network, o.Network)
+	case !now.Before(b.Expires):
+		return chain.ColdTx{}, fmt.Errorf("%w at %s: ask for a new one", ErrExpired, b.Expires.Format(time.RFC3339))
+	}
+	if err := b.Wallet.Check(o.Kinds...); err != nil {
+		return chain.ColdTx{}, err
+	}
+	if err := o.Rules.CheckCold(b.Wallet); err != nil {
+		return chain.ColdTx{}, err
+	}
+	return o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+}
+
+func (o Own) refill(b Bundle) signer.Refill {
+	limit := b.MaxFee
+	if o.MaxFee.Less(limit) {
+		limit = o.MaxFee
+	}
+	return signer.Refill{ID: b.ID, Wallet: b.Wallet, Payment: b.Payment, MaxFee: limit, MaxRate: o.MaxRate}
+}
+
+// Sign judges a bundle and returns it with the signatures of a seed's keys.
+func (o Own) Sign(b Bundle, keys *signer.Keys, now time.Time) (Bundle, error) {
+	if _, err := o.Judge(b, now); err != nil {
+		return Bundle{}, err
+	}
+	signed, err := keys.SignRefill(o.Rules, o.refill(b), o.Home, b.Bytes)
+	if err != nil {
+		return Bundle{}, err
+	}
+	b.Bytes = signed
+	return b, nil
+}
+
+// Combine adds the signatures of another copy of a bundle's transaction, as another signer or a device returns it.
+func (o Own) Combine(b Bundle, other []byte, now time.Time) (Bundle, error) {
+	if _, err := o.Judge(b, now); err != nil {
+		return Bundle{}, err
+	}
+	joined, err := o.Rules.CombineCold(b.Wallet, b.Bytes, other)
+	if err != nil {
+		return Bundle{}, err
+	}
+	b.Bytes = joined
+	_, err = o.Judge(b, now)
+	return b, err
+}
+
+// Describe says what a judged transaction does, for the person who signs. Every amount and address is one that was read
+// from the bytes.
+func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
+	var text strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&text, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("chain", "%s, %s", b.Wallet.Chain, b.Network)
+	line("from", "cold wallet %s", b.Wallet.Name)
+	for _, p := range tx.Payments {
+		line("pays", "%s %s", o.Asset.Exact(p.Amount), o.Asset.Code)
+		line("to", "%s, the hot wallet by this machine's own copy of its keys", p.Address)
+	}
+	line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
+	line("fee", "%s %s", o.Native.Exact(tx.Fee), o.Native.Code)
+	line("uses up", "%s", strings.Join(tx.Reservations, "\n             "))
+	have, need := Signatures(tx)
+	line("signatures", "%d of %d", have, need)
+	line("expires", "%s", b.Expires.UTC().Format(time.RFC3339))
+	return text.String()
+}
+
+// Signatures returns how many signatures the input with the fewest has, and how many it needs.
+func Signatures(tx chain.ColdTx) (have, need int) {
+	for i, in := range tx.Inputs {
+		if i == 0 || in.Have() < have {
+			have, need = in.Have(), in.Need
+		}
+	}
+	return have, need
+}

@@ -1,0 +1,89 @@
+package chain
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+)
+
+// ColdRequest is a payment from a cold wallet that somebody else signs later.
+type ColdRequest struct {
+	Wallet  bursar.ColdWallet
+	Payment Payment
+	MaxFee  bursar.Amount // Build fails above it; in the native asset
+}
+
+// ColdTx is what a transaction from a cold wallet does, read from its bytes alone.
+type ColdTx struct {
+	Payments []Payment     // to others than the wallet itself
+	Change   bursar.Amount // what returns to the wallet
+	Fee      bursar.Amount // the most it can cost
+	Weight   uint64        // so that Fee/Weight is a rate, as Contents.Weight
+	Inputs   []ColdInput
+	// Reservations names what the bytes use up, as Contents.Reservations: another transaction that uses one of them up
+	// makes this one impossible.
+	Reservations []string
+}
+
+// ColdInput is what one part of a transaction needs signed.
+type ColdInput struct {
+	Digest []byte
+	Keys   []ColdKey // that may sign it
+	Need   int       // how many of them must
+}
+
+// Have returns how many signatures there are.
+func (i ColdInput) Have() (n int) {
+	for _, k := range i.Keys {
+		if k.Signed {
+			n++
+		}
+	}
+	return n
+}
+
+// ColdKey is a key that may sign. Key is where a seed has it if it is of that seed; the zero KeyRef if no seed of ours
+// can have it.
+type ColdKey struct {
+	Public PublicKey
+	Key    KeyRef
+	Signed bool // there is a signature by it, which is good
+}
+
+// ColdSignature is a signature over the digest of an input, in the form that Signable takes.
+type ColdSignature struct {
+	Input     int
+	Public    PublicKey
+	Signature []byte
+}
+
+// ErrColdIncomplete says that a transaction from a cold wallet has too few signatures.
+var ErrColdIncomplete = errors.New("signatures are missing")
+
+// OfflineRules is the pure part of an adapter whose cold wallets pay by transactions that are signed elsewhere. It
+// needs no node. The bytes are in a format that programs and devices of others read, and hold all that proves what is
+// spent.
+type OfflineRules interface {
+	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has
+	// them.
+	CheckCold(wallet bursar.ColdWallet) error
+	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that
+	// they are the wallet's, that each signature is by its key over exactly this transaction. Anything else than one
+	// payment of the chain's plain form with change to the wallet is an error.
+	ReadCold(wallet bursar.ColdWallet, bytes []byte) (ColdTx, error)
+	// SignCold adds signatures.
+	SignCold(wallet bursar.ColdWallet, bytes []byte, signatures []ColdSignature) ([]byte, error)
+	// CombineCold returns a transaction with the signatures of two copies of it. The second may be what programs of
+	// others return once it is complete.
+	CombineCold(wallet bursar.ColdWallet, one, two []byte) ([]byte, error)
+	// FinishCold returns a transaction that is ready to be broadcast; ErrColdIncomplete if signatures are missing.
+	FinishCold(wallet bursar.ColdWallet, bytes []byte) (SignedTx, error)
+}
+
+// OfflineBuilder is an adapter that builds transactions from cold wallets.
+type OfflineBuilder interface {
+	OfflineRules
+	// BuildCold builds the unsigned transaction of a request. Its errors are those of Transactions.Build.
+	BuildCold(ctx context.Context, request ColdRequest) ([]byte, error)
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ceremony"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/refill"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/signer/host"
+	"github.com/bursar/bursar/store"
+)
+
+type coldCommands struct {
+	Refill    coldRefillCommand    `cmd:"" help:"Build the transaction of a refill, and write its bundle for the offline machine."`
+	Show      coldShowCommand      `cmd:"" help:"Show what a bundle does, or show it as QR codes."`
+	Read      command.OfflineRead  `cmd:"" help:"Join frames that a scanner of QR codes read from standard input."`
+	Broadcast coldBroadcastCommand `cmd:"" help:"Judge a signed bundle again and broadcast its transaction."`
+	List      coldListCommand      `cmd:"" help:"List refills, newest first."`
+	Abandon   coldAbandonCommand   `cmd:"" help:"Abandon an open refill, and print how it is revoked on its chain."`
+}
+
+// refills opens what refills of an asset need.
+func (c *call) refills(ctx context.Context, cfg config.Config, id bursar.ChainID, contract string) (
+	*refill.Service, chain.Chain, error,
+) {
+	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	own, adapter, err := host.Ceremony(ctx, cfg, keys, id, contract)
+	if err != nil {
+		return nil, nil, err
+	}
+	builder, can := adapter.(refill.Chain)
+	if !can {
+		return nil, nil, fmt.Errorf("refills of %s cannot be built in this version", id)
+	}
+	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the database cannot be used: %w", err)
+	}
+	return &refill.Service{DB: db, IDs: bursar.NewIDs(db.Now, nil), Chain: builder, Own: own}, adapter, nil
+}
+
+type coldRefillCommand struct {
+	Wallet   string              `required:"" placeholder:"NAME" help:"Cold wallet, by its name in the configuration."`
+	Currency bursar.CurrencyCode `required:"" placeholder:"CODE" help:"Code of the currency."`
+	Amount   string              `required:"" help:"Amount in whole units of the currency."`
+	command.BundleOut
+	actor
+}
+
+// Help returns an example.
+func (coldRefillCommand) Help() string {
+	return "The transaction pays the hot wallet and nobody else, and carries what proves it. It can be signed and " +
+		"broadcast " +
+		"for seven days. See docs/operations/refill.md.\n\nExample:\n\n    bursar cold refill --wallet vault --currency " +
+		"BTC " +
+		"--amount 0.5 --out refill.txt"
+}
+
+// Run builds a refill.
+func (cmd *coldRefillCommand) Run(ctx context.Context, c *call) error {
+	if err := cmd.Free(); err != nil {
+		return err
+	}
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	currency, err := cfg.Registry.Get(cmd.Currency)
+	if err != nil {
+		return err
+	}
+	s, adapter, err := c.refills(ctx, cfg, currency.Chain, currency.Contract)
+	if err != nil {
+		return err
+	}
+	defer s.DB.Close()
+	wallet, err := host.ColdWallet(cfg, adapter, currency.Chain, cmd.Wallet)
+	if err != nil {
+		return err
+	}
+	b, err := s.Begin(ctx, refill.Request{Wallet: wallet, Amount: cmd.Amount, Actor: cmd.Name()})
+	if errors.Is(err, store.ErrRefillOpen) {
+		return fmt.Errorf("%w: broadcast it, or abandon it; `bursar cold list` shows it", err)
+	}
+	if err != nil {
+		return err
+	}
+	tx, err := s.Own.Judge(b, b.Created)
+	if err != nil {
+		return err
+	}
+	if err := c.Say("refill %s\n%s", b.ID, strings.TrimSuffix(s.Own.Describe(b, tx), "\n")); err != nil {
+		return err
+	}
+	return cmd.Write(&c.Call, b.Text())
+}
+
+type coldShowCommand struct {
+	File string `arg:"" placeholder:"FILE" help:"The bundle."`
+	command.ShowCodes
+}
+
+// Help returns an example.
+func (coldShowCommand) Help() string {
+	return "Example:\n\n    bursar cold show refill.txt\n    bursar cold show refill.txt --qr"
+}
+
+// Run shows a bundle.
+func (cmd *coldShowCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	b, err := command.ReadBundle(cmd.File)
+	if err != nil {
+		return err
+	}
+	if cmd.Asked() {
+		return cmd.Show(ctx, &c.Call, b.Text())
+	}
+	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	if err != nil {
+		return err
+	}
+	own, _, err := host.Ceremony(ctx, cfg, keys, b.Wallet.Chain, b.Payment.Contract)
+	if err != nil {
+		return err
+	}
+	tx, err := own.Judge(b, time.Now())
+	if err != nil {
+		return err
+	}
+	return c.Say("%s", strings.TrimSuffix(own.Describe(b, tx), "\n"))
+}
+
+type coldBroadcastCommand struct {
+	File string `arg:"" placeholder:"FILE" help:"The signed bundle."`
+}
+
+// Help returns an example.
+func (coldBroadcastCommand) Help() string {
+	return "It may be repeated: what was sent is sent again. A bundle that is not the one given out, with signatures, " +
+		"is " +
+		"refused.\n\nExample:\n\n    bursar cold broadcast signed.txt"
+}
+
+// Run broadcasts a refill.
+func (cmd *coldBroadcastCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	b, err := command.ReadBundle(cmd.File)
+	if err != nil {
+		return err
+	}
+	s, _, err := c.refills(ctx, cfg, b.Wallet.Chain, b.Payment.Contract)
+	if err != nil {
+		return err
+	}
+	defer s.DB.Close()
+	signed, err := s.Broadcast(ctx, b)
+	if err != nil {
+		return err
+	}
+	return c.Say("refill %s is sent as transaction %s", b.ID, signed.TxID)
+}
+
+type coldListCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (coldListCommand) Help() string { return "Example:\n\n    bursar cold list" }
+
+type coldLine struct {
+	ID       bursar.ID           `json:"refillID"`
+	At       time.Time           `json:"at"`
+	Chain    bursar.ChainID      `json:"chain"`
+	Wallet   string              `json:"wallet"`
+	Currency bursar.CurrencyCode `json:"currency"`
+	Amount   string              `json:"amount"`
+	Status   store.RefillStatus  `json:"status"`
+	TxID     string              `json:"hashID"`
+	Actor    string              `json:"actor"`
+	Reason   string              `json:"reason"`
+}
+
+// Run lists refills.
+func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var found []store.Refill
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = tx.Refills().List(ctx, maxListed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	lines := make([]coldLine, len(found))
+	for i, r := range found {
+		amount := r.Amount.String() + " units"
+		if currency, err := cfg.Registry.Get(r.Currency); err == nil {
+			amount = currency.Exact(r.Amount)
+		}
+		lines[i] = coldLine{r.ID, r.CreatedAt, r.Chain, r.Wallet, r.Currency, amount, r.Status, r.TxID, r.Actor, r.Reason}
+	}
+	return list(c, cmd.JSON, lines, "REFILL AT CHAIN WALLET CURRENCY AMOUNT STATUS TRANSACTION BY REASON",
+		func(l coldLine) []any {
+			return []any{l.ID, l.At, l.Chain, l.Wallet, l.Currency, l.Amount, l.Status, l.TxID, l.Actor, l.Reason}
+		})
+}
+
+type coldAbandonCommand struct {
+	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the refill."`
+	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+}
+
+// Help returns an example.
+func (coldAbandonCommand) Help() string {
+	return "Whoever has the signed bundle can still broadcast it elsewhere, until something else uses up what it " +
+		"spends: " +
+		"it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n    bursar cold abandon " +
+		"0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
+}
+
+// Run abandons a refill.
+func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	missing := "there is no open refill %s"
+	r, err := refill.Get(ctx, db, cmd.ID)
+	if err != nil {
+		return named(err, missing, cmd.ID)
+	}
+	b, err := ceremony.Read(r.Bundle)
+	if err != nil {
+		return err
+	}
+	s, _, err := c.refills(ctx, cfg, r.Chain, b.Payment.Contract)
+	if err != nil {
+		return err
+	}
+	defer s.DB.Close()
+	uses, err := s.Abandon(ctx, cmd.ID, cmd.Reason)
+	if err != nil {
+		return named(err, missing, cmd.ID)
+	}
+	return c.Say("refill %s is abandoned; if it was signed, revoke it: have another transaction use up one of %s", cmd.ID,
+		strings.Join(uses, ", "))
+}

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/bursar/bursar"
+)
+
+// Pay configures the payer's page. Without URL there is none.
+type Pay struct {
+	URL       string                    // scheme and host under which payers reach the API's listener
+	Name      string                    // of the shop; empty: none is shown
+	Logo      string                    // a PNG file; empty: none
+	Accent    string                    // of buttons, as #rrggbb
+	OnAccent  string                    // of the text on them
+	Explorers map[bursar.ChainID]string // URLs of transactions, with {tx} for the ID
+}
+
+const (
+	payKey       = "pay"
+	explorersKey = "explorers"
+)
+
+// The colours of a page that has none of its own.
+const (
+	defaultAccent   = "#0f5132"
+	defaultOnAccent = "#ffffff"
+)
+
+// leastContrast is what WCAG 2.2 asks of text (1.4.3).
+const leastContrast = 4.5
+
+const maxShopName = 60 // characters
+
+var paySettings = []setting[Pay]{
+	{"url", func(r *reader, n *node, to *Pay) { keep(&to.URL)(r.origin(n)) }},
+	{"name", func(r *reader, n *node, to *Pay) {
+		text, ok := r.text(n)
+		if ok && (len([]rune(text)) > maxShopName || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' })) {
+			r.fail(n, "a shop's name has at most %d characters on one line", maxShopName)
+			return
+		}
+		keep(&to.Name)(text, ok)
+	}},
+	{"logo", func(r *reader, n *node, to *Pay) { r.file(n, &to.Logo) }},
+	{"accent", func(r *reader, n *node, to *Pay) { keep(&to.Accent)(r.colour(n)) }},
+	{"on_accent", func(r *reader, n *node, to *Pay) { keep(&to.OnAccent)(r.colour(n)) }},
+}
+
+// pay parses the payer's page.
+func (r *reader) pay(section *node, cfg *Config) {
+	if section == nil {
+		return
+	}
+	to := Pay{Accent: defaultAccent, OnAccent: defaultOnAccent, Explorers: map[bursar.ChainID]string{}}
+	read(r, section, paySettings, &to, explorersKey)
+	if to.URL == "" && section.field("url") == nil {
+		r.fail(section, "url is required: scheme and host under which payers reach the service")
+	}
+	if cfg.Network == Mainnet && strings.HasPrefix(to.URL, "http:") {
+		r.fail(section.field("url"), "on mainnet payers must reach the page by https: otherwise anybody between can "+
+			"exchange the address")
+	}
+	if has := contrast(to.Accent, to.OnAccent); has < leastContrast {
+		r.fail(section, "the contrast of accent %s and on_accent %s is %.1f to 1: text needs %.1f to 1", to.Accent,
+			to.OnAccent, has, leastContrast)
+	}
+	if explorers := r.subsection(section, explorersKey); explorers != nil {
+		for _, n := range explorers.named {
+			if text, ok := r.explorer(n); ok && r.chainExists(n, n.key, cfg) {
+				to.Explorers[bursar.ChainID(n.key)] = text
+			}
+		}
+	}
+	cfg.Pay = to
+}
+
+// origin reads a URL of scheme and host alone.
+func (r *reader) origin(n *node) (string, bool) {
+	text, ok := r.text(n)
+	if !ok {
+		return "", false
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+		strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
+		r.fail(n, "it must be a scheme and a host, such as https://pay.shop.example")
+		return "", false
+	}
+	return u.Scheme + "://" + u.Host, true
+}
+
+// explorer reads the URL of a transaction in an explorer.
+func (r *reader) explorer(n *node) (string, bool) {
+	text, ok := r.text(n)
+	if !ok {
+		return "", false
+	}
+	u, err := url.Parse(strings.ReplaceAll(text, "{tx}", "tx"))
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Count(text, "{tx}") != 1 ||
+		strings.Contains(u.Host, "{") {
+		r.fail(n, "it must be a URL of https with {tx} where the transaction's ID belongs, such as "+
+			"https://explorer.example/tx/{tx}")
+		return "", false
+	}
+	return text, true
+}
+
+func (r *reader) colour(n *node) (string, bool) {
+	text, ok := r.text(n)
+	if _, _, _, is := rgb(text); ok && !is {
+		r.fail(n, `%.20q is not a colour: write "#rrggbb"`, text)
+		return "", false
+	}
+	return strings.ToLower(text), ok
+}
+
+func rgb(text string) (red, green, blue float64, ok bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 16, 24)
+	if err != nil || len(text) != len("#rrggbb") || text[0] != '#' {
+		return 0, 0, 0, false
+	}
+	return float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255, true
+}

@@ -1,0 +1,78 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+)
+
+// withoutLinks returns currencies without what their chains say of payers' wallets.
+func withoutLinks(list []bursar.Currency) []bursar.Currency {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Link = bursar.WalletLink{}
+	}
+	return list
+}
+
+func TestPay(t *testing.T) {
+	t.Parallel()
+	if got := parse(t, "").Pay; got.URL != "" || got.Accent != "" {
+		t.Errorf("without the section it is %+v, want none", got)
+	}
+	got := parse(t, `
+pay:
+  url: https://pay.shop.example/
+  name: Fern & Fig
+  explorers: {bitcoin: "https://explorer.example/tx/{tx}"}
+`, "BURSAR_PAY_ACCENT=#7A1FA2", "BURSAR_PAY_EXPLORERS_XRPL=https://x.example/{tx}").Pay
+	if got.URL != "https://pay.shop.example" || got.Name != "Fern & Fig" || got.Accent != "#7a1fa2" ||
+		got.OnAccent != "#ffffff" || got.Explorers[bursar.XRPL] != "https://x.example/{tx}" ||
+		got.Explorers[bursar.Bitcoin] != "https://explorer.example/tx/{tx}" {
+		t.Errorf("it is %+v, want the URL without a slash, the name, both colours and an explorer", got)
+	}
+}
+
+func TestMistakesOfPay(t *testing.T) {
+	t.Parallel()
+	const url = "pay: {url: https://pay.example, "
+	for text, want := range map[string]string{
+		"pay: {name: x}":              "pay: url is required",
+		"pay: {url: http://a}":        "pay.url: on mainnet payers must reach the page by https",
+		"pay: {url: https://a/b}":     "pay.url: it must be a scheme and a host",
+		"pay: {url: 'https://u:p@a'}": "pay.url: it must be a scheme and a host",
+		url + "accent: green}":        `pay.accent: "green" is not a colour: write "#rrggbb"`,
+		url + "accent: '#777777'}": "pay: the contrast of accent #777777 and on_accent #ffffff is " +
+			"4.5 to 1: text needs 4.5 to 1",
+		url + "accent: '#ffff00'}":                       "is 1.1 to 1: text needs 4.5 to 1",
+		url + "name: '" + strings.Repeat("x", 61) + "'}": "pay.name: a shop's name has at most 60 characters",
+		url + "explorers: {bitcoin: 'http://a/{tx}'}}":   "pay.explorers.bitcoin: it must be a URL of https with {tx}",
+		url + "explorers: {bitcoin: 'https://a/'}}":      "pay.explorers.bitcoin: it must be a URL of https with {tx}",
+		url + "explorers: {bitcion: 'https://a/{tx}'}}":  `pay.explorers.bitcion: unknown chain "bitcion" (did you mean bitcoin?)`,
+		url + "colour: x}":                               `pay: unknown key "colour"`,
+	} {
+		_, err := config.Parse("bursar.yaml", []byte(text), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Links for payers' wallets name the chain as it is configured.
+func TestLinksNameTheConfiguredChain(t *testing.T) {
+	t.Parallel()
+	to := bursar.Address{Base: "0x52908400098527886E0F7030069857D2E4169EE7"}
+	for text, want := range map[string]string{
+		"":                 "ethereum:" + to.Base + "@1?value=5",
+		"network: testnet": "ethereum:" + to.Base + "@11155111?value=5",
+		"network: regtest": "ethereum:" + to.Base + "?value=5",
+		"network: regtest\nchains: {ethereum: {rpc: http://a, chain_id: 1337}}": "ethereum:" + to.Base + "@1337?value=5",
+	} {
+		if got := currency(t, parse(t, text), "ETH").PaymentURI(to, bursar.Units(5), ""); got != want {
+			t.Errorf("%q: the link is %s, want %s", text, got, want)
+		}
+	}
+}

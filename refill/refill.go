@@ -1,0 +1,183 @@
+// Package refill moves money from a cold wallet to the hot wallet by bundles that somebody signs offline.
+//
+// It owns the states of refills and the order of what happens to one: it is recorded before its bundle is given out,
+// and its signed bytes before they are broadcast. It holds no key. Its invariants: a refill pays the hot wallet and
+// nobody else; a cold wallet has one open refill at most; a signed bundle is broadcast only if it is the one that was
+// given out, judged again by the rules that the offline machine has; what was sent may be sent again, and is always
+// the same transaction. What arrives is booked from the chain, by packages deposit and outgoing.
+package refill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ceremony"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Lifetime is how long a bundle can be signed and broadcast.
+const Lifetime = 7 * 24 * time.Hour
+
+// Errors of refills.
+var (
+	ErrOther     = errors.New("the bundle is not the one that was given out for this refill")
+	ErrAbandoned = errors.New("the refill was abandoned")
+)
+
+// Chain is what is needed of an adapter.
+type Chain interface {
+	chain.OfflineBuilder
+	Broadcast(ctx context.Context, tx chain.SignedTx) error
+}
+
+// Service works on the refills of one asset of one chain.
+type Service struct {
+	DB    *store.DB
+	IDs   *bursar.IDs
+	Chain Chain
+	Own   ceremony.Own
+}
+
+// Request asks for a refill.
+type Request struct {
+	Wallet bursar.ColdWallet
+	Amount string // plain decimal, in whole units of Own.Asset
+	Actor  string
+}
+
+// Begin builds the transaction of a refill, records it and returns its bundle. The error is store.ErrRefillOpen if the
+// wallet has an open one, or one of BuildCold.
+func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error) {
+	amount, err := s.Own.Asset.Parse(r.Amount)
+	if err != nil {
+		return ceremony.Bundle{}, err
+	}
+	if err := s.Chain.CheckCold(r.Wallet); err != nil {
+		return ceremony.Bundle{}, err
+	}
+	at := s.DB.Now().UTC().Truncate(time.Second)
+	b := ceremony.Bundle{
+		Instance: s.Own.Instance,
+		Network:  s.Own.Network,
+		ID:       s.IDs.Next(),
+		Wallet:   r.Wallet,
+		Payment: chain.Payment{Address: bursar.Address{Base: s.Own.Home}, Contract: s.Own.Asset.Contract,
+			Amount: amount},
+		MaxFee:  s.Own.MaxFee,
+		Created: at,
+		Expires: at.Add(Lifetime),
+	}
+	if b.Bytes, err = s.Chain.BuildCold(ctx, chain.ColdRequest{Wallet: r.Wallet, Payment: b.Payment,
+		MaxFee: b.MaxFee}); err != nil {
+		return ceremony.Bundle{}, err
+	}
+	if _, err := s.Own.Judge(b, at); err != nil {
+		return ceremony.Bundle{}, err
+	}
+	return b, s.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Refills().Insert(ctx, store.Refill{
+			ID:       b.ID,
+			Chain:    r.Wallet.Chain,
+			Wallet:   r.Wallet.Name,
+			Currency: s.Own.Asset.Code,
+			Amount:   amount,
+			Bundle:   b.Text(),
+			Actor:    r.Actor,
+		})
+	})
+}
+
+// Broadcast judges a signed bundle, records its transaction and sends it. It may be repeated: what was sent is sent
+// again. The errors are ErrOther, ErrAbandoned, chain.ErrColdIncomplete, those of Own.Judge, and those of
+// Transactions.Broadcast, after which the outcome is unknown.
+func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.SignedTx, error) {
+	known, err := s.given(ctx, b)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	at := s.DB.Now()
+	if known.Status == store.RefillSent {
+		at = b.Created // a node may have it: its time is no question any more
+	}
+	if _, err := s.Own.Judge(b, at); err != nil {
+		return chain.SignedTx{}, err
+	}
+	signed, err := s.Chain.FinishCold(b.Wallet, b.Bytes)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	// Recorded first: whatever becomes of the answer, it is known what may be on the chain.
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		err := tx.Refills().Send(ctx, b.ID, signed.TxID, signed.Raw)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("%w meanwhile, or sent as another transaction", ErrAbandoned)
+		}
+		if err == nil {
+			known, err = tx.Refills().Get(ctx, b.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	signed.Raw = known.Raw
+	return signed, s.Chain.Broadcast(ctx, signed)
+}
+
+// given returns the refill of a bundle, which must be the one that was given out except for signatures.
+func (s *Service) given(ctx context.Context, b ceremony.Bundle) (r store.Refill, err error) {
+	r, err = Get(ctx, s.DB, b.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return r, fmt.Errorf("%w: there is no refill %s", ErrOther, b.ID)
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Status == store.RefillAbandoned {
+		return r, fmt.Errorf("%w: %s", ErrAbandoned, r.Reason)
+	}
+	out, err := ceremony.Read(r.Bundle)
+	if err == nil && !out.Same(b) {
+		err = ErrOther
+	}
+	if err != nil {
+		return r, err
+	}
+	// Signatures alone may differ: CombineCold refuses a copy of another transaction.
+	if _, err := s.Chain.CombineCold(out.Wallet, out.Bytes, b.Bytes); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrOther, err)
+	}
+	return r, nil
+}
+
+// Abandon ends an open refill and returns what its transaction would use up. Its bundle may still be signed and
+// broadcast by anybody who has it, until something else uses that up. The error is store.ErrNotFound if no refill with
+// the ID is open.
+func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (uses []string, err error) {
+	r, err := Get(ctx, s.DB, id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := ceremony.Read(r.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := s.Chain.ReadCold(b.Wallet, b.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return tx.Reservations, s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Refills().Abandon(ctx, id, reason) })
+}
+
+// Get returns a refill, or store.ErrNotFound.
+func Get(ctx context.Context, db *store.DB, id bursar.ID) (r store.Refill, err error) {
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		r, err = tx.Refills().Get(ctx, id)
+		return err
+	})
+	return r, err
+}

@@ -1,0 +1,160 @@
+// Command release builds what is released: static programs for Linux, a list of parts for each, and their digests.
+//
+// It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the
+// machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
+//
+//	go run ./release -out dist                    everything
+//	go run ./release -out dist -key minisign.key  with a signature of the digests
+//	go run ./release -only bursar-signer          one program, for both architectures
+//	go run ./release -check                       builds everything twice in different folders, and compares
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// toolchain is the release of Go that builds.
+//
+//go:embed toolchain.txt
+var toolchain string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	out := flag.String("out", "dist", "folder for what is built, which must not exist")
+	key := flag.String("key", "", "secret key of minisign that signs SHA256SUMS; it asks for the key's password")
+	only := flag.String("only", "", "the only program to build, such as bursar-signer")
+	check := flag.Bool("check", false, "build everything twice and compare, and keep nothing")
+	flag.Parse()
+	if *only != "" && !slices.Contains(programs, *only) {
+		fmt.Fprintf(os.Stderr, "go run ./release: -only %s: the programs are %s\n", *only, strings.Join(programs, ", "))
+		os.Exit(2)
+	}
+	run := func() error { return release(ctx, *out, *key, *only) }
+	if *check {
+		run = func() error { return reproduce(ctx, *only) }
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "go run ./release:", err)
+		os.Exit(1)
+	}
+}
+
+// release builds the commit of the current folder.
+func release(ctx context.Context, out, key, only string) error {
+	at, err := commitTime(ctx, os.Getenv)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "bursar-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	// From a clone, so that files that git ignores, and another form of a work tree, make no difference.
+	b := builder{folder: filepath.Join(root, "clone"), toolchain: strings.TrimSpace(toolchain), only: only, at: at}
+	if err := b.clone(ctx); err != nil {
+		return err
+	}
+	if err := b.all(ctx, out); err != nil {
+		return err
+	}
+	if key == "" {
+		return nil
+	}
+	sign := exec.CommandContext(ctx, "minisign", "-S", "-s", key, "-m", filepath.Join(out, sumsFile))
+	sign.Stdin, sign.Stdout, sign.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := sign.Run(); err != nil {
+		return fmt.Errorf("sign %s with minisign: %w", sumsFile, err)
+	}
+	return nil
+}
+
+// reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.
+func reproduce(ctx context.Context, only string) error {
+	at, err := commitTime(ctx, os.Getenv)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "bursar-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	var sums []string
+	for _, name := range []string{"one", "another-folder"} {
+		b := builder{
+			folder:    filepath.Join(root, name),
+			cache:     filepath.Join(root, name+"-cache"),
+			toolchain: strings.TrimSpace(toolchain),
+			only:      only,
+			at:        at,
+		}
+		if err := b.clone(ctx); err != nil {
+			return err
+		}
+		if err := b.all(ctx, filepath.Join(root, name+"-out")); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, name+"-out", sumsFile))
+		if err != nil {
+			return err
+		}
+		sums = append(sums, string(text))
+	}
+	if sums[0] != sums[1] {
+		return fmt.Errorf("two builds differ:\n%s\n%s", sums[0], sums[1])
+	}
+	fmt.Print("Two builds are the same, byte for byte:\n" + sums[0])
+	return nil
+}
+
+// commitTime returns SOURCE_DATE_EPOCH, or the time of the commit, which must be what the folder holds.
+func commitTime(ctx context.Context, getenv func(string) string) (time.Time, error) {
+	changed, err := read(ctx, ".", "git", "status", "--porcelain")
+	if err != nil {
+		return time.Time{}, err
+	}
+	if changed != "" {
+		return time.Time{}, fmt.Errorf("commit or remove first what nobody else has:\n%s", changed)
+	}
+	text := getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		if text, err = read(ctx, ".", "git", "log", "-1", "--format=%ct"); err != nil {
+			return time.Time{}, err
+		}
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || seconds < 0 {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %.40q: it must be a number of seconds", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// read returns what a command prints.
+func read(ctx context.Context, folder string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Dir = folder
+	out, err := c.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %.500s", err, failed.Stderr)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+	}
+	return string(out), nil
+}

@@ -1,0 +1,30 @@
+package service
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
+	t.Parallel()
+	c := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm"})
+	hot, cold, other := c.Named("hot"), c.Named("cold"), c.Named("other")
+	wallet := func(bases ...string) bursar.ColdWallet { return bursar.ColdWallet{Name: "vault", Addresses: bases} }
+	list, err := coldOf(c, []bursar.ColdWallet{wallet(cold, other)}, hot)
+	if err != nil || len(bursar.ColdBases(list)) != 2 {
+		t.Fatalf("got %v (%v), want both addresses", list, err)
+	}
+	for want, wallets := range map[string][]bursar.ColdWallet{
+		"not a valid address":       {wallet("no address")},
+		"the hot wallet's address":  {wallet(hot)},
+		"is an address of vault":    {wallet(cold), wallet(cold)},
+		"cold wallet vault: the ad": {wallet(cold, "")},
+	} {
+		if _, err := coldOf(c, wallets, hot); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want an error about %q", wallets, err, want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/pay"
+	"github.com/bursar/bursar/wire"
+)
+
+// Pay is the payer's page as it is configured. The zero Pay is none.
+type Pay struct {
+	URL       string // scheme and host
+	Brand     pay.Brand
+	Explorers map[bursar.ChainID]string
+}
+
+// Checkout returns where payers' pages are.
+func (p Pay) Checkout() wire.Checkout { return wire.Checkout{URL: p.URL, Name: p.Brand.Name} }
+
+// payOf reads what the configuration names.
+func payOf(c config.Pay) (p Pay, err error) {
+	p = Pay{
+		URL:       c.URL,
+		Brand:     pay.Brand{Name: c.Name, Accent: c.Accent, OnAccent: c.OnAccent},
+		Explorers: c.Explorers,
+	}
+	if c.Logo == "" {
+		return p, nil
+	}
+	file, err := os.Open(c.Logo)
+	if err != nil {
+		return p, fmt.Errorf("read pay.logo: %w", err)
+	}
+	p.Brand.Logo, err = io.ReadAll(io.LimitReader(file, pay.MaxLogo+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return p, fmt.Errorf("read pay.logo: %w", err)
+	}
+	return p, nil
+}
+
+// newPages returns the handler of payers' pages, nil where none are configured.
+func (s *Service) newPages() (*pay.Handler, error) {
+	if s.parts.Pay.URL == "" {
+		return nil, nil
+	}
+	c := pay.Config{
+		Find:     s.Charges.Shown,
+		Changes:  s.Charges.Changes,
+		Quote:    s.Charges.Quote,
+		Refund:   s.Charges.ProposeRefund,
+		FindLink: s.Charges.LinkByToken,
+		FromLink: s.Charges.FromLink,
+		Registry: s.Registry,
+		Networks: s.payNetworks(),
+		Checkout: s.parts.Pay.Checkout(),
+		Brand:    s.parts.Pay.Brand,
+		Now:      s.DB.Now,
+		Sleep:    s.DB.Sleep,
+		Log:      s.log.With("component", "pay"),
+	}
+	if s.parts.Prices != nil {
+		c.Prices = s.parts.Prices.Price
+	}
+	h, err := pay.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the payer's page: %w", err)
+	}
+	return h, nil
+}
+
+// payNetworks returns what the page says of the chains.
+func (s *Service) payNetworks() map[bursar.ChainID]pay.Network {
+	networks := map[bursar.ChainID]pay.Network{}
+	for id, w := range s.workers {
+		d := registry.Of(id)
+		networks[id] = pay.Network{
+			Name:          d.Name,
+			Standard:      d.Standard,
+			BlockTime:     d.BlockTime,
+			Confirmations: w.chain.Capabilities().Confirmations,
+			Explorer:      s.parts.Pay.Explorers[id],
+		}
+	}
+	return networks
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package signer
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a new file the owner of the one whose place it takes. Where root changes a seed file, the user of the
+// service could not read it at the next start.
+func keepOwner(file *os.File, old fs.FileInfo) error {
+	stat, is := old.Sys().(*syscall.Stat_t)
+	if !is || int(stat.Uid) == os.Geteuid() {
+		return nil
+	}
+	return file.Chown(int(stat.Uid), int(stat.Gid))
+}

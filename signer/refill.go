@@ -1,0 +1,108 @@
+package signer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/btcsuite/btcd/address/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Refill is what a transaction from a cold wallet is asked to do: one payment to the hot wallet, and nothing else.
+type Refill struct {
+	ID      bursar.ID
+	Wallet  bursar.ColdWallet
+	Payment chain.Payment
+
+	MaxFee  bursar.Amount // in the native asset
+	MaxRate bursar.Amount // the highest fee per unit of ColdTx.Weight; zero: only MaxFee bounds the fee
+}
+
+// ErrNoKey says that nothing of a transaction from a cold wallet can be signed with a seed.
+var ErrNoKey = errors.New("no key of this seed may sign it")
+
+// Judge reads a transaction from a cold wallet and compares it with the refill; home is the address of the hot wallet,
+// which the caller derived itself. The offline machine judges by it before it signs, and the online machine before it
+// broadcasts. What is refused is a *RefusalError: any other payment, another destination than home, a fee above the
+// bounds.
+func (r Refill) Judge(rules chain.OfflineRules, home string, unsigned []byte) (chain.ColdTx, error) {
+	if (r.Payment.Address != bursar.Address{Base: home}) || home == "" {
+		return chain.ColdTx{}, r.refuse(ReasonDestination, "it pays %s: a refill pays the hot wallet, %q, and nobody else",
+			r.Payment.Address, home)
+	}
+	if r.Payment.Amount.IsZero() || r.Wallet.Has(home) {
+		return chain.ColdTx{}, r.refuse(ReasonRequest, "it pays nothing, or the hot wallet's address is said to be cold")
+	}
+	tx, err := rules.ReadCold(r.Wallet, unsigned)
+	if err != nil {
+		return chain.ColdTx{}, r.refuse(ReasonUnreadable, "%v", err)
+	}
+	if len(tx.Payments) != 1 || tx.Payments[0] != r.Payment {
+		return chain.ColdTx{}, r.refuse(ReasonExternal, "its bytes pay %v, the refill is %v", tx.Payments, r.Payment)
+	}
+	return tx, r.feeIsBounded(tx)
+}
+
+func (r Refill) feeIsBounded(tx chain.ColdTx) error {
+	if r.MaxFee.Less(tx.Fee) {
+		return r.refuse(ReasonFee, "the fee is %s: at most %s are allowed", tx.Fee, r.MaxFee)
+	}
+	if r.MaxRate.IsZero() {
+		return nil
+	}
+	rate, rest := tx.Fee.Div(max(tx.Weight, 1))
+	if r.MaxRate.Less(rate) || rate == r.MaxRate && rest > 0 {
+		return r.refuse(ReasonRate, "a fee of %s for a weight of %d: at most %s per unit are allowed", tx.Fee, tx.Weight,
+			r.MaxRate)
+	}
+	return nil
+}
+
+func (r Refill) refuse(reason Reason, format string, args ...any) error {
+	return &RefusalError{r.Wallet.Chain, r.ID, reason, fmt.Sprintf(format, args...)}
+}
+
+// SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed.
+// It is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one,
+// or has signed it.
+func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsigned []byte) ([]byte, error) {
+	tx, err := r.Judge(rules, home, unsigned)
+	if err != nil {
+		return nil, err
+	}
+	var signatures []chain.ColdSignature
+	for i, input := range tx.Inputs {
+		for _, key := range input.Keys {
+			public, err := k.Public(key.Key)
+			if err != nil || key.Signed || !bytes.Equal(public, key.Public) {
+				continue // a device's key, or one of another seed
+			}
+			signature, err := k.sign(key.Key, input.Digest)
+			if err != nil {
+				return nil, fmt.Errorf("sign refill %s, input %d: %w", r.ID, i, err)
+			}
+			signatures = append(signatures, chain.ColdSignature{Input: i, Public: public, Signature: signature})
+		}
+	}
+	if len(signatures) == 0 {
+		return nil, fmt.Errorf("sign refill %s: %w, or it has signed it already", r.ID, ErrNoKey)
+	}
+	return rules.SignCold(r.Wallet, unsigned, signatures)
+}
+
+// fingerprintOf returns the first bytes of a public key's hash, by which BIP 32 names keys.
+func fingerprintOf(public []byte) [4]byte { return [4]byte(address.Hash160(public)) }
+
+// KeyExpression returns a family's account key as descriptors have it (BIP 380): fingerprint of the master key, path,
+// and extended public key. The error is ErrUnknownFamily for families on ed25519.
+func (k *Keys) KeyExpression(family bursar.Family) (string, error) {
+	xpub, found := k.public.xpubs[family]
+	if !found {
+		return "", fmt.Errorf("%w: %q on secp256k1", ErrUnknownFamily, family)
+	}
+	p := paths[family]
+	return fmt.Sprintf("[%x/%dh/%dh/0h]%s", k.master, p.Purpose, p.slip44On(k.public.network), xpub), nil
+}

@@ -1,0 +1,166 @@
+package token
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const secret = "AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ"
+
+// installed returns where a program lies, and fails with the command that installs it.
+func installed(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatalf("%s is not installed: go run ./test -install softhsm", program)
+	}
+	return path
+}
+
+// module is SoftHSM as a library of PKCS#11.
+func module(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/*/softhsm/libsofthsm2.so")
+	if one, more := filepath.Glob("/usr/lib/softhsm/libsofthsm2.so"); more == nil {
+		found = append(found, one...)
+	}
+	if err != nil || len(found) == 0 {
+		t.Fatal("SoftHSM is not installed: go run ./test -install softhsm")
+	}
+	return found[0]
+}
+
+// What is sealed to the public key alone, the token of another implementation opens: SoftHSM 2.6.1, through pkcs11-tool
+// of OpenSC 0.23, as signer.md has the operator configure it.
+func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it needs SoftHSM and pkcs11-tool")
+	}
+	folder := t.TempDir()
+	conf := filepath.Join(folder, "softhsm2.conf")
+	if err := os.WriteFile(conf, []byte("directories.tokendir = "+folder+"\nobjectstore.backend = file\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "SOFTHSM2_CONF="+conf, "TOKEN_PIN=1234")
+	run := func(args ...string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		c.Env = env
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	tool := []string{installed(t, "pkcs11-tool"), "--module", module(t), "--token-label", "bursar", "--login", "--pin",
+		"env:TOKEN_PIN"}
+	run(installed(t, "softhsm2-util"), "--init-token", "--free", "--label", "bursar", "--pin", "1234", "--so-pin", "1234")
+	run(append(slices.Clone(tool), "--keypairgen", "--key-type", "rsa:2048", "--id", "01", "--usage-decrypt")...)
+	public := filepath.Join(folder, "token.der")
+	run(append(slices.Clone(tool), "--read-object", "--type", "pubkey", "--id", "01", "--output-file", public)...)
+	der, err := os.ReadFile(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ParseKey(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := key.Seal([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := append(slices.Clone(tool), "--decrypt", "--mechanism", "RSA-PKCS-OAEP", "--hash-algorithm", "SHA-1",
+		"--mgf", "MGF1-SHA1", "--id", "01")
+	got, err := Open(t.Context(), command, env, sealed)
+	if err != nil || string(got) != secret {
+		t.Errorf("the token opens it into %q, %v, want %q", got, err, secret)
+	}
+	wrong := append(slices.Clone(env), "TOKEN_PIN=4321")
+	if got, err := Open(t.Context(), command, wrong, sealed); !errors.Is(err, ErrProgram) || len(got) > 0 ||
+		!strings.Contains(err.Error(), "PIN") {
+		t.Errorf("with a wrong PIN: %q, %v, want %v with what pkcs11-tool says", got, err, ErrProgram)
+	}
+}
+
+func TestAProgramThatFails(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		program []string
+		sealed  string
+		want    error
+		says    string
+	}{
+		"none":        {nil, "YQ==", ErrNoProgram, "signer.token_command"},
+		"missing":     {[]string{filepath.Join(t.TempDir(), "none")}, "YQ==", ErrProgram, "no such file"},
+		"fails":       {[]string{"sh", "-c", "echo no slot >&2; exit 3"}, "YQ==", ErrProgram, "exit status 3: no slot"},
+		"silent":      {[]string{"true"}, "YQ==", ErrProgram, "printed nothing"},
+		"endless":     {[]string{"sh", "-c", "head -c 100000 /dev/zero"}, "YQ==", ErrProgram, "more than 4096"},
+		"not encoded": {[]string{"cat"}, "!", ErrBlob, "damaged"},
+		"empty":       {[]string{"cat"}, "", ErrBlob, "damaged"},
+	} {
+		got, err := Open(t.Context(), test.program, os.Environ(), test.sealed)
+		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || len(got) > 0 {
+			t.Errorf("%s: %q, %v, want %v with %q", name, got, err, test.want, test.says)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(gone, []string{"cat"}, nil, "YQ=="); !errors.Is(err, ErrProgram) {
+		t.Errorf("after the end: %v, want %v", err, ErrProgram)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	write := func(public any) []byte {
+		der, err := x509.MarshalPKIXPublicKey(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return der
+	}
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := write(&private.PublicKey)
+	for name, text := range map[string][]byte{"DER": good,
+		"PEM": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: good})} {
+		key, err := ParseKey(text)
+		if err != nil || !strings.HasPrefix(key.String(), "rsa2048 sha256:") {
+			t.Errorf("%s: %v, %v, want a key", name, key, err)
+		}
+	}
+	for name, text := range map[string][]byte{"empty": nil, "text": []byte("key"), "a curve": write(&curve.PublicKey),
+		"short": []byte(short), "cut": bytes.Clone(good[:100])} {
+		if _, err := ParseKey(text); !errors.Is(err, ErrKey) {
+			t.Errorf("%s: %v, want %v", name, err, ErrKey)
+		}
+	}
+}
+
+// short is a key of 1024 bits, made by openssl genrsa 1024.
+const short = `-----BEGIN PUBLIC KEY-----
+MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDbG8YdojXQhGL5Ny5bEWmVwMSp
+N+RQeL/Q7trv02GUKxk25KRW3uIWNCLB2ZowwAexBzRBzJfmL5gVXEO05skyxr89
+IxtlkMiTUeG0aRhjvOLbC3hFKH0SOHzVk8XKo6TPENC7UxUpaou1yXd8n46Mq2Gn
+fr+5DAvrTzmGS2g33wIDAQAB
+-----END PUBLIC KEY-----`

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// RefillStatus is the state of a refill.
+type RefillStatus string
+
+// The states of a refill. An open one becomes sent or abandoned, and stays that.
+const (
+	RefillOpen      RefillStatus = "open"      // its bundle was given out to be signed
+	RefillSent      RefillStatus = "sent"      // it is signed, and a node may have it
+	RefillAbandoned RefillStatus = "abandoned" // it is not broadcast from here any more
+)
+
+// Refill is a payment from a cold wallet to the hot wallet.
+type Refill struct {
+	ID       bursar.ID
+	Chain    bursar.ChainID
+	Wallet   string // its name
+	Currency bursar.CurrencyCode
+	Amount   bursar.Amount
+	Bundle   string // as it was given out
+	Status   RefillStatus
+	TxID     string // of a sent one
+	Raw      []byte // of a sent one, as it is broadcast
+	Actor    string // who began it
+	Reason   string // of an abandoned one
+
+	CreatedAt, EndedAt time.Time
+}
+
+// ErrRefillOpen says that a cold wallet has a refill whose bundle is with somebody.
+var ErrRefillOpen = errors.New("the cold wallet has an open refill")
+
+var refillColumns = columnsOf([]column[Refill]{
+	{"id", func(r *Refill) any { return &r.ID }},
+	{"chain", func(r *Refill) any { return &r.Chain }},
+	{"wallet", func(r *Refill) any { return &r.Wallet }},
+	{"currency", func(r *Refill) any { return &r.Currency }},
+	{"amount", func(r *Refill) any { return &r.Amount }},
+	{"bundle", func(r *Refill) any { return &r.Bundle }},
+	{"status", func(r *Refill) any { return &r.Status }},
+	{"tx_id", func(r *Refill) any { return &r.TxID }},
+	{"raw", func(r *Refill) any { return &r.Raw }},
+	{"actor", func(r *Refill) any { return &r.Actor }},
+	{"reason", func(r *Refill) any { return &r.Reason }},
+	{"created_at", func(r *Refill) any { return instant{&r.CreatedAt} }},
+	{"ended_at", func(r *Refill) any { return instant{&r.EndedAt} }},
+})
+
+// Insert records an open refill before its bundle is given out. The error is ErrRefillOpen if the wallet has one.
+func (tx Refills) Insert(ctx context.Context, r Refill) error {
+	query, args := values{
+		{"id", r.ID},
+		{"chain", string(r.Chain)},
+		{"wallet", r.Wallet},
+		{"currency", string(r.Currency)},
+		{"amount", r.Amount},
+		{"bundle", r.Bundle},
+		{"status", string(RefillOpen)},
+		{"actor", r.Actor},
+		{"created_at", micros(tx.now)},
+	}.insertInto("refills")
+	return tx.changeOr(ctx, "record a refill", ErrRefillOpen,
+		query+` ON CONFLICT (chain, wallet) WHERE status = 'open' DO NOTHING`, args...)
+}
+
+// Get returns a refill, or ErrNotFound.
+func (tx Refills) Get(ctx context.Context, id bursar.ID) (Refill, error) {
+	return refillColumns.one(ctx, tx.Tx, "read a refill", `FROM refills WHERE id = $1`, id)
+}
+
+// List returns refills, newest first.
+func (tx Refills) List(ctx context.Context, limit int) ([]Refill, error) {
+	return refillColumns.rows(ctx, tx.Tx, "list refills", `FROM refills ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+}
+
+// Send records the signed bytes of a refill before they are broadcast. A refill that was sent with the same transaction
+// keeps its first bytes; any other one that is not open is ErrNotFound.
+func (tx Refills) Send(ctx context.Context, id bursar.ID, txID string, raw []byte) error {
+	return tx.changeOr(ctx, "record the bytes of a refill", ErrNotFound,
+		`UPDATE refills SET status = 'sent', tx_id = $2, raw = CASE status WHEN 'open' THEN $3 ELSE raw END,
+			ended_at = CASE status WHEN 'open' THEN $4 ELSE ended_at END
+		WHERE id = $1 AND (status = 'open' OR status = 'sent' AND tx_id = $2)`, id, txID, raw, micros(tx.now))
+}
+
+// Abandon ends an open refill, or returns ErrNotFound if there is no open one with the ID.
+func (tx Refills) Abandon(ctx context.Context, id bursar.ID, reason string) error {
+	return tx.changeOr(ctx, "abandon a refill", ErrNotFound,
+		`UPDATE refills SET status = 'abandoned', reason = $2, ended_at = $3 WHERE id = $1 AND status = 'open'`, id, reason,
+		micros(tx.now))
+}

@@ -1,0 +1,54 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// refills holds that a cold wallet has one open refill at most, and that each ends once.
+func refills(t *testing.T, db *store.DB) {
+	one := store.Refill{ID: bursar.ID{1}, Chain: "bitcoin", Wallet: "vault", Currency: "BTC", Amount: bursar.Units(5),
+		Bundle: "text", Actor: "ann"}
+	two, other := one, one
+	two.ID, other.ID, other.Wallet = bursar.ID{2}, bursar.ID{3}, "second"
+	attempt := func(f func(tx *store.Tx) error) error { return db.Do(ctx, f) }
+	do(t, db, func(tx *store.Tx) error { return tx.Refills().Insert(ctx, one) })
+	if err := attempt(func(tx *store.Tx) error { return tx.Refills().Insert(ctx, two) }); !errors.Is(err,
+		store.ErrRefillOpen) {
+		t.Errorf("a second open refill: got %v, want ErrRefillOpen", err)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		return errors.Join(tx.Refills().Insert(ctx, other), tx.Refills().Send(ctx, one.ID, "id", []byte{1}),
+			tx.Refills().Send(ctx, one.ID, "id", []byte{2}), tx.Refills().Insert(ctx, two),
+			tx.Refills().Abandon(ctx, two.ID, "lost"))
+	})
+	for what, f := range map[string]func(tx *store.Tx) error{
+		"another transaction": func(tx *store.Tx) error { return tx.Refills().Send(ctx, one.ID, "other", []byte{1}) },
+		"an abandoned one":    func(tx *store.Tx) error { return tx.Refills().Send(ctx, two.ID, "id", []byte{1}) },
+		"a sent one":          func(tx *store.Tx) error { return tx.Refills().Abandon(ctx, one.ID, "late") },
+		"none":                func(tx *store.Tx) error { return tx.Refills().Abandon(ctx, bursar.ID{9}, "none") },
+	} {
+		if err := attempt(f); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: got %v, want ErrNotFound", what, err)
+		}
+	}
+	var found []store.Refill
+	do(t, db, func(tx *store.Tx) (err error) {
+		found, err = tx.Refills().List(ctx, 10)
+		return err
+	})
+	if len(found) != 3 {
+		t.Fatalf("got %d refills, want 3", len(found))
+	}
+	do(t, db, func(tx *store.Tx) (err error) {
+		got, err := tx.Refills().Get(ctx, one.ID)
+		if got.Status != store.RefillSent || got.TxID != "id" || string(got.Raw) != "\x01" || got.Amount != one.Amount ||
+			got.Bundle != "text" || got.Actor != "ann" || got.EndedAt.IsZero() || got.CreatedAt.IsZero() {
+			t.Errorf("got %+v, want the refill as it was sent first", got)
+		}
+		return err
+	})
+}

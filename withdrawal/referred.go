@@ -1,0 +1,110 @@
+package withdrawal
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// A client may name a withdrawal by a reference of its own, which is unique in its account: a client that asks for it
+// again, with another Idempotency-Key or years later, gets the first one and does not pay twice.
+
+// ErrOtherReference is the refusal of another withdrawal under a reference.
+var ErrOtherReference = bursar.RefuseField(bursar.CodeIdempotencyConflict, "reference",
+	"this reference was used for another withdrawal")
+
+var errBusyReference = bursar.RefuseField(bursar.CodeUnavailable, "reference",
+	"a withdrawal with this reference is being taken; try again")
+
+// checkedTexts refuses a reference that cannot be kept, and returns the metadata as it is kept.
+func checkedTexts(o Request) (metadata string, err error) {
+	if !bursar.Storable(o.Reference, bursar.MaxReference) {
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "reference",
+			"a reference is UTF-8 without zero bytes, with at most %d bytes", bursar.MaxReference)
+	}
+	return bursar.MetadataText(o.Metadata)
+}
+
+// referred answers a request whose reference was used before, whatever has changed since: the first withdrawal where it
+// asks for the same, a refusal where it does not.
+func (s *Service) referred(ctx context.Context, o Request) (w bursar.Withdrawal, found bool, err error) {
+	metadata, err := checkedTexts(o)
+	if err != nil || o.Reference == "" {
+		return w, false, err
+	}
+	name := store.Referred{Account: o.Account, Reference: o.Reference}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.Withdrawals().ByReferences(ctx, []store.Referred{name})
+		w, found = list[name]
+		return err
+	})
+	if err != nil || !found {
+		return w, false, err
+	}
+	asked := bursar.Withdrawal{Currency: o.Currency, Metadata: metadata}
+	currency, err := s.registry.Get(o.Currency)
+	if err != nil {
+		return w, true, err
+	}
+	if asked.Amount, err = currency.Parse(o.Amount); err != nil {
+		return w, true, ErrOtherReference
+	}
+	c, on := s.chains[currency.Chain]
+	if !on {
+		return w, true, ErrOtherReference
+	}
+	if asked.Address, err = c.ParseAddress(o.Address); err != nil || !alike(w, asked) {
+		return w, true, ErrOtherReference
+	}
+	if o.Done == nil {
+		return w, true, nil
+	}
+	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return o.Done(ctx, tx, w) })
+}
+
+// alike reports whether two withdrawals ask for the same.
+func alike(a, b bursar.Withdrawal) bool {
+	return a.Currency == b.Currency && a.Amount == b.Amount && a.Address == b.Address && a.Metadata == b.Metadata
+}
+
+// onceByReference answers the requests of a batch whose references were used meanwhile; the accounts are locked. Of two
+// with one reference in the same batch the later one comes again.
+func onceByReference(ctx context.Context, tx *store.Tx, requests []prepared,
+	results []store.Result[bursar.Withdrawal], answered []bool) error {
+	seen := map[store.Referred]int{}
+	var names []store.Referred
+	for i, p := range requests {
+		name := store.Referred{Account: p.withdrawal.AccountID, Reference: p.withdrawal.Reference}
+		if name.Reference == "" || answered[i] || results[i].Err != nil {
+			continue
+		}
+		if _, twice := seen[name]; twice {
+			results[i].Err = errBusyReference
+			continue
+		}
+		seen[name] = i
+		names = append(names, name)
+	}
+	before, err := tx.Withdrawals().ByReferences(ctx, names)
+	if err != nil {
+		return err
+	}
+	for name, w := range before {
+		i := seen[name]
+		p := requests[i]
+		switch {
+		case w.ID == p.withdrawal.ID: // the answer to its commit was lost: hold finds it
+		case !alike(w, p.withdrawal):
+			results[i].Err = ErrOtherReference
+		default:
+			results[i].Value, answered[i] = w, true
+			if p.done != nil {
+				if err := p.done(ctx, tx, w); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
