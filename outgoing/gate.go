@@ -20,6 +20,8 @@ type WaitError struct {
 
 	keeps bool // its reservations are kept while it waits
 	gas   bool // it waits for the operator's funds of the native asset
+
+	unscreened bool // the screening service is asked again
 }
 
 func (e *WaitError) Error() string { return e.Reason }
@@ -133,6 +135,11 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	case !errors.As(err, &held) || held.keeps:
 		return p, err
 	case len(held.Accounts) > 0:
+		if held.unscreened {
+			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, held.Reason) }); err != nil {
+				return p, err
+			}
+		}
 		return s.requeue(ctx, lease, p)
 	case step == stepBuild:
 		return p, held

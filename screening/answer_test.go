@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/verdict"
 )
 
 // Whatever the service says that is no answer to this question is no pass: the deposit waits, is asked about again after a
@@ -19,41 +20,41 @@ func TestWhatIsNoAnswerIsNoPass(t *testing.T) {
 	for name, say := range map[string]func(r *harness, request string) (screening.Reply, error){
 		"lost": func(*harness, string) (screening.Reply, error) { return screening.Reply{}, errLost },
 		"unsigned": func(r *harness, q string) (screening.Reply, error) {
-			return screening.Reply{Text: answerTo(q, screening.Pass, r.clock.Now()).Text()}, nil
+			return screening.Reply{Text: answerTo(q, verdict.Pass, r.clock.Now()).Text()}, nil
 		},
 		"wrong key": func(r *harness, q string) (screening.Reply, error) {
-			return signedBy(keyOf(2), answerTo(q, screening.Pass, r.clock.Now())), nil
+			return signedBy(keyOf(2), answerTo(q, verdict.Pass, r.clock.Now())), nil
 		},
 		"another subject": func(r *harness, q string) (screening.Reply, error) {
-			a := answerTo(q, screening.Pass, r.clock.Now())
+			a := answerTo(q, verdict.Pass, r.clock.Now())
 			a.Subject = bursar.ID{7}
 			return signedBy(keyOf(1), a), nil
 		},
 		"another request": func(r *harness, q string) (screening.Reply, error) {
-			a := answerTo(q, screening.Pass, r.clock.Now())
-			a.Request = answerTo(q+"x", screening.Pass, r.clock.Now()).Request
+			a := answerTo(q, verdict.Pass, r.clock.Now())
+			a.Request = answerTo(q+"x", verdict.Pass, r.clock.Now()).Request
 			return signedBy(keyOf(1), a), nil
 		},
 		"replayed": func(r *harness, q string) (screening.Reply, error) {
 			if first.Text == "" || !strings.Contains(first.Text, "subject: "+subjectOf(q)) {
-				first = signedBy(keyOf(1), answerTo(q, screening.Pass, r.clock.Now()))
+				first = signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now()))
 				return screening.Reply{}, errLost
 			}
 			return first, nil
 		},
 		"expired": func(r *harness, q string) (screening.Reply, error) {
-			return signedBy(keyOf(1), answerTo(q, screening.Pass, r.clock.Now().Add(-2*time.Hour))), nil
+			return signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now().Add(-2*time.Hour))), nil
 		},
 		"of the future": func(r *harness, q string) (screening.Reply, error) {
-			return signedBy(keyOf(1), answerTo(q, screening.Pass, r.clock.Now().Add(time.Hour))), nil
+			return signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now().Add(time.Hour))), nil
 		},
 		"for ever": func(r *harness, q string) (screening.Reply, error) {
-			a := answerTo(q, screening.Pass, r.clock.Now())
+			a := answerTo(q, verdict.Pass, r.clock.Now())
 			a.Expires = a.Created.Add(25 * time.Hour)
 			return signedBy(keyOf(1), a), nil
 		},
 		"a review made a pass": func(r *harness, q string) (screening.Reply, error) {
-			reply := signedBy(keyOf(1), answerTo(q, screening.Review, r.clock.Now()))
+			reply := signedBy(keyOf(1), answerTo(q, verdict.Review, r.clock.Now()))
 			reply.Text = strings.Replace(reply.Text, "verdict: review", "verdict: pass", 1)
 			return reply, nil
 		},
@@ -67,7 +68,7 @@ func TestWhatIsNoAnswerIsNoPass(t *testing.T) {
 }
 
 func subjectOf(request string) string {
-	q, _ := screening.ParseRequest(request)
+	q, _ := verdict.ParseRequest(request)
 	return q.Subject.String()
 }
 
@@ -108,10 +109,10 @@ func TestAnAnswerIsTakenOnce(t *testing.T) {
 		d := r.paid(r.Wallet(0), 100_000)
 		r.lists.say = func(q string) (screening.Reply, error) {
 			r.lists.say = nil
-			r.lists.verdict = screening.Review
+			r.lists.verdict = verdict.Review
 			r.clock.Advance(2 * time.Minute)
 			r.screen() // another process asks meanwhile, and writes
-			return signedBy(keyOf(1), answerTo(q, screening.Pass, r.clock.Now())), nil
+			return signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now())), nil
 		}
 		r.screen()
 		r.Step()
@@ -129,7 +130,7 @@ func TestADecisionMeanwhileStands(t *testing.T) {
 		d := r.paid(r.Wallet(0), 100_000)
 		r.lists.say = func(q string) (screening.Reply, error) {
 			r.Must(r.decide(d.ID, false))
-			return signedBy(keyOf(1), answerTo(q, screening.Pass, r.clock.Now())), nil
+			return signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now())), nil
 		}
 		r.screen()
 		r.Step()

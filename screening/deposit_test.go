@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/verdict"
 )
 
 // wantDeposit checks the status of a deposit, and what its account can spend.
@@ -31,7 +32,7 @@ func TestADepositIsCreditedOnceItPasses(t *testing.T) {
 		r.screen()
 		r.Step()
 		r.wantDeposit(d, bursar.DepositConfirmed, 99_000)
-		q, err := screening.ParseRequest(r.lists.asked[0])
+		q, err := verdict.ParseRequest(r.lists.asked[0])
 		if err != nil || !q.Same(screening.OfDeposit(d)) || len(r.lists.asked) != 1 {
 			t.Errorf("the service was asked %d times, %+v, %v; want once, about the deposit", len(r.lists.asked), q, err)
 		}
@@ -57,7 +58,7 @@ func TestWhatWaitsForScreeningIsNotSpent(t *testing.T) {
 		if n := r.spendable(); n != 0 {
 			t.Errorf("%d coins can be spent, want 0", n)
 		}
-		r.lists.verdict = screening.Reject
+		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.Step()
 		if n := r.spendable(); n != 0 {
@@ -82,7 +83,7 @@ func TestARejectedDepositIsInQuarantine(t *testing.T) {
 		r.Step()
 		w := r.Wallet(0)
 		d := r.paid(w, 100_000)
-		r.lists.verdict = screening.Reject
+		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.wantAlarms("unattributed")
 		r.Step()
@@ -110,7 +111,7 @@ func TestAChargeDoesNotCountWhatWasRejected(t *testing.T) {
 		w := r.Charge(0, 50_000)
 		r.Pay(w.Address, 50_000)
 		r.Blocks(4)
-		r.lists.verdict = screening.Reject
+		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.Step()
 		r.Do(func(tx *store.Tx) error {
@@ -129,7 +130,7 @@ func TestAReorgUndoesAQuarantine(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()
 		d := r.paid(r.Wallet(0), 100_000)
-		r.lists.verdict = screening.Reject
+		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.Step()
 		r.WantBooks("100000", "0", "0")
@@ -139,7 +140,7 @@ func TestAReorgUndoesAQuarantine(t *testing.T) {
 		if got := r.Book(ledger.Unattributed); got != "0" {
 			t.Errorf("%s is unattributed before the new block is screened, want 0", got)
 		}
-		r.lists.verdict = screening.Pass
+		r.lists.verdict = verdict.Pass
 		r.screen()
 		r.Step()
 		r.wantDeposit(d, bursar.DepositConfirmed, 0)
@@ -174,10 +175,10 @@ func TestAReviewNeverBecomesAPass(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()
 		d := r.paid(r.Wallet(0), 100_000)
-		r.lists.verdict = screening.Review
+		r.lists.verdict = verdict.Review
 		r.screen()
 		r.wantAlarms("screening_review")
-		r.lists.verdict = screening.Pass
+		r.lists.verdict = verdict.Pass
 		for range 3 {
 			r.clock.Advance(48 * time.Hour)
 			r.screen()
@@ -208,7 +209,7 @@ func TestAnOperatorRejectsAfterAReview(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()
 		d := r.paid(r.Wallet(0), 100_000)
-		r.lists.verdict = screening.Review
+		r.lists.verdict = verdict.Review
 		r.screen()
 		r.Must(r.decide(d.ID, false))
 		r.wantAlarms("unattributed")
@@ -223,7 +224,7 @@ func TestAReviewEndsWithItsBlock(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()
 		d := r.paid(r.Wallet(0), 100_000)
-		r.lists.verdict = screening.Review
+		r.lists.verdict = verdict.Review
 		r.screen()
 		r.Undo(d.TxID, d.TxID)
 		r.Blocks(2)

@@ -15,6 +15,7 @@ import (
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/verdict"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -34,14 +35,14 @@ func publicOf(key ed25519.PrivateKey) ed25519.PublicKey {
 }
 
 // answerTo returns what a service says about a request, for an hour.
-func answerTo(text string, verdict screening.Verdict, now time.Time) screening.Answer {
-	q, _ := screening.ParseRequest(text)
+func answerTo(text string, said verdict.Verdict, now time.Time) verdict.Answer {
+	q, _ := verdict.ParseRequest(text)
 	now = now.Truncate(time.Second)
-	return screening.Answer{Instance: q.Instance, Subject: q.Subject, Request: approval.HashOf(text), Verdict: verdict,
+	return verdict.Answer{Instance: q.Instance, Subject: q.Subject, Request: approval.HashOf(text), Verdict: said,
 		List: "2026-11-24.1", Created: now, Expires: now.Add(time.Hour)}
 }
 
-func signedBy(key ed25519.PrivateKey, a screening.Answer) screening.Reply {
+func signedBy(key ed25519.PrivateKey, a verdict.Answer) screening.Reply {
 	text := a.Text()
 	return screening.Reply{Text: text, Signature: base64.StdEncoding.EncodeToString(ed25519.Sign(key, []byte(text)))}
 }
@@ -49,7 +50,7 @@ func signedBy(key ed25519.PrivateKey, a screening.Answer) screening.Reply {
 // lists is a screening service: it says a verdict, or what say returns.
 type lists struct {
 	now     func() time.Time
-	verdict screening.Verdict
+	verdict verdict.Verdict
 	say     func(request string) (screening.Reply, error) // nil: the verdict
 	asked   []string
 }
@@ -89,7 +90,7 @@ func screened(t *testing.T, test func(t *testing.T, r *harness)) {
 	} {
 		t.Run(config.name, func(t *testing.T) {
 			config.of(t, func(t *testing.T, o *bursartest.OneChain, c *bursartest.Clock) {
-				r := &harness{OneChain: o, clock: c, lists: &lists{now: c.Now, verdict: screening.Pass}}
+				r := &harness{OneChain: o, clock: c, lists: &lists{now: c.Now, verdict: verdict.Pass}}
 				r.begin()
 				test(t, r)
 			})
@@ -101,7 +102,8 @@ func screened(t *testing.T, test func(t *testing.T, r *harness)) {
 func (r *harness) begin() {
 	id := r.Chain.Capabilities().ID
 	r.Follower.Deposits.Screened = true
-	r.Sender.Screened = screening.Gate{Registry: r.Registry, Key: publicOf(keyOf(1))}.Lacking
+	gate := screening.Gate{Registry: r.Registry, Key: publicOf(keyOf(1))}
+	r.Sender.Screened, r.Sender.ScreenAgain = gate.Lacking, gate.Again
 	r.screener = &screening.Screener{DB: r.DB, Chain: id, Registry: r.Registry, IDs: r.IDs,
 		Log: slog.New(slog.DiscardHandler), Service: r.lists, Key: publicOf(keyOf(1)), Acts: r.acts(),
 		Final: r.Follower.Deposits.ToCredit}
@@ -186,7 +188,7 @@ func (r *harness) funded() bursar.Amount {
 func screenedOnce(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Helper()
 	bursartest.OnClock(t, bursartest.UTXOModel, func(t *testing.T, o *bursartest.OneChain, c *bursartest.Clock) {
-		r := &harness{OneChain: o, clock: c, lists: &lists{now: c.Now, verdict: screening.Pass}}
+		r := &harness{OneChain: o, clock: c, lists: &lists{now: c.Now, verdict: verdict.Pass}}
 		r.begin()
 		test(t, r)
 	})

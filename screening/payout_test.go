@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/verdict"
 )
 
 func TestAPayoutIsPaidOnceItPasses(t *testing.T) {
@@ -22,8 +23,8 @@ func TestAPayoutIsPaidOnceItPasses(t *testing.T) {
 		r.screen()
 		r.Blocks(8)
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
-		request, err := screening.ParseRequest(r.lists.asked[len(r.lists.asked)-1])
-		is, _ := screening.OfPayout(r.Registry, w)
+		request, err := verdict.ParseRequest(r.lists.asked[len(r.lists.asked)-1])
+		is, _ := screening.OfPayout(r.Registry, w, bursar.ID{})
 		if err != nil || !request.Same(is) {
 			t.Errorf("asked about %+v, %v, want %+v", request, err, is)
 		}
@@ -35,7 +36,7 @@ func TestARejectedPayoutIsRefundedOnce(t *testing.T) {
 		before := r.funded()
 		to := r.Chain.Named("payee")
 		w := r.Order(50_000, to)
-		r.lists.verdict = screening.Reject
+		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.screen()
 		r.Restart()
@@ -57,9 +58,9 @@ func TestAReviewedPayoutWaitsForAnOperator(t *testing.T) {
 				before := r.funded()
 				to := r.Chain.Named("payee")
 				w := r.Order(50_000, to)
-				r.lists.verdict = screening.Review
+				r.lists.verdict = verdict.Review
 				r.screen()
-				r.lists.verdict = screening.Pass
+				r.lists.verdict = verdict.Pass
 				r.clock.Advance(48 * time.Hour)
 				r.screen()
 				r.end()
@@ -117,23 +118,23 @@ func TestTheGateVerifiesTheAnswer(t *testing.T) {
 	for name, forge := range map[string]func(r *harness, s *store.Screening){
 		"without an answer": func(_ *harness, s *store.Screening) { s.Answer, s.Signature = "", "" },
 		"of another key": func(r *harness, s *store.Screening) {
-			reply := signedBy(keyOf(2), answerTo(s.Request, screening.Pass, r.clock.Now()))
+			reply := signedBy(keyOf(2), answerTo(s.Request, verdict.Pass, r.clock.Now()))
 			s.Answer, s.Signature = reply.Text, reply.Signature
 		},
 		"of a rejection": func(r *harness, s *store.Screening) {
-			reply := signedBy(keyOf(1), answerTo(s.Request, screening.Reject, r.clock.Now()))
+			reply := signedBy(keyOf(1), answerTo(s.Request, verdict.Reject, r.clock.Now()))
 			s.Answer, s.Signature = reply.Text, reply.Signature
 		},
 		"of another payment": func(r *harness, s *store.Screening) {
-			q, err := screening.ParseRequest(s.Request)
+			q, err := verdict.ParseRequest(s.Request)
 			r.Must(err)
 			q.Address.Base = "elsewhere"
 			s.Request = q.Text()
-			reply := signedBy(keyOf(1), answerTo(s.Request, screening.Pass, r.clock.Now()))
+			reply := signedBy(keyOf(1), answerTo(s.Request, verdict.Pass, r.clock.Now()))
 			s.Answer, s.Signature = reply.Text, reply.Signature
 		},
 		"that expired": func(r *harness, s *store.Screening) {
-			reply := signedBy(keyOf(1), answerTo(s.Request, screening.Pass, r.clock.Now().Add(-2*time.Hour)))
+			reply := signedBy(keyOf(1), answerTo(s.Request, verdict.Pass, r.clock.Now().Add(-2*time.Hour)))
 			s.Answer, s.Signature = reply.Text, reply.Signature
 		},
 	} {
@@ -170,7 +171,7 @@ func TestACancelledPayoutWaitsForNothing(t *testing.T) {
 		before := r.funded()
 		to := r.Chain.Named("payee")
 		w := r.Order(50_000, to)
-		r.lists.verdict = screening.Review
+		r.lists.verdict = verdict.Review
 		r.screen()
 		_, err := r.Withdrawals.Cancel(ctx, w.ID)
 		r.Must(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/verdict"
 )
 
 // Limits of asking.
@@ -74,7 +75,7 @@ func (s *Screener) Run(ctx context.Context, lease store.Lease) error {
 
 // question is a deposit or a payout that is asked about.
 type question struct {
-	request Request
+	request verdict.Request
 	row     store.Screening
 	reply   Reply
 	failed  error
@@ -168,8 +169,12 @@ func (s *Screener) due(ctx context.Context, lease store.Lease) (list []*question
 		if err != nil {
 			return err
 		}
+		orders, err := ordersOf(ctx, tx, payouts)
+		if err != nil {
+			return err
+		}
 		for _, w := range payouts {
-			request, err := OfPayout(s.Registry, w)
+			request, err := OfPayout(s.Registry, w, orders[w.ID].OrderID)
 			if err != nil {
 				return err
 			}
@@ -215,30 +220,33 @@ func (s *Screener) prepare(ctx context.Context, tx *store.Tx, instance string, l
 	for _, q := range list {
 		q.request.Instance, q.request.Asking, q.request.Created = instance, s.IDs.Next(), tx.Now()
 		q.row.Request, q.row.CreatedAt = q.request.Text(), tx.Now()
-		q.request, q.failed = ParseRequest(q.row.Request) // as it is spelled, to the second
+		q.request, q.failed = verdict.ParseRequest(q.row.Request) // as it is spelled, to the second
 		if was, is := before[q.row.Subject]; is && was.Outcome == store.ScreeningWaiting && was.Block == q.row.Block {
 			q.row.Attempts, q.row.CreatedAt, q.row.Error = was.Attempts, was.CreatedAt, was.Error
 		}
-		q.row.NextAt = tx.Now().Add(min(firstPause<<min(q.row.Attempts, 10), longPause))
+		q.row.NextAt = tx.Now().Add(pauseAfter(q.row.Attempts))
 		q.row.Attempts++
 	}
 	return nil
 }
 
+// pauseAfter is how long a question waits that was asked in vain so often.
+func pauseAfter(attempts int64) time.Duration { return min(firstPause<<min(attempts, 10), longPause) }
+
 // instanceOf returns the name of the database.
 func instanceOf(ctx context.Context, tx *store.Tx) (string, error) {
 	name, err := tx.Settings().Get(ctx, "instance")
 	if name == "" {
-		name = none
+		name = "-"
 	}
 	return name, err
 }
 
 // OfDeposit returns what is asked about a deposit.
-func OfDeposit(d bursar.Deposit) Request {
-	return Request{
+func OfDeposit(d bursar.Deposit) verdict.Request {
+	return verdict.Request{
 		Subject:  d.ID,
-		Kind:     store.ScreenDeposit,
+		Kind:     verdict.OfDeposit,
 		Account:  d.AccountID,
 		Chain:    d.Chain,
 		Contract: d.Contract,
@@ -261,12 +269,27 @@ func rowOfDeposit(d bursar.Deposit) store.Screening {
 	}
 }
 
-// OfPayout returns what is asked about a withdrawal.
-func OfPayout(registry *bursar.Registry, w bursar.Withdrawal) (Request, error) {
+// ordersOf returns the orders of those withdrawals that clients signed.
+func ordersOf(
+	ctx context.Context, tx *store.Tx, list []bursar.Withdrawal,
+) (map[bursar.ID]bursar.SignedOrder, error) {
+	ids := make([]bursar.ID, len(list))
+	for i, w := range list {
+		ids[i] = w.ID
+	}
+	return tx.SignedOrders().Of(ctx, ids...)
+}
+
+// OfPayout returns what is asked about a withdrawal. order is the ID of the order that its client signed; zero: none did.
+func OfPayout(registry *bursar.Registry, w bursar.Withdrawal, order bursar.ID) (verdict.Request, error) {
 	currency, err := registry.Get(w.Currency)
-	return Request{
+	if order.IsZero() {
+		order = w.ID // as the service writes it
+	}
+	return verdict.Request{
 		Subject:  w.ID,
-		Kind:     store.ScreenPayout,
+		Kind:     verdict.OfPayout,
+		Order:    order,
 		Account:  w.AccountID,
 		Chain:    currency.Chain,
 		Contract: currency.Contract,

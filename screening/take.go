@@ -6,46 +6,47 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/verdict"
 )
 
 // take records what became of a question, does what follows, and reports whether its subject goes on or has ended. A
 // question that is no longer the last one about its subject changes nothing: an operator decided meanwhile, the deposit
 // stands in another block, or another replica asked.
 func (s *Screener) take(ctx context.Context, tx *store.Tx, q *question) (bool, error) {
-	row, verdict := q.row, Verdict("")
-	answer, err := Answer{}, q.failed
+	row, said := q.row, verdict.Verdict("")
+	answer, err := verdict.Answer{}, q.failed
 	if err == nil {
-		answer, err = Verify(s.Key, q.request, q.reply.Text, q.reply.Signature, tx.Now())
+		answer, err = verdict.Verify(s.Key, q.request, q.reply.Text, q.reply.Signature, tx.Now())
 	}
 	row.Outcome, row.Error = store.ScreeningWaiting, ""
 	if err != nil {
 		row.Error = err.Error()[:min(len(err.Error()), maxError)]
 	} else {
-		verdict = answer.Verdict
+		said = answer.Verdict
 		row.Answer, row.Signature, row.List = q.reply.Text, q.reply.Signature, answer.List
 		row.ExpiresAt, row.DecidedAt = answer.Expires, tx.Now()
-		row.Outcome = map[Verdict]store.ScreeningOutcome{Pass: store.ScreeningPass, Review: store.ScreeningReview,
-			Reject: store.ScreeningRejected}[verdict]
+		row.Outcome = map[verdict.Verdict]store.ScreeningOutcome{verdict.Pass: store.ScreeningPass,
+			verdict.Review: store.ScreeningReview, verdict.Reject: store.ScreeningRejected}[said]
 	}
 	taken, err := tx.Screenings().Answered(ctx, row)
 	if err != nil || !taken {
 		return false, err
 	}
 	tx.After(func() {
-		if verdict == "" {
+		if said == "" {
 			s.Log.Warn("screening has no answer", "chain", s.Chain, string(row.Kind), row.Subject, "error", row.Error)
 			return
 		}
-		s.Log.Info("screening answered", "chain", s.Chain, string(row.Kind), row.Subject, "verdict", string(verdict),
+		s.Log.Info("screening answered", "chain", s.Chain, string(row.Kind), row.Subject, "verdict", string(said),
 			"list", row.List)
 	})
-	if verdict == Reject {
+	if said == verdict.Reject {
 		err = s.Acts.reject(ctx, tx, row, "the screening service rejected it")
 		if errors.Is(err, ErrTooLate) {
 			err = nil // it was cancelled or left its block meanwhile: nothing is to be rejected
 		}
 	}
-	return verdict == Pass || verdict == Reject, err
+	return said == verdict.Pass || said == verdict.Reject, err
 }
 
 // customers is why a withdrawal is rejected, as its customer sees it.

@@ -36,7 +36,8 @@ func (s *Service) addScreener(w *worker, log *slog.Logger, pace time.Duration) {
 	if s.parts.Screening == nil {
 		return
 	}
-	w.sender.Screened = screening.Gate{Registry: s.Registry, Key: s.parts.Screening.Key}.Lacking
+	gate := screening.Gate{Registry: s.Registry, Key: s.parts.Screening.Key}
+	w.sender.Screened, w.sender.ScreenAgain = gate.Lacking, gate.Again
 	w.screener = &screening.Screener{
 		DB:       s.DB,
 		Chain:    w.chain.Capabilities().ID,

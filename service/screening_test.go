@@ -18,6 +18,7 @@ import (
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/verdict"
 	"github.com/bursar/bursar/wallet"
 )
 
@@ -28,12 +29,12 @@ type lists struct {
 }
 
 func (l *lists) Ask(_ context.Context, request string) (screening.Reply, error) {
-	q, err := screening.ParseRequest(request)
-	verdict := screening.Review
+	q, err := verdict.ParseRequest(request)
+	said := verdict.Review
 	if l.passes.Load() {
-		verdict = screening.Pass
+		said = verdict.Pass
 	}
-	text := screening.Answer{Instance: q.Instance, Subject: q.Subject, Request: approval.HashOf(request), Verdict: verdict,
+	text := verdict.Answer{Instance: q.Instance, Subject: q.Subject, Request: approval.HashOf(request), Verdict: said,
 		List: "1", Created: q.Created, Expires: q.Created.Add(time.Hour)}.Text()
 	return screening.Reply{Text: text,
 		Signature: base64.StdEncoding.EncodeToString(ed25519.Sign(l.key, []byte(text)))}, err

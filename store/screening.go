@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -120,6 +121,21 @@ func (tx Screenings) Answered(ctx context.Context, s Screening) (bool, error) {
 	}.update("screenings", `WHERE subject = $1 AND request = $2 AND outcome = 'waiting'`, s.Subject, s.Request)
 	n, err := tx.exec(ctx, "record what screening said", query, args...)
 	return n > 0, err
+}
+
+// AskAgain makes passes that do not count into questions without an answer, which are asked again after a pause. Those
+// that have expired are asked about anyway, and at once.
+func (tx Screenings) AskAgain(ctx context.Context, why string, next time.Time, subjects ...bursar.ID) error {
+	for part := range parts(tx.Tx, subjects) {
+		those, args := among(tx.Tx, "subject", part)
+		at := len(args)
+		query := fmt.Sprintf(`UPDATE screenings SET outcome = 'waiting', expires_at = 0, decided_at = 0, error = $%d,
+			next_at = $%d WHERE outcome = 'pass' AND expires_at > $%d AND %s`, at+1, at+2, at+3, those)
+		if _, err := tx.exec(ctx, "ask about passes again", query, append(args, why, micros(next), micros(tx.now))...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Decide records what an operator decided about what waits, and reports whether it waited.

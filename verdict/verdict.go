@@ -1,4 +1,9 @@
-package screening
+// Package verdict is what is asked of a screening service about a payment, and what it signs.
+//
+// It owns two texts of the family of package approval, and when an answer counts. The service that asks, the signer and
+// screening services share it. Its invariants: one spelling; an answer is bound, by the hash of the request, to the very
+// payment, and counts for a time that it names.
+package verdict
 
 import (
 	"crypto/ed25519"
@@ -10,13 +15,18 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
-	"github.com/bursar/bursar/store"
 )
 
 // The first lines of the texts.
 const (
-	KindRequest = "bursar-screening-request/1"
-	KindAnswer  = "bursar-screening/1"
+	firstOfRequest = "bursar-screening-request/1"
+	firstOfAnswer  = "bursar-screening/1"
+)
+
+// The kinds of what is asked about.
+const (
+	OfDeposit = "deposit"
+	OfPayout  = "payout"
 )
 
 // none is what stands for a value that is not there.
@@ -27,7 +37,8 @@ const none = "-"
 type Request struct {
 	Instance string    // of the database; "-" where it has no name
 	Subject  bursar.ID // of the deposit or the withdrawal
-	Kind     store.ScreeningKind
+	Kind     string    // OfDeposit or OfPayout
+	Order    bursar.ID // of a payout, as its order names it: as the client chose it, or Subject; zero for a deposit
 	Account  bursar.ID // who is credited, or pays; zero: nobody's
 	Chain    bursar.ChainID
 	Contract string         // canonical; empty for the native asset
@@ -42,15 +53,12 @@ type Request struct {
 
 // Text returns the text of a request.
 func (q Request) Text() string {
-	w := approval.NewWriter(KindRequest)
+	w := approval.NewWriter(firstOfRequest)
 	w.Field("instance", q.Instance)
 	w.Field("subject", q.Subject.String())
-	w.Field("kind", string(q.Kind))
-	account := ""
-	if !q.Account.IsZero() {
-		account = q.Account.String()
-	}
-	w.Optional("account", account)
+	w.Field("kind", q.Kind)
+	w.Optional("order", idText(q.Order))
+	w.Optional("account", idText(q.Account))
 	w.Field("chain", string(q.Chain))
 	w.Field("asset", approval.AssetText(q.Contract))
 	w.Address(q.Address)
@@ -63,12 +71,20 @@ func (q Request) Text() string {
 	return w.Text()
 }
 
+func idText(id bursar.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
 // ParseRequest reads the text of a request. The error is approval.ErrText.
 func ParseRequest(text string) (q Request, err error) {
-	r := approval.NewReader(text, KindRequest)
+	r := approval.NewReader(text, firstOfRequest)
 	q.Instance = r.Word("instance")
 	q.Subject = r.ID("subject", "")
-	q.Kind = store.ScreeningKind(r.OneOf("kind", string(store.ScreenDeposit), string(store.ScreenPayout)))
+	q.Kind = r.OneOf("kind", OfDeposit, OfPayout)
+	q.Order = r.ID("order", none)
 	q.Account = r.ID("account", none)
 	q.Chain = bursar.ChainID(r.Name("chain"))
 	q.Contract = r.Asset("asset")
@@ -120,7 +136,7 @@ type Answer struct {
 
 // Text returns the text of an answer: the bytes that are signed.
 func (a Answer) Text() string {
-	w := approval.NewWriter(KindAnswer)
+	w := approval.NewWriter(firstOfAnswer)
 	w.Field("instance", a.Instance)
 	w.Field("subject", a.Subject.String())
 	w.Field("request", a.Request.String())
@@ -133,7 +149,7 @@ func (a Answer) Text() string {
 
 // ParseAnswer reads the text of an answer. The error is approval.ErrText.
 func ParseAnswer(text string) (a Answer, err error) {
-	r := approval.NewReader(text, KindAnswer)
+	r := approval.NewReader(text, firstOfAnswer)
 	a.Instance = r.Word("instance")
 	a.Subject = r.ID("subject", "")
 	a.Request = r.Hash("request")
