@@ -49,7 +49,7 @@ func (h *Handler) holdForScreening(ctx context.Context, tx *store.Tx, deposits [
 	}
 	var list []store.Screening
 	for _, d := range deposits {
-		if d.Purpose != bursar.ForOperatorFunds {
+		if d.Purpose.IsScreened() {
 			list = append(list, store.Screening{Subject: d.ID, Kind: store.ScreenDeposit, Chain: d.Chain, Block: d.BlockHash,
 				AccountID: d.AccountID, WalletID: d.WalletID, CreatedAt: tx.Now()})
 		}

@@ -26,6 +26,9 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.CheckCold(ctx); err != nil {
 		return err
 	}
+	if err := s.checkScreening(ctx); err != nil {
+		return err
+	}
 	s.armSigner(ctx)
 	if err := s.notePolicy(ctx); err != nil {
 		s.log.Warn("the signer's policy is not known", "error", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"time"
@@ -73,6 +74,26 @@ func (s *Service) addScreenings() {
 			}
 			return s.screeningActs(w), nil
 		}}
+}
+
+// checkScreening refuses to run without screening where it was on: a replica whose configuration lacks it would credit and
+// pay what the others hold.
+func (s *Service) checkScreening(ctx context.Context) error {
+	key := ""
+	if s.parts.Screening != nil {
+		key = base64.StdEncoding.EncodeToString(s.parts.Screening.Key)
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		noted, err := tx.Settings().Screened(ctx)
+		switch {
+		case err != nil || noted == key:
+			return err
+		case key == "":
+			return fmt.Errorf("the payments of this database are screened, by the service with the key %s, and the "+
+				"configuration has no screening: add it, or end it with `bursar screening end`", noted)
+		}
+		return tx.Settings().NoteScreened(ctx, key)
+	})
 }
 
 // screenings exports what waits for screening.

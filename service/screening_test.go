@@ -66,6 +66,23 @@ func TestAServiceScreens(t *testing.T) {
 	}
 	run(t, s)
 	ctx := t.Context()
+	eventually(t, "the database is known to be screened", func() bool {
+		noted := ""
+		_ = s.DB.View(ctx, func(tx *store.Tx) (err error) { // asked again if it fails
+			noted, err = tx.Settings().Screened(ctx)
+			return err
+		})
+		return noted == base64.StdEncoding.EncodeToString(key[ed25519.SeedSize:])
+	})
+	without, err := service.New(service.Parts{DB: s.DB, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		Holder: "b", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0",
+		AdminListen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := without.Run(ctx); err == nil || !strings.Contains(err.Error(), "payments of this database are screened") {
+		t.Errorf("a replica without screening ends with %v, want it refused", err)
+	}
 	issued, err := s.Accounts.Create(ctx, "shop", true)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,9 @@ const (
 	// passedAs holds for a screening, of table s, that lets its subject go on at the time of a parameter.
 	passedAs = `(s.outcome = 'released' OR s.outcome = 'pass' AND s.expires_at > `
 
+	// unscreened are the purposes of deposits that are not screened: bursar.DepositPurpose.IsScreened.
+	unscreened = `('capital', 'cold', 'cold_funds', 'refill')`
+
 	ofDeposit = `SELECT 1 FROM screenings s WHERE s.subject = d.id AND s.block_hash = d.block_hash AND `
 	ofPayout  = `SELECT 1 FROM screenings s WHERE s.subject = withdrawals.id AND `
 
@@ -22,13 +25,13 @@ const (
 )
 
 // mayBeCredited is the condition of deposits that may be credited as far as screening is concerned. Where deposits are
-// screened, it takes one parameter more, the time. The operator's funds are not screened; what was rejected belongs to
+// screened, it takes one parameter more, the time. The operator's own money is not screened; what was rejected belongs to
 // nobody and is booked as that.
 func mayBeCredited(screened bool, now string) string {
 	if !screened {
 		return ` AND NOT ` + depositHeld
 	}
-	return ` AND (d.purpose = 'capital' OR EXISTS (` + ofDeposit + `(` + passedAs + now +
+	return ` AND (d.purpose IN ` + unscreened + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
 		`) OR s.outcome = 'rejected' AND d.purpose = 'unattributed')))`
 }
 
@@ -41,7 +44,7 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit, micros(tx.now)}
 	return depositColumns.rows(ctx, tx.Tx, "list deposits to be screened", depositFrom+` WHERE d.chain = $1
 		AND d.status = 'pending' AND d.height <= $2 AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
-		AND d.opinions = 0 AND d.purpose <> 'capital'
+		AND d.opinions = 0 AND d.purpose NOT IN `+unscreened+`
 		AND NOT EXISTS (`+ofDeposit+`(`+passedAs+`$6) OR s.outcome = 'review' OR s.outcome = 'rejected'
 		OR s.outcome = 'waiting' AND s.next_at > $6))
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)

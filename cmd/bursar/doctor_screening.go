@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
+	"slices"
 
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/store"
 )
 
@@ -22,6 +25,7 @@ func (e *healthCheck) screening(ctx context.Context, db *store.DB) {
 		}
 		return nil
 	})
+	e.screeningIsWhole(ctx, db)
 	switch {
 	case err != nil:
 		e.advise("screening", resultFailed, "check the database", "%v", err)
@@ -35,5 +39,36 @@ func (e *healthCheck) screening(ctx context.Context, db *store.DB) {
 	}
 	if err == nil && sum == (store.OpenScreenings{}) && e.cfg.Screening.On() {
 		e.note("screening", resultOK, "nothing waits for an answer or a decision")
+	}
+}
+
+// screeningIsWhole compares the configuration with what the database and the signer's policy demand.
+func (e *healthCheck) screeningIsWhole(ctx context.Context, db *store.DB) {
+	var noted string
+	err := db.View(ctx, func(tx *store.Tx) (err error) {
+		noted, err = tx.Settings().Screened(ctx)
+		return err
+	})
+	key := roster.ScreeningKeyText(e.cfg.Screening.Key)
+	switch {
+	case err != nil:
+		e.advise("screening configuration", resultFailed, "check the database", "%v", err)
+	case noted != "" && key == "":
+		e.advise("screening configuration", resultFailed, "add `screening`, or run `bursar screening end`",
+			"the payments of this database are screened, and the configuration has no screening: the service does not start")
+	case noted != "" && key != noted:
+		e.advise("screening configuration", resultWarning, "give every replica the same `screening.key`",
+			"`screening.key` is %s; the replica that started last has %s", key, noted)
+	}
+	text, err := e.policyText(ctx, db)
+	if err != nil || text == "" {
+		return // policyOfPeople says so
+	}
+	p, err := roster.Read(text)
+	screened := slices.ContainsFunc(p.Rules, func(r roster.Rule) bool { return r.Screened > 0 })
+	takes := slices.ContainsFunc(p.Screeners, func(k ed25519.PublicKey) bool { return k.Equal(e.cfg.Screening.Key) })
+	if err == nil && screened && !takes {
+		e.advise("screening configuration", resultWarning, "add the key to the policy as `screening_key`, or configure one of the policy's",
+			"rules of the policy demand a pass, and the policy does not take `screening.key`")
 	}
 }

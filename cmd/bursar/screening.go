@@ -15,6 +15,7 @@ type screeningCommands struct {
 	List    screeningListCommand    `cmd:"" help:"List what waits for the screening service or for a decision."`
 	Release screeningReleaseCommand `cmd:"" help:"Let a deposit or a withdrawal go on that waits for screening."`
 	Reject  screeningRejectCommand  `cmd:"" help:"Reject a deposit or a withdrawal that waits for screening."`
+	End     screeningEndCommand     `cmd:"" help:"Let the service run without screening from now on."`
 }
 
 type screeningListCommand struct {
@@ -121,6 +122,44 @@ func (screeningRejectCommand) Help() string {
 // Run rejects what waits.
 func (cmd *screeningRejectCommand) Run(ctx context.Context, c *call) error {
 	return c.decideScreening(ctx, screening.Decision{Subject: cmd.ID, Actor: cmd.Name(), Reason: cmd.Reason})
+}
+
+type screeningEndCommand struct {
+	Reason string `required:"" placeholder:"TEXT" help:"Why, for the record."`
+	actor
+}
+
+// Help returns an example.
+func (screeningEndCommand) Help() string {
+	return "The service does not start without `screening` in its configuration while the database is screened. Take it out of " +
+		"every replica's configuration, then run this. What has no answer yet is credited and paid; what is to be reviewed " +
+		"still waits for a decision.\n\nExample:\n\n    bursar screening end --reason \"the provider's contract ended\""
+}
+
+// Run ends screening.
+func (cmd *screeningEndCommand) Run(ctx context.Context, c *call) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if cfg.Screening.On() {
+		return wrong("the configuration has screening: take it out first, on every replica")
+	}
+	var noted string
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		if noted, err = tx.Settings().Screened(ctx); err != nil || noted == "" {
+			return err
+		}
+		return tx.Settings().EndScreened(ctx, cmd.Name(), cmd.Reason)
+	})
+	if err != nil {
+		return err
+	}
+	if noted == "" {
+		return errors.New("nothing is screened: there is nothing to end")
+	}
+	return c.Say("nothing is screened from now on")
 }
 
 func (c *call) decideScreening(ctx context.Context, d screening.Decision) error {

@@ -35,7 +35,17 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 	if len(found) != 1 || found[0].Subject != id || found[0].Outcome != store.ScreeningReview || found[0].Attempts != 3 {
 		t.Errorf("listed %+v, want the deposit in review after 3 questions", found)
 	}
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Settings().NoteScreened(ctx, "a key") })
 	findings, _ := d.findings()
+	if f := findings["screening configuration"]; f.Result != resultFailed || !strings.Contains(f.Detail, "has no screening") {
+		t.Errorf("of a configuration without screening doctor says %+v, want a failure", f)
+	}
+	d.fails(exitUsage, "missing flags", "screening", "end")
+	if got := d.ok("screening", "end", "--reason", "no contract", "--by", "ann"); got != "nothing is screened from now on\n" {
+		t.Errorf("ending says %q", got)
+	}
+	d.fails(1, "there is nothing to end", "screening", "end", "--reason", "again")
+	findings, _ = d.findings()
 	if f := findings["screening"]; f.Result != resultWarning || !strings.Contains(f.Detail, "1 deposits and payouts") {
 		t.Errorf("doctor says %+v, want a warning about one", f)
 	}

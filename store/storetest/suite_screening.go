@@ -51,6 +51,20 @@ func screenings(t *testing.T, db *store.DB) {
 		})
 	}
 	sees("before it is asked about", 0, 1)
+	for i, purpose := range []bursar.DepositPurpose{bursar.ForOperatorFunds, bursar.ForCold, bursar.ForColdFunds,
+		bursar.ForRefill} {
+		own := d
+		own.ID, own.Purpose, own.TxID, own.Height = bursar.ID{8, byte(i)}, purpose, string(purpose), 10
+		do(t, db, func(tx *store.Tx) error {
+			_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: own})
+			return err
+		})
+		sees("with money of the operator's own, "+string(purpose), 1, 1)
+		do(t, db, func(tx *store.Tx) error {
+			own.Status = bursar.DepositPending
+			return tx.Deposits().SetStatus(ctx, own, bursar.DepositConfirmed)
+		})
+	}
 	s := store.Screening{Subject: d.ID, Kind: store.ScreenDeposit, Chain: d.Chain, Block: d.BlockHash, Request: "first",
 		Attempts: 3, NextAt: db.Now().Add(time.Hour), Error: "down"}
 	asks(s)
