@@ -10,9 +10,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// screenings lets a deposit be credited and a withdrawal be paid by what is known about them, and takes each answer once.
-func screenings(t *testing.T, db *store.DB) {
-	d := bursar.Deposit{
+// screenedDeposit is a deposit that is final, and the query by which it is credited.
+type screenedDeposit struct {
+	t     *testing.T
+	db    *store.DB
+	d     bursar.Deposit
+	query store.FinalDeposits
+}
+
+// newScreenedDeposit records a deposit.
+func newScreenedDeposit(t *testing.T, db *store.DB) *screenedDeposit {
+	t.Helper()
+	x := &screenedDeposit{t: t, db: db, query: store.FinalDeposits{Chain: bursar.Bitcoin,
+		Currencies: []bursar.CurrencyCode{"BTC"}, Final: 10, Latest: 100, Recorded: 100, Limit: 10, Screened: true}}
+	x.d = bursar.Deposit{
 		ID:        bursar.ID{7, 1},
 		Purpose:   bursar.ForUnattributed,
 		Currency:  "BTC",
@@ -25,90 +36,109 @@ func screenings(t *testing.T, db *store.DB) {
 		SeenAt:    db.Now(),
 	}
 	do(t, db, func(tx *store.Tx) error {
-		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d})
+		_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: x.d})
 		return err
 	})
-	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.CurrencyCode{"BTC"}, Final: 10, Latest: 100,
-		Recorded: 100, Limit: 10, Screened: true}
-	asks := func(s store.Screening) {
-		t.Helper()
-		do(t, db, func(tx *store.Tx) error { return tx.Screenings().Ask(ctx, s) })
-	}
-	// sees compares which deposits may be credited, and which are to be asked about.
-	sees := func(what string, wantFinal, wantAsked int) {
-		t.Helper()
-		do(t, db, func(tx *store.Tx) error {
-			final, err := tx.Deposits().Final(ctx, query)
-			if err != nil {
-				return err
-			}
-			asked, err := tx.Deposits().ToScreen(ctx, query)
-			if len(final) != wantFinal || len(asked) != wantAsked {
-				t.Errorf("%s: %d may be credited and %d are asked about, want %d and %d", what, len(final), len(asked), wantFinal,
-					wantAsked)
-			}
+	return x
+}
+
+func (x *screenedDeposit) asks(s store.Screening) {
+	x.t.Helper()
+	do(x.t, x.db, func(tx *store.Tx) error { return tx.Screenings().Ask(ctx, s) })
+}
+
+// sees compares how many deposits may be credited, and how many are to be asked about.
+func (x *screenedDeposit) sees(what string, wantFinal, wantAsked int) {
+	x.t.Helper()
+	do(x.t, x.db, func(tx *store.Tx) error {
+		final, err := tx.Deposits().Final(ctx, x.query)
+		if err != nil {
 			return err
-		})
-	}
-	sees("before it is asked about", 0, 1)
+		}
+		asked, err := tx.Deposits().ToScreen(ctx, x.query)
+		if len(final) != wantFinal || len(asked) != wantAsked {
+			x.t.Errorf("%s: %d may be credited and %d are asked about, want %d and %d", what, len(final), len(asked), wantFinal,
+				wantAsked)
+		}
+		return err
+	})
+}
+
+// ownMoney is credited without screening.
+func (x *screenedDeposit) ownMoney() {
+	x.t.Helper()
 	for i, purpose := range []bursar.DepositPurpose{bursar.ForOperatorFunds, bursar.ForCold, bursar.ForColdFunds,
 		bursar.ForRefill} {
-		own := d
+		own := x.d
 		own.ID, own.Purpose, own.TxID, own.Height = bursar.ID{8, byte(i)}, purpose, string(purpose), 10
-		do(t, db, func(tx *store.Tx) error {
+		do(x.t, x.db, func(tx *store.Tx) error {
 			_, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: own})
 			return err
 		})
-		sees("with money of the operator's own, "+string(purpose), 1, 1)
-		do(t, db, func(tx *store.Tx) error {
+		x.sees("with money of the operator's own, "+string(purpose), 1, 1)
+		do(x.t, x.db, func(tx *store.Tx) error {
 			own.Status = bursar.DepositPending
 			return tx.Deposits().SetStatus(ctx, own, bursar.DepositConfirmed)
 		})
 	}
-	s := store.Screening{Subject: d.ID, Kind: store.ScreenDeposit, Chain: d.Chain, Block: d.BlockHash, Request: "first",
+}
+
+// screenings lets a deposit be credited and a withdrawal be paid by what is known about them, and takes each answer once.
+func screenings(t *testing.T, db *store.DB) {
+	x := newScreenedDeposit(t, db)
+	x.sees("before it is asked about", 0, 1)
+	x.ownMoney()
+	s := store.Screening{Subject: x.d.ID, Kind: store.ScreenDeposit, Chain: x.d.Chain, Block: x.d.BlockHash, Request: "first",
 		Attempts: 3, NextAt: db.Now().Add(time.Hour), Error: "down"}
-	asks(s)
-	sees("while it is asked about", 0, 0)
+	x.asks(s)
+	x.sees("while it is asked about", 0, 0)
 	opens(t, db, store.OpenScreenings{Unanswered: 1})
 	answers(t, db, s, "another", store.ScreeningPass, db.Now().Add(time.Hour), false)
 	answers(t, db, s, "first", store.ScreeningReview, db.Now().Add(time.Hour), true)
 	answers(t, db, s, "first", store.ScreeningPass, db.Now().Add(time.Hour), false)
-	sees("while it waits for an operator", 0, 0)
-	query.Screened = false
-	sees("once nothing is screened any more", 0, 0)
-	query.Screened = true
+	x.sees("while it waits for an operator", 0, 0)
+	x.query.Screened = false
+	x.sees("once nothing is screened any more", 0, 0)
+	x.query.Screened = true
 	opens(t, db, store.OpenScreenings{Review: 1})
 	do(t, db, func(tx *store.Tx) error {
 		list, err := tx.Screenings().List(ctx, false, 10)
-		if len(list) != 1 || list[0].Subject != d.ID || list[0].Answer != "answer" || list[0].List != "1" {
+		if len(list) != 1 || list[0].Subject != x.d.ID || list[0].Answer != "answer" || list[0].List != "1" {
 			t.Errorf("listed are %+v, want the deposit with its answer", list)
 		}
 		for _, want := range []bool{true, false} {
-			if decided, err := tx.Screenings().Decide(ctx, d.ID, store.ScreeningReleased, "ann", "case 17"); err != nil ||
+			if decided, err := tx.Screenings().Decide(ctx, x.d.ID, store.ScreeningReleased, "ann", "case 17"); err != nil ||
 				decided != want {
 				t.Errorf("decided: %t, %v, want %t", decided, err, want)
 			}
 		}
 		return err
 	})
-	sees("once it is released", 1, 0)
+	x.sees("once it is released", 1, 0)
 	opens(t, db, store.OpenScreenings{})
+	x.ends(s)
+	screenedPayout(t, db)
+}
+
+// ends lets passes end with their block, their time, and what the signer says.
+func (x *screenedDeposit) ends(s store.Screening) {
+	t, db := x.t, x.db
+	t.Helper()
 	elsewhere := s
 	elsewhere.Block = "another block"
-	asks(elsewhere)
+	x.asks(elsewhere)
 	answers(t, db, elsewhere, "first", store.ScreeningPass, db.Now().Add(time.Hour), true)
-	sees("with a pass of another block", 0, 1)
-	asks(s)
+	x.sees("with a pass of another block", 0, 1)
+	x.asks(s)
 	answers(t, db, s, "first", store.ScreeningPass, db.Now(), true)
-	sees("with a pass that has expired", 0, 1)
-	asks(s)
+	x.sees("with a pass that has expired", 0, 1)
+	x.asks(s)
 	answers(t, db, s, "first", store.ScreeningPass, db.Now().Add(time.Hour), true)
-	sees("once it passed", 1, 0)
+	x.sees("once it passed", 1, 0)
 	do(t, db, func(tx *store.Tx) error {
-		return tx.Screenings().AskAgain(ctx, "refused", tx.Now().Add(time.Hour), d.ID)
+		return tx.Screenings().AskAgain(ctx, "refused", tx.Now().Add(time.Hour), x.d.ID)
 	})
-	sees("once its pass does not count", 0, 0)
-	screenedPayout(t, db)
+	x.sees("once its pass does not count", 0, 0)
 }
 
 // answers records an answer and compares whether it is taken.
