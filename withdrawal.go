@@ -28,9 +28,10 @@ var withdrawalTransitions = transitions[WithdrawalStatus]{
 }
 
 // MayBecome reports whether a withdrawal of status s may take the status next. From queued straight to confirmed: an
-// internal transfer. From queued to rejected: screening refused it. From signed or broadcast back to queued: its transaction expired and can never be valid again;
-// that a node accepted it does not mean that a block will contain it. From confirmed or failed back to broadcast: a
-// reorganisation deeper than finality; the transaction that paid, or failed, is in no block any more.
+// internal transfer. From queued to rejected: screening refused it. From signed or broadcast back to queued: its
+// transaction expired and can never be valid again; that a node accepted it does not mean that a block will contain it.
+// From confirmed or failed back to broadcast: a reorganisation deeper than finality; the transaction that paid, or
+// failed, is in no block any more.
 func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 	return withdrawalTransitions.allow(s, next)
 }

@@ -140,7 +140,8 @@ type Order struct {
 	Screening Screening    `json:"screening,omitzero"` // zero: the screening service did not answer
 }
 
-// Screening is what the screening service was asked about a payment, and what it signed, as package verdict writes them.
+// Screening is what the screening service was asked about a payment, and what it signed, as package verdict writes
+// them.
 type Screening struct {
 	Request   string `json:"request"`
 	Text      string `json:"text"`

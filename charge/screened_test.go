@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment that is rejected after screening counts for nothing, before and after it is booked; assigned to the charge by
-// an operator it counts.
+// A payment that is rejected after screening counts for nothing, before and after it is booked; assigned to the charge
+// by an operator it counts.
 func TestASumDoesNotCountWhatScreeningRejects(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {
@@ -45,8 +45,8 @@ func TestASumDoesNotCountWhatScreeningRejects(t *testing.T) {
 	})
 }
 
-// A payment that was seen in time and is held until after the end pays nothing while it is held, and pays in time once it
-// passes.
+// A payment that was seen in time and is held until after the end pays nothing while it is held, and pays in time once
+// it passes.
 func TestAHeldPaymentCountsByWhenItWasSeen(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {

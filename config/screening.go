@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Screening configures the screening service that must pass deposits before they are credited and payouts before they are
-// signed. The zero Screening means that nothing is screened.
+// Screening configures the screening service that must pass deposits before they are credited and payouts before they
+// are signed. The zero Screening means that nothing is screened.
 type Screening struct {
 	URL           Secret            // where the service is asked; it may contain a password
 	Key           ed25519.PublicKey // with which it signs its answers

@@ -11,9 +11,9 @@ import (
 )
 
 // Quarantine takes a pending deposit away from its account, because it was rejected after screening: it is unattributed
-// from then on, is booked as that once it is final, and waits for an operator, who assigns, refunds or keeps it. Charges
-// do not count it. A reorg undoes it as it undoes any unattributed deposit; if it comes back in another block, it is
-// unattributed still. d is as it was read in this transaction, which has locked the chain.
+// from then on, is booked as that once it is final, and waits for an operator, who assigns, refunds or keeps it.
+// Charges do not count it. A reorg undoes it as it undoes any unattributed deposit; if it comes back in another block,
+// it is unattributed still. d is as it was read in this transaction, which has locked the chain.
 func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit, why string) error {
 	was := d
 	message := fmt.Sprintf("%s at %s are in quarantine: %s; resolve once final: `bursar unattributed assign|refund|keep %s`",
@@ -29,7 +29,12 @@ func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit
 		}
 	}
 	h.logDeposit(tx, slog.LevelWarn, "deposit put in quarantine", was)
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(), Message: message})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain:   d.Chain,
+		Kind:    alarmUnattributed,
+		Ref:     d.ID.String(),
+		Message: message,
+	})
 }
 
 // ToCredit returns which deposits only wait to be credited now, as far as the chain says: at most limit.

@@ -8,18 +8,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Screened says which accounts' withdrawals an outgoing transaction must not pay now, because the screening service has not
-// passed them, and why. Package screening implements it.
+// Screened says which accounts' withdrawals an outgoing transaction must not pay now, because the screening service has
+// not passed them, and why. Package screening implements it.
 type Screened func(ctx context.Context, tx *store.Tx, outgoing bursar.ID) (accounts []bursar.ID, why string, err error)
 
-// ScreenAgain has the screening service asked again about the withdrawals that an outgoing transaction pays, whose pass does
-// not count, and notes why. Package screening implements it.
+// ScreenAgain has the screening service asked again about the withdrawals that an outgoing transaction pays, whose pass
+// does not count, and notes why. Package screening implements it.
 type ScreenAgain func(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error
 
 // screened holds back withdrawals that the screening service has not passed, or whose pass has expired, until they are
-// signed: they are requeued, and asked about again. As with a freeze, a signed transaction is sent and its fee is bumped.
+// signed: they are requeued, and asked about again. As with a freeze, a signed transaction is sent and its fee is
+// bumped.
 func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
-	if s.Screened == nil || p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
+	if s.Screened == nil || p.outgoingTx.Kind != string(chain.KindWithdrawal) ||
+		p.step != stepBuild && p.step != stepSign {
 		return nil
 	}
 	accounts, why, err := s.Screened(ctx, tx, p.outgoingTx.ID)

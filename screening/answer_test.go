@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/verdict"
 )
 
-// Whatever the service says that is no answer to this question is no pass: the deposit waits, is asked about again after a
-// pause, raises an alarm, and goes on by itself once the service answers.
+// Whatever the service says that is no answer to this question is no pass: the deposit waits, is asked about again
+// after a pause, raises an alarm, and goes on by itself once the service answers.
 func TestWhatIsNoAnswerIsNoPass(t *testing.T) {
 	var first screening.Reply // to an earlier question
 	for name, say := range map[string]func(r *harness, request string) (screening.Reply, error){
@@ -101,8 +101,8 @@ func (r *harness) wantNoPass(say func(*harness, string) (screening.Reply, error)
 	r.wantDeposit(d, bursar.DepositConfirmed, 99_000)
 }
 
-// The answer to a question that is not the last one any more, as of a replica that lost its lease and of one that hung, is
-// not taken; no question is asked within a database transaction.
+// The answer to a question that is not the last one any more, as of a replica that lost its lease and of one that hung,
+// is not taken; no question is asked within a database transaction.
 func TestAnAnswerIsTakenOnce(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()

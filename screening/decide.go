@@ -13,8 +13,8 @@ import (
 // ErrTooLate is returned where a deposit or a withdrawal no longer waits for screening.
 var ErrTooLate = errors.New("it does not wait for screening")
 
-// Decisions carries out what an operator decides about deposits and payouts that wait for screening, whether a service is
-// configured now or not.
+// Decisions carries out what an operator decides about deposits and payouts that wait for screening, whether a service
+// is configured now or not.
 type Decisions struct {
 	DB      *store.DB
 	Log     *slog.Logger
@@ -53,8 +53,8 @@ func (s *Decisions) Decide(ctx context.Context, d Decision) (row store.Screening
 		return decide(ctx, tx, acts, row, d)
 	})
 	if err == nil {
-		s.Log.Info("screening decided by an operator", "chain", row.Chain, string(row.Kind), row.Subject, "released", d.Release,
-			"actor", d.Actor, "reason", d.Reason)
+		s.Log.Info("screening decided by an operator", "chain", row.Chain, string(row.Kind), row.Subject,
+			"released", d.Release, "actor", d.Actor, "reason", d.Reason)
 		if s.Decided != nil {
 			s.Decided(row.Chain)
 		}

@@ -169,8 +169,8 @@ func TestAPassCountsForItsBlock(t *testing.T) {
 	})
 }
 
-// What the service wants reviewed is not asked again, and is not credited by time, by a restart, or by taking the service
-// out of the configuration; only an operator lets it go on.
+// What the service wants reviewed is not asked again, and is not credited by time, by a restart, or by taking the
+// service out of the configuration; only an operator lets it go on.
 func TestAReviewNeverBecomesAPass(t *testing.T) {
 	screened(t, func(t *testing.T, r *harness) {
 		r.Step()

@@ -10,15 +10,17 @@ import (
 	"github.com/bursar/bursar/verdict"
 )
 
-// Gate holds back payouts without an answer that counts now. It believes no row: it verifies the signature of each answer
-// again, over the very payment that is about to be signed.
+// Gate holds back payouts without an answer that counts now. It believes no row: it verifies the signature of each
+// answer again, over the very payment that is about to be signed.
 type Gate struct {
 	Registry *bursar.Registry
 	Key      ed25519.PublicKey
 }
 
 // Lacking returns the accounts whose withdrawals an outgoing transaction must not pay now, and why; none if it may.
-func (g Gate) Lacking(ctx context.Context, tx *store.Tx, outgoing bursar.ID) (accounts []bursar.ID, why string, err error) {
+func (g Gate) Lacking(
+	ctx context.Context, tx *store.Tx, outgoing bursar.ID,
+) (accounts []bursar.ID, why string, err error) {
 	paid, err := tx.Withdrawals().ToPay(ctx, outgoing)
 	if err != nil || len(paid) == 0 {
 		return nil, "", err
@@ -43,8 +45,8 @@ func (g Gate) Lacking(ctx context.Context, tx *store.Tx, outgoing bursar.ID) (ac
 	return accounts, why, nil
 }
 
-// Again has the service asked again about what an outgoing transaction pays and its passes do not cover: they are forged,
-// of another payment, or too old for the signer. What an operator released is not asked about. It is
+// Again has the service asked again about what an outgoing transaction pays and its passes do not cover: they are
+// forged, of another payment, or too old for the signer. What an operator released is not asked about. It is
 // outgoing.ScreenAgain.
 func (g Gate) Again(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error {
 	paid, err := tx.Withdrawals().ToPay(ctx, outgoing)

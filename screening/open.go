@@ -27,8 +27,8 @@ func NoteOpen(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 		return err
 	}
 	return note(ctx, tx, open.Unanswered, store.Alarm{Chain: id, Kind: alarmUnanswered, Ref: string(id),
-		Message: fmt.Sprintf("the screening service gives no answer that counts: %d deposits and payouts on %s wait, and go on "+
-			"by themselves once it does; `bursar screening list` says why", open.Unanswered, id)})
+		Message: fmt.Sprintf("the screening service gives no answer that counts: %d deposits and payouts on %s wait, and "+
+			"go on by themselves once it does; `bursar screening list` says why", open.Unanswered, id)})
 }
 
 func note(ctx context.Context, tx *store.Tx, waiting int64, alarm store.Alarm) error {

@@ -1,11 +1,11 @@
-// Package screening asks a screening service about each deposit before it is credited and about each payout before it is
-// signed, and carries out what the service or an operator decides.
+// Package screening asks a screening service about each deposit before it is credited and about each payout before it
+// is signed, and carries out what the service or an operator decides.
 //
 // It owns the questions and their answers. It changes no status itself: packages deposit and withdrawal do, in the same
 // database transaction. Its invariants: nothing goes on without an answer that the service signed for this very payment
 // and that has not expired, or without an operator who released it; no answer, and one that does not count, is never a
-// pass; what the service wants reviewed is not asked again; the question is recorded before it is asked, and its answer is
-// taken once.
+// pass; what the service wants reviewed is not asked again; the question is recorded before it is asked, and its answer
+// is taken once.
 package screening
 
 import (
@@ -189,8 +189,8 @@ func (s *Screener) due(ctx context.Context, lease store.Lease) (list []*question
 	return list, noted, err
 }
 
-// payouts returns the withdrawals that are to be asked about: none while the database may be older than the chain, which
-// may show that they were paid.
+// payouts returns the withdrawals that are to be asked about: none while the database may be older than the chain,
+// which may show that they were paid.
 func (s *Screener) payouts(ctx context.Context, tx *store.Tx, lease store.Lease) ([]bursar.Withdrawal, error) {
 	state, err := tx.Chains().State(ctx, s.Chain)
 	if err != nil || !state.Ready(lease) {
@@ -280,7 +280,8 @@ func ordersOf(
 	return tx.SignedOrders().Of(ctx, ids...)
 }
 
-// OfPayout returns what is asked about a withdrawal. order is the ID of the order that its client signed; zero: none did.
+// OfPayout returns what is asked about a withdrawal. order is the ID of the order that its client signed; zero: none
+// did.
 func OfPayout(registry *bursar.Registry, w bursar.Withdrawal, order bursar.ID) (verdict.Request, error) {
 	currency, err := registry.Get(w.Currency)
 	if order.IsZero() {

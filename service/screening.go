@@ -63,8 +63,8 @@ func (s *Service) screeningActs(w *worker) screening.Acts {
 	}
 }
 
-// addScreenings prepares what operators decide: also about what was to be reviewed before the service was taken out of the
-// configuration.
+// addScreenings prepares what operators decide: also about what was to be reviewed before the service was taken out of
+// the configuration.
 func (s *Service) addScreenings() {
 	s.Screenings = &screening.Decisions{DB: s.DB, Log: s.log, Behind: s.behind, Decided: s.decided,
 		Acts: func(id bursar.ChainID) (screening.Acts, error) {
@@ -76,8 +76,8 @@ func (s *Service) addScreenings() {
 		}}
 }
 
-// checkScreening refuses to run without screening where it was on: a replica whose configuration lacks it would credit and
-// pay what the others hold.
+// checkScreening refuses to run without screening where it was on: a replica whose configuration lacks it would credit
+// and pay what the others hold.
 func (s *Service) checkScreening(ctx context.Context) error {
 	key := ""
 	if s.parts.Screening != nil {

@@ -18,8 +18,8 @@ func screeningKey(n byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
 }
 
-// screenedDesk is a desk whose policy lets nothing leave that the service did not pass within an hour, unless two persons
-// approve it.
+// screenedDesk is a desk whose policy lets nothing leave that the service did not pass within an hour, unless two
+// persons approve it.
 func screenedDesk(t *testing.T) *desk {
 	t.Helper()
 	return newDesk(t, func(p *roster.Policy) {
@@ -52,7 +52,8 @@ func (d *desk) screened(n byte, key byte, change func(q *verdict.Request, a *ver
 func TestAPaymentNeedsAPass(t *testing.T) {
 	t.Parallel()
 	d := screenedDesk(t)
-	d.wantReason(d.ordered(1, 5), ReasonScreened, "rule small: the screening service has not passed it: there is no answer")
+	d.wantReason(d.ordered(1, 5), ReasonScreened,
+		"rule small: the screening service has not passed it: there is no answer")
 	for say, change := range map[string]func(q *verdict.Request, a *verdict.Answer){
 		"the service says review": func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Review },
 		"the service says reject": func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Reject },
@@ -124,7 +125,8 @@ func TestALostScreeningKeyEndsAtOnce(t *testing.T) {
 	d := screenedDesk(t)
 	before := d.policy
 	next := before
-	next.Version, next.Previous, next.NotBefore = 2, before.Hash(), d.clock.Now().UTC().Truncate(time.Second).Add(48*time.Hour)
+	next.Version, next.Previous = 2, before.Hash()
+	next.NotBefore = d.clock.Now().UTC().Truncate(time.Second).Add(48 * time.Hour)
 	next.Screeners = []ed25519.PublicKey{screeningKey(2).Public().(ed25519.PublicKey)}
 	d.install(next)
 	d.policy = before

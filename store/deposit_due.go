@@ -56,8 +56,8 @@ func (tx Deposits) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bur
 		depositColumns.scan, "d.opinions > 0", q)
 }
 
-// creditable is the condition of deposits that wait neither for a second opinion nor for the screening service. The time
-// is the parameter behind those of dueDeposits.
+// creditable is the condition of deposits that wait neither for a second opinion nor for the screening service. The
+// time is the parameter behind those of dueDeposits.
 func creditable(q FinalDeposits) string { return "d.opinions = 0" + mayBeCredited(q.Screened, "$8") }
 
 func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan func(scanner) (T, error),

@@ -77,9 +77,11 @@ var screeningColumns = columnsOf([]column[Screening]{
 // Ask records questions that are about to be asked, in place of what was known before.
 func (tx Screenings) Ask(ctx context.Context, list ...Screening) error {
 	in := insertion{what: "record screenings", table: "screenings", rows: len(list), after: `
-		ON CONFLICT (subject) DO UPDATE SET block_hash = excluded.block_hash, account_id = COALESCE(excluded.account_id,
-		screenings.account_id), wallet_id = COALESCE(excluded.wallet_id, screenings.wallet_id), outcome = excluded.outcome, request = excluded.request, answer = '', signature = '',
-		list = '', attempts = excluded.attempts, next_at = excluded.next_at, expires_at = 0, error = excluded.error,
+		ON CONFLICT (subject) DO UPDATE SET block_hash = excluded.block_hash,
+		account_id = COALESCE(excluded.account_id, screenings.account_id),
+		wallet_id = COALESCE(excluded.wallet_id, screenings.wallet_id),
+		outcome = excluded.outcome, request = excluded.request, answer = '', signature = '', list = '',
+		attempts = excluded.attempts, next_at = excluded.next_at, expires_at = 0, error = excluded.error,
 		actor = '', reason = '', created_at = excluded.created_at, decided_at = 0`}
 	for _, s := range list {
 		in.add(values{
@@ -107,8 +109,8 @@ func (tx Screenings) Ask(ctx context.Context, list ...Screening) error {
 	return tx.insertRows(ctx, in)
 }
 
-// Answered records what became of a question: its outcome with the answer, or why there is none. It reports whether that
-// question was still the last one, and waited: nothing is changed otherwise.
+// Answered records what became of a question: its outcome with the answer, or why there is none. It reports whether
+// that question was still the last one, and waited: nothing is changed otherwise.
 func (tx Screenings) Answered(ctx context.Context, s Screening) (bool, error) {
 	query, args := values{
 		{"outcome", string(s.Outcome)},
@@ -131,7 +133,8 @@ func (tx Screenings) AskAgain(ctx context.Context, why string, next time.Time, s
 		at := len(args)
 		query := fmt.Sprintf(`UPDATE screenings SET outcome = 'waiting', expires_at = 0, decided_at = 0, error = $%d,
 			next_at = $%d WHERE outcome = 'pass' AND expires_at > $%d AND %s`, at+1, at+2, at+3, those)
-		if _, err := tx.exec(ctx, "ask about passes again", query, append(args, why, micros(next), micros(tx.now))...); err != nil {
+		args = append(args, why, micros(next), micros(tx.now))
+		if _, err := tx.exec(ctx, "ask about passes again", query, args...); err != nil {
 			return err
 		}
 	}
@@ -205,6 +208,7 @@ func (tx Screenings) Open(ctx context.Context, chain bursar.ChainID) (open OpenS
 		}
 		return none, err
 	}, `SELECT s.outcome, COUNT(*) FROM screenings s WHERE s.chain = $1 AND s.outcome IN ('waiting', 'review')
-		AND (s.outcome = 'review' OR s.error <> '' AND s.attempts >= `+unansweredAfter+`) AND `+lives+` GROUP BY s.outcome`, string(chain))
+		AND (s.outcome = 'review' OR s.error <> '' AND s.attempts >= `+unansweredAfter+`) AND `+lives+`
+		GROUP BY s.outcome`, string(chain))
 	return open, err
 }

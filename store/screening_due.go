@@ -25,8 +25,8 @@ const (
 )
 
 // mayBeCredited is the condition of deposits that may be credited as far as screening is concerned. Where deposits are
-// screened, it takes one parameter more, the time. The operator's own money is not screened; what was rejected belongs to
-// nobody and is booked as that.
+// screened, it takes one parameter more, the time. The operator's own money is not screened; what was rejected belongs
+// to nobody and is booked as that.
 func mayBeCredited(screened bool, now string) string {
 	if !screened {
 		return ` AND NOT ` + depositHeld

@@ -139,7 +139,8 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
 
 // Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first,
 // locked until the transaction ends; with screened, those that the screening service has passed. Those of other
-// currencies, of frozen accounts and those that wait for screening do not stand in their way. The error is ErrAltered where the facts of one are not those that were taken.
+// currencies, of frozen accounts and those that wait for screening do not stand in their way. The error is ErrAltered
+// where the facts of one are not those that were taken.
 func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
 	screened bool, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {

@@ -1,8 +1,8 @@
 // Package verdict is what is asked of a screening service about a payment, and what it signs.
 //
 // It owns two texts of the family of package approval, and when an answer counts. The service that asks, the signer and
-// screening services share it. Its invariants: one spelling; an answer is bound, by the hash of the request, to the very
-// payment, and counts for a time that it names.
+// screening services share it. Its invariants: one spelling; an answer is bound, by the hash of the request, to the
+// very payment, and counts for a time that it names.
 package verdict
 
 import (
@@ -32,8 +32,8 @@ const (
 // none is what stands for a value that is not there.
 const none = "-"
 
-// Request is the whole of what is asked about: a deposit that is final and not yet credited, or a payout that is not yet
-// signed.
+// Request is the whole of what is asked about: a deposit that is final and not yet credited, or a payout that is not
+// yet signed.
 type Request struct {
 	Instance string    // of the database; "-" where it has no name
 	Subject  bursar.ID // of the deposit or the withdrawal
@@ -167,8 +167,8 @@ var ErrAnswer = errors.New("the answer does not count")
 // clocksDiffer is by how much the clock of the screening service may be ahead.
 const clocksDiffer = time.Minute
 
-// Verify returns the answer in a signed text if it is by the key, to this request, and has not expired. The signature is
-// Ed25519 over the text, in standard Base64. The error is ErrAnswer.
+// Verify returns the answer in a signed text if it is by the key, to this request, and has not expired. The signature
+// is Ed25519 over the text, in standard Base64. The error is ErrAnswer.
 func Verify(key ed25519.PublicKey, request Request, text, signature string, now time.Time) (Answer, error) {
 	signed, err := base64.StdEncoding.Strict().DecodeString(signature)
 	if err != nil || len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, []byte(text), signed) {

@@ -11,12 +11,14 @@ import (
 	"github.com/bursar/bursar/verdict"
 )
 
-// The texts are as docs/operations/screening.md shows them: whoever writes a screening service reads and signs these bytes.
+// The texts are as docs/operations/screening.md shows them: whoever writes a screening service reads and signs these
+// bytes.
 func TestTheTextsAreAsDocumented(t *testing.T) {
 	t.Parallel()
 	created := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
-	q := verdict.Request{Instance: "-", Subject: bursar.ID{1}, Kind: verdict.OfPayout, Order: bursar.ID{1}, Account: bursar.ID{2},
-		Chain: bursar.XRPL, Address: bursar.Address{Base: "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe", Memo: 7, HasMemo: true},
+	q := verdict.Request{Instance: "-", Subject: bursar.ID{1}, Kind: verdict.OfPayout, Order: bursar.ID{1},
+		Account: bursar.ID{2},
+		Chain:   bursar.XRPL, Address: bursar.Address{Base: "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe", Memo: 7, HasMemo: true},
 		Units: bursar.Units(2_500_000), Asking: bursar.ID{3}, Created: created}
 	a := verdict.Answer{Instance: "-", Subject: q.Subject, Request: approval.HashOf(q.Text()), Verdict: verdict.Pass,
 		List: "2026-11-24.1", Created: created, Expires: created.Add(time.Hour)}

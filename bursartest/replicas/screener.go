@@ -16,9 +16,9 @@ import (
 	"github.com/bursar/bursar/verdict"
 )
 
-// Screener is a screening service as bad as one can be: it loses answers, sends them too late and again, lets passes expire
-// at once, wants reviews, and says another thing each time it is asked. What it says depends on what it is asked and how
-// often, not on the order in which it is asked at once.
+// Screener is a screening service as bad as one can be: it loses answers, sends them too late and again, lets passes
+// expire at once, wants reviews, and says another thing each time it is asked. What it says depends on what it is asked
+// and how often, not on the order in which it is asked at once.
 type Screener struct {
 	Well bool // it passes everything
 

@@ -109,9 +109,10 @@ func attacksOnScreening() []attack {
 			a.draft.Orders[0].Screening = b.draft.Orders[0].Screening
 			return a
 		}},
-		{"screened", "the pass of another address", signer.ReasonScreened, changed(func(q *verdict.Request, _ *verdict.Answer) {
-			q.Address.Base = "0x00000000000000000000000000000000DeaDBeef"
-		})},
+		{"screened", "the pass of another address", signer.ReasonScreened,
+			changed(func(q *verdict.Request, _ *verdict.Answer) {
+				q.Address.Base = "0x00000000000000000000000000000000DeaDBeef"
+			})},
 		{"screened", "the pass of a smaller amount", signer.ReasonScreened,
 			changed(func(q *verdict.Request, _ *verdict.Answer) { q.Units = bursar.Units(1) })},
 		{"screened", "the pass of the same address on another chain", signer.ReasonScreened,

@@ -26,8 +26,8 @@ type screeningListCommand struct {
 
 // Help returns an example.
 func (screeningListCommand) Help() string {
-	return "What is `waiting` is asked about again by itself; ERROR says why there is no answer. What is in `review` waits " +
-		"for `bursar screening release` or `bursar screening reject`.\n\nExample:\n\n    bursar screening list --json"
+	return "What is `waiting` is asked about again by itself; ERROR says why there is no answer. What is in `review` " +
+		"waits for `bursar screening release` or `bursar screening reject`.\n\nExample:\n\n    bursar screening list --json"
 }
 
 type listedScreening struct {
@@ -96,7 +96,8 @@ type screeningReleaseCommand struct {
 
 // Help returns an example.
 func (screeningReleaseCommand) Help() string {
-	return "The deposit is credited, or the withdrawal paid, as if the screening service had passed it.\n\nExample:\n\n    " +
+	return "The deposit is credited, or the withdrawal paid, as if the screening service had passed it.\n\n" +
+		"Example:\n\n    " +
 		"bursar screening release 0193a6a0-0000-7000-8000-000000000000 --reason \"case 17: another person of that name\""
 }
 
@@ -114,8 +115,8 @@ type screeningRejectCommand struct {
 
 // Help returns an example.
 func (screeningRejectCommand) Help() string {
-	return "A withdrawal is rejected and refunded. A deposit is taken away from its account and is unattributed: once it is " +
-		"final, resolve it with `bursar unattributed`.\n\nExample:\n\n    " +
+	return "A withdrawal is rejected and refunded. A deposit is taken away from its account and is unattributed: once " +
+		"it is final, resolve it with `bursar unattributed`.\n\nExample:\n\n    " +
 		"bursar screening reject 0193a6a0-0000-7000-8000-000000000000 --reason \"case 18: sanctioned\""
 }
 

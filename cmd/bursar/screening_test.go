@@ -37,11 +37,13 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Settings().NoteScreened(ctx, "a key") })
 	findings, _ := d.findings()
-	if f := findings["screening configuration"]; f.Result != resultFailed || !strings.Contains(f.Detail, "has no screening") {
+	if f := findings["screening configuration"]; f.Result != resultFailed ||
+		!strings.Contains(f.Detail, "has no screening") {
 		t.Errorf("of a configuration without screening doctor says %+v, want a failure", f)
 	}
 	d.fails(exitUsage, "missing flags", "screening", "end")
-	if got := d.ok("screening", "end", "--reason", "no contract", "--by", "ann"); got != "nothing is screened from now on\n" {
+	if got := d.ok("screening", "end", "--reason", "no contract", "--by", "ann"); got !=
+		"nothing is screened from now on\n" {
 		t.Errorf("ending says %q", got)
 	}
 	d.fails(1, "there is nothing to end", "screening", "end", "--reason", "again")

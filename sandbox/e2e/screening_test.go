@@ -11,8 +11,8 @@ import (
 )
 
 // TestScreening plays a screening service that is down, rejects, wants a review, and whose answers somebody forges and
-// replays, against the real service: money goes on by itself where an answer comes, and by the operator's commands where
-// a person must decide. At the end the books agree with the chain.
+// replays, against the real service: money goes on by itself where an answer comes, and by the operator's commands
+// where a person must decide. At the end the books agree with the chain.
 func TestScreening(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")

@@ -1,7 +1,8 @@
 // Package screener is a screening service for the sandbox: it passes everything until it is set to do otherwise.
 //
 // It owns a loopback listener and what it says of which address. Its key is published here: it protects nothing. Its
-// invariants: it answers a text only if it can read it; what it is set to stays until it is set again or the sandbox ends.
+// invariants: it answers a text only if it can read it; what it is set to stays until it is set again or the sandbox
+// ends.
 package screener
 
 import (

@@ -22,8 +22,8 @@ func (j *judging) passed(o approval.Order, s chain.Screening) (time.Time, error)
 		return time.Time{}, err
 	}
 	// The signer does not know the ID of the withdrawal, which is Subject: the order is unique within its account.
-	is := verdict.Request{Subject: request.Subject, Kind: verdict.OfPayout, Order: o.ID, Account: o.Account, Chain: o.Chain,
-		Contract: o.Contract, Address: o.To, Units: o.Units}
+	is := verdict.Request{Subject: request.Subject, Kind: verdict.OfPayout, Order: o.ID, Account: o.Account,
+		Chain: o.Chain, Contract: o.Contract, Address: o.To, Units: o.Units}
 	if !request.Same(is) {
 		return time.Time{}, errors.New("the service was asked about another payment")
 	}

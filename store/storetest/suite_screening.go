@@ -83,13 +83,14 @@ func (x *screenedDeposit) ownMoney() {
 	}
 }
 
-// screenings lets a deposit be credited and a withdrawal be paid by what is known about them, and takes each answer once.
+// screenings lets a deposit be credited and a withdrawal be paid by what is known about them, and takes each answer
+// once.
 func screenings(t *testing.T, db *store.DB) {
 	x := newScreenedDeposit(t, db)
 	x.sees("before it is asked about", 0, 1)
 	x.ownMoney()
-	s := store.Screening{Subject: x.d.ID, Kind: store.ScreenDeposit, Chain: x.d.Chain, Block: x.d.BlockHash, Request: "first",
-		Attempts: 3, NextAt: db.Now().Add(time.Hour), Error: "down"}
+	s := store.Screening{Subject: x.d.ID, Kind: store.ScreenDeposit, Chain: x.d.Chain, Block: x.d.BlockHash,
+		Request: "first", Attempts: 3, NextAt: db.Now().Add(time.Hour), Error: "down"}
 	x.asks(s)
 	x.sees("while it is asked about", 0, 0)
 	opens(t, db, store.OpenScreenings{Unanswered: 1})
