@@ -166,3 +166,19 @@ func chromium(m machine, a *apt) step {
 		present:  func(context.Context) bool { return m.path("chromium") != "" },
 	}
 }
+
+// packaging is what makes, reads and installs packages and images of the programs.
+func packaging(m machine, a *apt) step {
+	packages := []string{"rpm", "skopeo", "systemd"}
+	return debianPackages{apt: a, name: "packaging", packages: packages, present: func(context.Context) bool {
+		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != ""
+	}}
+}
+
+// accounting is the programs that read what the books are exported as.
+func accounting(m machine, a *apt) step {
+	packages := []string{"beancount", "hledger", "ledger"}
+	return debianPackages{apt: a, name: "accounting", packages: packages, present: func(context.Context) bool {
+		return m.path("bean-check") != "" && m.path("hledger") != "" && m.path("ledger") != ""
+	}}
+}
