@@ -72,6 +72,7 @@ type Config struct {
 	Withdrawals  Withdrawals
 	Rates        Rates
 	Prices       Prices
+	Screening    Screening
 	Pay          Pay
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 

@@ -106,6 +106,7 @@ func fixedPaths() (paths [][]string) {
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
 	add(pricesKey, keysOf(pricesSettings))
+	add(screeningKey, keysOf(screeningSettings))
 	add(payKey, keysOf(paySettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))

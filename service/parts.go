@@ -52,6 +52,7 @@ type Parts struct {
 	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
+	Screening *Screening   // nil: nothing is screened
 	Marks     marks.Keeper // marks outside the database; nil: none are kept
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process

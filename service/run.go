@@ -26,6 +26,9 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.CheckCold(ctx); err != nil {
 		return err
 	}
+	if err := s.checkScreening(ctx); err != nil {
+		return err
+	}
 	s.armSigner(ctx)
 	if err := s.notePolicy(ctx); err != nil {
 		s.log.Warn("the signer's policy is not known", "error", err)
@@ -88,6 +91,9 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
 	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
 		w.sweeper.Run, w.keep.Run}
+	if w.screener != nil {
+		works = append(works, w.screener.Run)
+	}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
@@ -56,6 +57,7 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
+	Screenings   *screening.Decisions
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
@@ -85,7 +87,8 @@ type worker struct {
 	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
-	blocks   chan struct{} // wakes the follower
+	screener *screening.Screener // nil: nothing is screened
+	blocks   chan struct{}       // wakes the follower
 	push     []*subscription
 	payouts  chan struct{} // wakes the sender
 }
@@ -130,6 +133,7 @@ func New(p Parts) (*Service, error) {
 	s.addNouns()
 	s.addDestinations()
 	s.addTreasury()
+	s.addScreenings()
 	s.newPool()
 	s.newGuard()
 	return s, nil
@@ -170,7 +174,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
 		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
-		Addresses: s.addressesOf(capabilities.Family)})
+		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
@@ -209,6 +213,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Rates:     s.parts.Rates,
 	}
 	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
+	s.addScreener(w, log, pace)
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil

@@ -91,6 +91,8 @@ type (
 	Reservations struct{ *Tx }
 	// Resolutions reads and writes what operators decided about unattributed deposits.
 	Resolutions struct{ *Tx }
+	// Screenings reads and writes what the screening service said.
+	Screenings struct{ *Tx }
 	// Settings reads and writes settings that the database keeps of itself.
 	Settings struct{ *Tx }
 	// SignedOrders reads and writes orders that clients signed.
@@ -240,6 +242,9 @@ func (tx *Tx) Reservations() Reservations { return Reservations{tx} }
 
 // Resolutions returns the handle.
 func (tx *Tx) Resolutions() Resolutions { return Resolutions{tx} }
+
+// Screenings returns the handle.
+func (tx *Tx) Screenings() Screenings { return Screenings{tx} }
 
 // Settings returns the handle.
 func (tx *Tx) Settings() Settings { return Settings{tx} }

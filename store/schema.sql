@@ -866,6 +866,30 @@ CREATE INDEX decisions_queued ON "resolutions"(chain, number) WHERE status = 'qu
 
 CREATE INDEX decisions_spend ON "resolutions"(outgoing_id);
 
+CREATE TABLE screenings (
+  subject    BYTEA PRIMARY KEY,         -- of a deposit or a withdrawal
+  kind       TEXT NOT NULL,
+  chain      TEXT NOT NULL,
+  block_hash TEXT NOT NULL,             -- in which the deposit stood; empty for a payout
+  account_id BYTEA,                     -- whose it was when it was asked about
+  wallet_id  BYTEA,
+  outcome    TEXT NOT NULL,
+  request    TEXT NOT NULL,             -- empty until it is asked
+  answer     TEXT NOT NULL,
+  signature  TEXT NOT NULL,
+  list       TEXT NOT NULL,             -- version of the lists that the service compared with
+  attempts   BIGINT NOT NULL,
+  next_at    BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  error      TEXT NOT NULL,
+  actor      TEXT NOT NULL,             -- the operator who decided
+  reason     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  decided_at BIGINT NOT NULL
+);
+
+CREATE INDEX screenings_outcome ON screenings(chain, outcome);
+
 CREATE TABLE seals (
   entry BIGINT PRIMARY KEY,
   link  BIGINT NOT NULL

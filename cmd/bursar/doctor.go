@@ -188,6 +188,7 @@ func (e *healthCheck) database(ctx context.Context) bool {
 		e.machine(facts, db.Now())
 		e.policyOfPeople(ctx, db)
 		e.clientsKeys(ctx, db)
+		e.screening(ctx, db)
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
 	}
 	if err != nil {

@@ -58,6 +58,7 @@ type commands struct {
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
 	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`
 	Ledger       ledgerCommands       `cmd:"" help:"Export and verify the books."`
+	Screening    screeningCommands    `cmd:"" help:"List and decide what waits for screening."`
 	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List and resolve unattributed deposits."`
 	Treasury     treasuryCommands     `cmd:"" help:"Show and withdraw operator funds."`
 	Cold         coldCommands         `cmd:"" help:"Refill the hot wallet from a cold wallet, whose keys sign offline."`

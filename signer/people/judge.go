@@ -195,10 +195,14 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil {
 		return err
 	}
+	passed, why := j.passed(o, evidence.Screening)
 	a, err := j.ask(ctx, digest, payment, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
-		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1})
+		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1, Passed: passed})
 	if err != nil {
 		return err
+	}
+	if a.Lacks == roster.Screened && why != nil {
+		a.Detail += ": " + why.Error()
 	}
 	if !a.Allowed {
 		return j.refused(o, a, digest, payment, yes, problems)
